@@ -1,0 +1,215 @@
+//! Packed boards: 32 bytes a position, eight positions a group, plane by plane.
+//!
+//! ## The record
+//!
+//! A board is four 64-bit planes: one for the colour and three that spell a piece code on each square.
+//!
+//! | code (types 2, 1, 0) | piece |
+//! | --- | --- |
+//! | 000 | empty |
+//! | 001 | pawn |
+//! | 010 | knight |
+//! | 011 | bishop |
+//! | 100 | rook |
+//! | 101 | queen |
+//! | 110 | king |
+//! | 111 | rook that may still castle |
+//!
+//! The codes are chosen so that each set the kernels ask for (rook-like, bishop-like, ..) is one logic
+//! operation of three inputs. The colour bit is set for Black. On an *empty* square it is free, and so it
+//! carries the rest of the state: at most one empty square is marked.
+//!
+//! | mark | meaning |
+//! | --- | --- |
+//! | none | White to move |
+//! | on rank 6 | White to move, this is the en passant square |
+//! | on rank 3 | Black to move, this is the en passant square |
+//! | elsewhere | Black to move (the canonical place is the lowest empty square outside ranks 3 and 6) |
+//!
+//! At most 32 of the 48 squares outside ranks 3 and 6 are occupied, so there is always room for the mark.
+//! The clocks are not part of the record; they are a column beside it.
+//!
+//! ## The group
+//!
+//! Eight records stand plane by plane ([`Group`]), so that a vector load *is* a plane of eight boards and
+//! decoding costs nothing. A group is 256 bytes and aligned to a cache line; files hold groups as they are,
+//! little-endian, so a mapped file is an array of them.
+
+use crate::chess::{Bitboard, CastlingRights, Color, Position, Rank, Role, Square};
+use bytemuck::{Pod, Zeroable};
+
+/// Ranks 3 and 6, where a mark on an empty square is an en passant square.
+const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
+const RANK_6: u64 = 0x0000_FF00_0000_0000;
+
+/// One board without its clocks, in 32 bytes. See the [module](self) for the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Packed {
+    /// Set for Black on occupied squares; at most one mark on an empty one.
+    pub color: u64,
+    /// The three bits of the piece code, the lowest first.
+    pub types: [u64; 3],
+}
+
+/// Why four planes are not a board. See [`Packed::unpack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnpackError {
+    /// More than one empty square is marked.
+    #[error("more than one empty square is marked")]
+    Marks,
+}
+
+/// The board cannot be packed: there is no empty square left to say that Black is to move, or the en
+/// passant square is occupied or on a rank that does not belong to the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error(
+    "the position has no packed form: its en passant square or its empty squares do not allow one"
+)]
+pub struct PackError;
+
+impl Packed {
+    /// Packs a position; the clocks are left out.
+    ///
+    /// # Errors
+    /// When the en passant square is occupied or not on the rank that belongs to the side to move, or
+    /// when Black is to move and no square outside ranks 3 and 6 is empty. Valid positions always pack.
+    #[inline]
+    pub fn pack(position: &Position) -> Result<Self, PackError> {
+        let of = |role| position.role(role).0;
+        let castling = position.castling.0.0 & of(Role::Rook);
+        let types = [
+            of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen) | castling,
+            of(Role::Knight) | of(Role::Bishop) | of(Role::King) | castling,
+            of(Role::Rook) | of(Role::Queen) | of(Role::King),
+        ];
+        let empty = !position.occupied().0;
+        let black_to_move = position.side_to_move == Color::Black;
+        let mark = match position.en_passant {
+            Some(square) => {
+                let rank = if black_to_move { 2 } else { 5 };
+                let mark = Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
+                if mark == 0 {
+                    return Err(PackError);
+                }
+                mark
+            }
+            None if black_to_move => {
+                let free = empty & !EN_PASSANT_RANKS;
+                if free == 0 {
+                    return Err(PackError);
+                }
+                free & free.wrapping_neg()
+            }
+            None => 0,
+        };
+        Ok(Self {
+            color: position.color(Color::Black).0 | mark,
+            types,
+        })
+    }
+
+    /// The position, with the given clocks.
+    ///
+    /// Any planes with at most one marked empty square decode, legal or not: what is wrong with the
+    /// position itself is for [`crate::chess::validity`] to say.
+    ///
+    /// # Errors
+    /// [`UnpackError::Marks`] when more than one empty square is marked.
+    #[inline]
+    pub fn unpack(&self, halfmove: u16, fullmove: u16) -> Result<Position, UnpackError> {
+        let [t0, t1, t2] = self.types;
+        let occupied = self.occupied();
+        let mark = self.color & !occupied;
+        if mark & mark.wrapping_sub(1) != 0 {
+            return Err(UnpackError::Marks);
+        }
+        let castling = t0 & t1 & t2;
+        let by_role = [
+            t0 & !t1 & !t2,
+            t1 & !t0 & !t2,
+            t0 & t1 & !t2,
+            (t2 & !t0 & !t1) | castling,
+            t2 & t0 & !t1,
+            t2 & t1 & !t0,
+        ]
+        .map(Bitboard);
+        let black = self.color & occupied;
+        let mut position =
+            Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
+        position.side_to_move = if mark & !RANK_6 == 0 {
+            Color::White
+        } else {
+            Color::Black
+        };
+        position.castling = CastlingRights(Bitboard(castling));
+        position.en_passant = Bitboard(mark & EN_PASSANT_RANKS).first();
+        position.halfmove = halfmove;
+        position.fullmove = fullmove;
+        Ok(position)
+    }
+
+    /// All occupied squares.
+    #[inline(always)]
+    pub const fn occupied(&self) -> u64 {
+        self.types[0] | self.types[1] | self.types[2]
+    }
+
+    /// The side to move.
+    #[inline(always)]
+    pub const fn side_to_move(&self) -> Color {
+        if self.color & !self.occupied() & !RANK_6 == 0 {
+            Color::White
+        } else {
+            Color::Black
+        }
+    }
+
+    /// The en passant square.
+    #[inline(always)]
+    pub fn en_passant(&self) -> Option<Square> {
+        Bitboard(self.color & !self.occupied() & EN_PASSANT_RANKS).first()
+    }
+}
+
+/// Eight boards, plane by plane: the unit that the lanes load.
+///
+/// `planes[0]` is the colour, `planes[1..]` the three bits of the piece code; a plane has one `u64` a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Group {
+    /// Colour, type bit 0, type bit 1, type bit 2; each of eight boards.
+    pub planes: [[u64; 8]; 4],
+}
+
+impl Group {
+    /// Boards in a group.
+    pub const LEN: usize = 8;
+    /// Bytes of a group.
+    pub const BYTES: usize = 256;
+
+    /// The board in a lane.
+    ///
+    /// # Panics
+    /// When `lane` is not below [`Group::LEN`].
+    #[inline(always)]
+    pub fn get(&self, lane: usize) -> Packed {
+        let [color, t0, t1, t2] = &self.planes;
+        Packed {
+            color: color[lane],
+            types: [t0[lane], t1[lane], t2[lane]],
+        }
+    }
+
+    /// Puts a board into a lane.
+    ///
+    /// # Panics
+    /// When `lane` is not below [`Group::LEN`].
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, board: Packed) {
+        self.planes[0][lane] = board.color;
+        for (plane, bits) in self.planes[1..].iter_mut().zip(board.types) {
+            plane[lane] = bits;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Castling rights, standard and Chess960 alike.
+//!
+//! A right is held by a *rook*: the set of rooks that may still castle says everything, whatever the
+//! squares on which the game began. It is also what the packed record stores (a piece code of its own
+//! for such a rook), and losing a right is removing a square from a set.
+
+use super::bitboard::Bitboard;
+use super::piece::Color;
+use super::square::{File, Rank, Square};
+
+/// The wing towards which a king castles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wing {
+    /// Towards the h-file: king to g, rook to f.
+    King,
+    /// Towards the a-file: king to c, rook to d.
+    Queen,
+}
+
+impl Wing {
+    /// King's wing, queen's wing.
+    pub const ALL: [Self; 2] = [Self::King, Self::Queen];
+
+    /// The file on which the king ends.
+    #[inline]
+    pub const fn king_goal(self) -> File {
+        match self {
+            Self::King => File::new(6),
+            Self::Queen => File::new(2),
+        }
+    }
+    /// The file on which the rook ends.
+    #[inline]
+    pub const fn rook_goal(self) -> File {
+        match self {
+            Self::King => File::new(5),
+            Self::Queen => File::new(3),
+        }
+    }
+}
+
+/// The rooks that may still castle.
+///
+/// Well-formed rights (see [`super::validity`]) hold at most one rook on each side of each king, on that
+/// king's back rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct CastlingRights(pub Bitboard);
+
+impl CastlingRights {
+    /// Nobody may castle.
+    pub const NONE: Self = Self(Bitboard::EMPTY);
+
+    /// The first rank of a side: rank 1 for White, rank 8 for Black.
+    #[inline(always)]
+    pub const fn back_rank(color: Color) -> Rank {
+        match color {
+            Color::White => Rank::new(0),
+            Color::Black => Rank::new(7),
+        }
+    }
+    /// The castling rooks of one side.
+    #[inline(always)]
+    pub fn of(self, color: Color) -> Bitboard {
+        self.0 & Bitboard::rank(Self::back_rank(color))
+    }
+    /// The rook with which the king on this square may castle on this wing.
+    #[inline]
+    pub fn rook(self, color: Color, king: Square, wing: Wing) -> Option<Square> {
+        let below = Bitboard((1u64 << king.index()) - 1);
+        match wing {
+            Wing::King => (self.of(color) - below).last(),
+            Wing::Queen => (self.of(color) & below).first(),
+        }
+    }
+    /// Whether nobody may castle.
+    #[inline(always)]
+    pub const fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+}

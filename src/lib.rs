@@ -1,0 +1,4 @@
+//! lanefish: bulk processing of chess positions, one board per SIMD lane.
+
+pub mod block;
+pub mod chess;
