@@ -1,0 +1,5 @@
+//! Bytes from files, pipes and compressed streams.
+
+mod map;
+
+pub use map::Mapped;
