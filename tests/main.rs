@@ -1,1 +1,4 @@
 //! All integration tests, one binary.
+
+/// The rules of one position.
+mod chess;

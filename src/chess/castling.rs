@@ -21,6 +21,16 @@ impl Wing {
     /// King's wing, queen's wing.
     pub const ALL: [Self; 2] = [Self::King, Self::Queen];
 
+    /// The wing on which a rook stands as seen from its king: king's wing when its file is the higher.
+    #[inline]
+    pub const fn of(king: Square, rook: Square) -> Self {
+        if rook.file().index() > king.file().index() {
+            Self::King
+        } else {
+            Self::Queen
+        }
+    }
+
     /// The file on which the king ends.
     #[inline]
     pub const fn king_goal(self) -> File {

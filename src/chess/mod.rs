@@ -4,16 +4,22 @@
 //! against. It uses nothing else of the crate. Squares are numbered little-endian rank-file: a1 = 0,
 //! b1 = 1, .. h8 = 63, and bit *n* of a [`Bitboard`] is square *n*.
 
+pub mod attacks;
 pub mod bitboard;
 pub mod castling;
+pub mod fen;
+pub mod legal_moves;
 pub mod moves;
 pub mod piece;
 pub mod position;
+pub mod reference;
 pub mod square;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
-pub use moves::{Move, MoveKind};
+pub use fen::{FenError, FenOptions};
+pub use legal_moves::{LegalCounts, MoveList};
+pub use moves::{Move, MoveError, MoveKind, Undo};
 pub use piece::{Color, Piece, Role};
 pub use position::Position;
 pub use square::{File, Rank, Square};

@@ -38,6 +38,26 @@ impl Position {
             fullmove: 1,
         }
     }
+    /// The position in which a game of standard chess begins.
+    pub const fn standard() -> Self {
+        let sets = [
+            0x00FF_0000_0000_FF00,
+            0x4200_0000_0000_0042,
+            0x2400_0000_0000_0024,
+            0x8100_0000_0000_0081,
+            0x0800_0000_0000_0008,
+            0x1000_0000_0000_0010,
+        ];
+        let mut position = Self::empty();
+        let mut role = 0;
+        while role < 6 {
+            position.by_role[role] = Bitboard(sets[role]);
+            role += 1;
+        }
+        position.by_color = [Bitboard(0xFFFF), Bitboard(0xFFFF << 48)];
+        position.castling = CastlingRights(position.by_role[3]);
+        position
+    }
     /// All pieces of a role, of both colours.
     #[inline(always)]
     pub const fn role(&self, role: Role) -> Bitboard {
@@ -91,9 +111,16 @@ impl Position {
     }
     /// Adds or removes (whichever changes something) a piece on a square: the fast path of making moves.
     #[inline(always)]
-    pub(crate) fn toggle(&mut self, square: Square, piece: Piece) {
-        self.by_role[piece.role.index()] ^= square.into();
-        self.by_color[piece.color.index()] ^= square.into();
+    pub(crate) fn toggle_role(&mut self, square: Square, color: Color, role: Role) {
+        self.by_role[role.index()] ^= square.into();
+        self.by_color[color.index()] ^= square.into();
+    }
+    /// The role of what stands on a square.
+    #[inline]
+    pub fn role_at(&self, square: Square) -> Option<Role> {
+        Role::ALL
+            .into_iter()
+            .find(|&role| self.role(role).contains(square))
     }
     /// A position from its piece sets, which must be disjoint and cover one another.
     #[inline(always)]
