@@ -1,7 +1,12 @@
 //! The rules of one position against themselves said plainly, against cozy-chess and against known counts.
 
-use lanefish::chess::{Bitboard, Color, Move, Piece, Position, Role, Square, reference};
+use crate::support::shared_text;
+use lanefish::chess::fen::{self, FenOptions};
+use lanefish::chess::{
+    Bitboard, Color, Move, MoveKind, Piece, Position, Role, Square, Validity, reference,
+};
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// A board with one king a side and up to `most` other pieces anywhere, pawns not on the back ranks; random
 /// side, castling rights for every rook on its back rank, en passant mark anywhere.
@@ -49,14 +54,13 @@ fn agrees_with_reference(position: &Position) {
     let count = |kind: fn(&Position, Move) -> bool| {
         expected.iter().filter(|&&mv| kind(position, mv)).count()
     };
-    use lanefish::chess::MoveKind::*;
     assert_eq!(usize::from(counts.moves), expected.len(), "{position}");
     assert_eq!(counts.moves, position.count_legal());
-    let en_passants = count(|_, mv| mv.kind == EnPassant);
-    let castles = count(|_, mv| mv.kind == Castle);
-    let promotions = count(|_, mv| matches!(mv.kind, Promotion(_)));
+    let en_passants = count(|_, mv| mv.kind == MoveKind::EnPassant);
+    let castles = count(|_, mv| mv.kind == MoveKind::Castle);
+    let promotions = count(|_, mv| matches!(mv.kind, MoveKind::Promotion(_)));
     let captures = count(|position, mv| {
-        mv.kind == EnPassant || position.color(!position.side_to_move).contains(mv.to)
+        mv.kind == MoveKind::EnPassant || position.color(!position.side_to_move).contains(mv.to)
     });
     assert_eq!(usize::from(counts.en_passants), en_passants, "{position}");
     assert_eq!(usize::from(counts.castles), castles, "{position}");
@@ -95,5 +99,219 @@ proptest! {
     #[test]
     fn moves_of_any_board_can_be_taken_back(position in any_board(24)) {
         unmakes(&position);
+    }
+}
+
+/// The same position for cozy-chess, which wants clocks within bounds of its own.
+fn cozy(position: &Position) -> Result<cozy_chess::Board, cozy_chess::FenParseError> {
+    let mut bounded = position.clone();
+    bounded.halfmove = bounded.halfmove.min(100);
+    bounded.fullmove = bounded.fullmove.max(1);
+    cozy_chess::Board::from_fen(&bounded.shredder_fen(), true)
+}
+
+/// All moves, checkers and pins are those that cozy-chess finds.
+fn agrees_with_cozy(position: &Position, theirs: &cozy_chess::Board) {
+    let mut expected = Vec::new();
+    theirs.generate_moves(|moves| {
+        expected.extend(moves.into_iter().map(|mv| {
+            let promotion = mv.promotion.map(|piece| piece as usize);
+            (mv.from as usize, mv.to as usize, promotion)
+        }));
+        false
+    });
+    let moves = position.legal_moves();
+    let mut moves: Vec<_> = moves
+        .iter()
+        .map(|mv| {
+            let promotion = match mv.kind {
+                MoveKind::Promotion(role) => Some(role.index()),
+                _ => None,
+            };
+            (mv.from.index(), mv.to.index(), promotion)
+        })
+        .collect();
+    expected.sort_unstable();
+    moves.sort_unstable();
+    assert_eq!(moves, expected, "{position}");
+    assert_eq!(position.checkers().0, theirs.checkers().0, "{position}");
+    // Theirs counts the enemy's pieces that shield the king as pinned, too.
+    let own = position.color(position.side_to_move).0;
+    assert_eq!(position.pinned().0, theirs.pinned().0 & own, "{position}");
+}
+
+/// Sums over a file, under the names of the expected files.
+#[derive(Default, Debug, PartialEq)]
+struct Sums {
+    accepted: u64,
+    white_to_move: u64,
+    moves: u64,
+    in_check: u64,
+    double_check: u64,
+    checkmate: u64,
+    stalemate: u64,
+    attacked: [u64; 2],
+    histogram: Vec<u64>,
+}
+
+impl Sums {
+    fn add(&mut self, position: &Position) {
+        let counts = position.legal_counts();
+        let moves = usize::from(counts.moves);
+        let checkers = position.checkers().len();
+        self.accepted += 1;
+        self.white_to_move += u64::from(position.side_to_move == Color::White);
+        self.moves += moves as u64;
+        self.in_check += u64::from(checkers > 0);
+        self.double_check += u64::from(checkers > 1);
+        self.checkmate += u64::from(moves == 0 && checkers > 0);
+        self.stalemate += u64::from(moves == 0 && checkers == 0);
+        for (sum, color) in self.attacked.iter_mut().zip(Color::ALL) {
+            *sum += u64::from(position.attacked_by(color).len());
+        }
+        if self.histogram.len() <= moves {
+            self.histogram.resize(moves + 1, 0);
+        }
+        self.histogram[moves] += 1;
+    }
+
+    fn expected(json: &Value) -> Self {
+        let number = |name: &str| json[name].as_u64().expect("a number");
+        let mut histogram = Vec::new();
+        for (moves, count) in json["legal_moves_histogram"]
+            .as_object()
+            .expect("an object")
+        {
+            let moves: usize = moves.parse().expect("a number of moves");
+            if histogram.len() <= moves {
+                histogram.resize(moves + 1, 0);
+            }
+            histogram[moves] = count.as_u64().expect("a count");
+        }
+        Self {
+            accepted: number("accepted_by_both"),
+            white_to_move: number("white_to_move"),
+            moves: json["legal_moves"]["sum"].as_u64().expect("a sum"),
+            in_check: number("in_check"),
+            double_check: number("double_check"),
+            checkmate: number("checkmate"),
+            stalemate: number("stalemate"),
+            attacked: [
+                number("attacked_by_white_sum"),
+                number("attacked_by_black_sum"),
+            ],
+            histogram,
+        }
+    }
+}
+
+fn is_record(line: &&str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
+}
+
+/// Reads every line of a sample file, compares each position with cozy-chess and the sums with the expected.
+fn file_agrees(name: &str, expected: &str) {
+    let (Some(text), Some(expected)) = (shared_text(name), shared_text(expected)) else {
+        return;
+    };
+    let mut sums = Sums::default();
+    for line in text.lines().filter(is_record) {
+        let line = line.strip_prefix("epd ").unwrap_or(line);
+        if line.starts_with("id ") || line.starts_with("perft ") {
+            continue;
+        }
+        let read = match fen::parse(line.as_bytes(), FenOptions::default()) {
+            Ok(read) => read,
+            Err(error) => panic!("{line}: {error}"),
+        };
+        let violations = read.violations(Validity::Playable);
+        assert!(violations.is_empty(), "{line}: {violations}");
+        let position = read.position;
+        sums.add(&position);
+        agrees_with_cozy(&position, &cozy(&position).expect("accepted by both"));
+        let written = Position::from_fen(&position.to_string());
+        assert_eq!(written.as_ref(), Ok(&position));
+        let written = Position::from_fen(&position.shredder_fen());
+        assert_eq!(written.as_ref(), Ok(&position));
+    }
+    let expected = serde_json::from_str(&expected).expect("JSON");
+    assert_eq!(sums, Sums::expected(&expected), "{name}");
+}
+
+macro_rules! files_agree {
+    ($($test:ident: $name:literal, $expected:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            file_agrees($name, concat!("expected/", $expected, ".json"));
+        }
+    )*};
+}
+files_agree! {
+    three_moves_frc: "epd/3moves_FRC.epd.zst", "3moves_FRC.epd";
+    dfrc_openings: "epd/DFRC_openings.sample_a.epd.zst", "DFRC_openings.sample_a.epd";
+    frc_openings: "epd/FRC_openings.epd.zst", "FRC_openings.epd";
+    uho: "epd/UHO_4060_v2.half_a.epd.zst", "UHO_4060_v2.half_a.epd";
+    bratko_kopec: "epd/bratko-kopec.epd", "bratko-kopec.epd";
+    cozy_valid: "epd/cozy_valid.half_a.sfens.zst", "cozy_valid.half_a.sfens";
+    endgames: "epd/endgames.half_a.epd.zst", "endgames.half_a.epd";
+    hybrid_book: "epd/hybrid_book_beta.epd.zst", "hybrid_book_beta.epd";
+    noob: "epd/noob_3moves.epd.zst", "noob_3moves.epd";
+    popular: "epd/popularpos_lichess_v3.epd.zst", "popularpos_lichess_v3.epd";
+    stalemates: "epd/stalemates_200d30_v1.half_a.epd.zst", "stalemates_200d30_v1.half_a.epd";
+    terminal: "epd/terminal_and_checks.half_a.epd.zst", "terminal_and_checks.half_a.epd";
+    perft_random: "perft/random.half_a.perft", "random.half_a.perft";
+    perft_chess960: "perft/chess960.half_a.perft", "chess960.half_a.perft";
+}
+
+#[test]
+fn strict_accepts_what_games_reach() {
+    for name in [
+        "epd/cozy_valid.half_a.sfens.zst",
+        "epd/endgames.half_a.epd.zst",
+        "epd/UHO_4060_v2.half_a.epd.zst",
+        "epd/3moves_FRC.epd.zst",
+        "epd/popularpos_lichess_v3.epd.zst",
+        "epd/terminal_and_checks.half_a.epd.zst",
+        "epd/stalemates_200d30_v1.half_a.epd.zst",
+    ] {
+        let Some(text) = shared_text(name) else {
+            return;
+        };
+        for line in text.lines().filter(is_record) {
+            let read = fen::parse(line.as_bytes(), FenOptions::default()).expect("FEN");
+            let violations = read.violations(Validity::Strict);
+            assert!(violations.is_empty(), "{name}: {line}: {violations}");
+        }
+    }
+}
+
+#[test]
+fn strict_rejects_what_no_game_reaches() {
+    let Some(text) = shared_text("epd/cozy_invalid.half_a.sfens.zst") else {
+        return;
+    };
+    let accepted = |line: &&str| match fen::parse(line.as_bytes(), FenOptions::default()) {
+        Ok(read) => read.violations(Validity::Strict).is_empty(),
+        Err(_) => false,
+    };
+    let accepted: Vec<&str> = text.lines().filter(is_record).filter(accepted).collect();
+    assert!(accepted.is_empty(), "{}: {accepted:#?}", accepted.len());
+}
+
+#[test]
+fn absurd_but_playable_positions_are_playable() {
+    for name in ["perft/tricky.perft", "perft/perftsuite.epd"] {
+        let Some(text) = shared_text(name) else {
+            return;
+        };
+        for line in text.lines().filter(is_record) {
+            let line = line.strip_prefix("epd ").unwrap_or(line);
+            if line.contains('/') {
+                let read = fen::parse(line.as_bytes(), FenOptions::default()).expect("FEN");
+                let violations = read.violations(Validity::Playable);
+                assert!(violations.is_empty(), "{line}: {violations}");
+                agrees_with_reference(&read.position);
+            }
+        }
     }
 }

@@ -2,3 +2,5 @@
 
 /// The rules of one position.
 mod chess;
+/// What several areas' tests need: the shared sample data.
+mod support;

@@ -16,6 +16,7 @@ use super::castling::{CastlingRights, Wing};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Square};
+use super::validity::{Validity, Violations};
 use std::fmt;
 use std::str::FromStr;
 
@@ -43,6 +44,17 @@ impl Fen<'_> {
     #[inline]
     pub fn dropped_en_passant(&self) -> bool {
         self.written_en_passant != self.position.en_passant
+    }
+
+    /// The rules that the position breaks; the strict ones judge the en passant square as it was written.
+    #[inline]
+    pub fn violations(&self, validity: Validity) -> Violations {
+        if validity == Validity::Strict && self.dropped_en_passant() {
+            let mut written = self.position.clone();
+            written.en_passant = self.written_en_passant;
+            return written.violations(validity);
+        }
+        self.position.violations(validity)
     }
 }
 

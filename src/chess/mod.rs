@@ -14,6 +14,7 @@ pub mod piece;
 pub mod position;
 pub mod reference;
 pub mod square;
+pub mod validity;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
@@ -23,3 +24,4 @@ pub use moves::{Move, MoveError, MoveKind, Undo};
 pub use piece::{Color, Piece, Role};
 pub use position::Position;
 pub use square::{File, Rank, Square};
+pub use validity::{Rule, Validity, Violations};
