@@ -4,4 +4,5 @@ pub mod batch;
 pub mod block;
 pub mod chess;
 pub mod input;
+pub mod stats;
 pub mod tiers;

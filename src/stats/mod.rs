@@ -1,0 +1,387 @@
+//! Dataset statistics: mergeable aggregates, integers only.
+//!
+//! Everything is counted in integers and only divided when it is shown, so the order in which tiles arrive,
+//! the number of threads and the tier change nothing, not even the last bit.
+//!
+//! What a position adds is arranged so that the hot loop does next to nothing. The lanes hand over three
+//! words a position (the move counts, the checkers, and the [census](crate::stats::census): piece count,
+//! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
+//! can be had from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
+//! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
+//! *vertically*: see [`heat`](crate::stats::heat).
+
+pub mod census;
+pub mod heat;
+mod json;
+mod tally;
+
+pub use heat::HeatMaps;
+pub use tally::Summary;
+
+use crate::batch::{Batch, Field, Values};
+use crate::block::Group;
+use crate::tiers::{GroupResults, Wanted};
+use census::{Flags, census};
+use tally::Tally;
+
+/// Statistics of any number of positions.
+///
+/// ```
+/// use lanefish::stats::Stats;
+/// let mut all = Stats::new();
+/// all.merge(&Stats::new());
+/// assert_eq!(all.positions(), 0);
+/// assert_eq!(all.legal_moves().mean, None);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    positions: u64,
+    rejected: u64,
+    moves: Tally<1024>,
+    pieces: Tally<128>,
+    phase: Tally<32>,
+    material: [Tally<1024>; 2],
+    flags: Tally<256>,
+    captures: u64,
+    promotions: u64,
+    castles: u64,
+    en_passants: u64,
+    can_capture_en_passant: u64,
+    checkmate: u64,
+    stalemate: u64,
+    heat: Box<HeatMaps>,
+    results: [u64; 3],
+    scores: Option<Box<Scores>>,
+}
+
+/// Every value that an `i16` can have.
+#[derive(Clone, Debug)]
+struct Scores {
+    counts: Vec<u64>,
+}
+
+impl Scores {
+    const LEN: usize = 1 << 16;
+    const ZERO: usize = 1 << 15;
+
+    fn index(score: i16) -> usize {
+        (Self::ZERO as i32 + i32::from(score)) as usize
+    }
+}
+
+impl Default for Scores {
+    fn default() -> Self {
+        Self {
+            counts: vec![0; Self::LEN],
+        }
+    }
+}
+
+/// How many positions have which castling rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Castling {
+    /// Nobody may castle.
+    pub none: u64,
+    /// Somebody may.
+    pub some: u64,
+    /// White may on the king's wing (towards the h-file).
+    pub white_king: u64,
+    /// White may on the queen's wing.
+    pub white_queen: u64,
+    /// Black may on the king's wing.
+    pub black_king: u64,
+    /// Black may on the queen's wing.
+    pub black_queen: u64,
+}
+
+/// How many records ended how, from White's side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Results {
+    /// White won.
+    pub white: u64,
+    /// Drawn.
+    pub draw: u64,
+    /// Black won.
+    pub black: u64,
+    /// The record does not say.
+    pub unknown: u64,
+}
+
+impl Stats {
+    /// What the statistics ask of an analyzer.
+    pub const WANTED: Wanted = Wanted {
+        moves: true,
+        kinds: true,
+        checkers: true,
+        attacks: true,
+        ..Wanted::NOTHING
+    };
+
+    /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
+    /// grows by at most two a position, in each of eight lanes of its own.
+    const RUN: usize = 64;
+
+    /// No positions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `len` positions and what [`Self::WANTED`] says of them.
+    ///
+    /// # Panics
+    /// When there are fewer than `len` boards or results.
+    pub fn add_tile(&mut self, groups: &[Group], len: usize, results: &[GroupResults]) {
+        let whole = len / Group::LEN;
+        let rest = len % Group::LEN;
+        let (groups, last) = (&groups[..whole], groups.get(whole).filter(|_| rest > 0));
+        self.add_whole(groups, &results[..whole]);
+        if let Some(group) = last {
+            // The lanes past the end may hold anything.
+            self.add_part(group, rest, &results[whole]);
+        } else {
+            assert!(rest == 0, "fewer boards than positions");
+        }
+    }
+
+    fn add_whole(&mut self, groups: &[Group], results: &[GroupResults]) {
+        for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
+            let mut kinds = [0u64; Group::LEN];
+            for (group, results) in groups.iter().zip(results) {
+                let census = census(group);
+                for lane in 0..Group::LEN {
+                    let counts = results.counts[lane];
+                    kinds[lane] += counts;
+                    self.add_position(lane, counts, results.checkers[lane], census[lane]);
+                }
+            }
+            for sums in kinds {
+                self.add_kinds(sums);
+            }
+            self.heat.add(groups, results);
+        }
+        self.positions += (groups.len() * Group::LEN) as u64;
+    }
+
+    fn add_part(&mut self, group: &Group, len: usize, results: &GroupResults) {
+        let census = census(group);
+        let (mut group, mut results) = (*group, *results);
+        for lane in 0..len {
+            let counts = results.counts[lane];
+            self.add_kinds(counts);
+            self.add_position(lane, counts, results.checkers[lane], census[lane]);
+        }
+        for lane in len..Group::LEN {
+            group.set(lane, Default::default());
+            results.attacks_white[lane] = 0;
+            results.attacks_black[lane] = 0;
+        }
+        self.heat.add(&[group], &[results]);
+        self.positions += len as u64;
+    }
+
+    #[inline(always)]
+    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, census: u64) {
+        let moves = counts as usize & 0xFFFF;
+        let flags = Flags::of(census, checkers);
+        self.moves.add(lane, moves);
+        self.pieces.add(lane, census as usize & 0xFF);
+        self.phase.add(lane, (census >> 8) as usize & 0xFF);
+        self.material[0].add(lane, (census >> 16) as usize & 0xFFFF);
+        self.material[1].add(lane, (census >> 32) as usize & 0xFFFF);
+        self.flags.add(lane, flags.0 as usize);
+        self.can_capture_en_passant += u64::from(counts >> 56 != 0);
+        if moves == 0 {
+            self.checkmate += u64::from(flags.checks() > 0);
+            self.stalemate += u64::from(flags.checks() == 0);
+        }
+    }
+
+    fn add_kinds(&mut self, counts: u64) {
+        self.captures += counts >> 16 & 0xFFFF;
+        self.promotions += counts >> 32 & 0xFFFF;
+        self.castles += counts >> 48 & 0xFF;
+        self.en_passants += counts >> 56;
+    }
+
+    /// Adds the results and scores of a batch whose positions are added by [`Self::add_tile`].
+    pub fn add_fields(&mut self, batch: &Batch) {
+        if let Some(Values::U8(column)) = batch.fields.get(&Field::Result) {
+            for row in 0..column.len() {
+                if let Some(result) = column.get(row).and_then(|&r| self.results.get_mut(r as usize)) {
+                    *result += 1;
+                }
+            }
+        }
+        if let Some(Values::I16(column)) = batch.fields.get(&Field::Score) {
+            let scores = &mut self.scores.get_or_insert_default().counts;
+            for row in 0..column.len() {
+                if let Some(&score) = column.get(row) {
+                    scores[Scores::index(score)] += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds records that were rejected.
+    pub fn add_rejected(&mut self, records: u64) {
+        self.rejected += records;
+    }
+
+    /// Adds everything that another holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.rejected += other.rejected;
+        self.moves.merge(&other.moves);
+        self.pieces.merge(&other.pieces);
+        self.phase.merge(&other.phase);
+        for (ours, theirs) in self.material.iter_mut().zip(&other.material) {
+            ours.merge(theirs);
+        }
+        self.flags.merge(&other.flags);
+        self.captures += other.captures;
+        self.promotions += other.promotions;
+        self.castles += other.castles;
+        self.en_passants += other.en_passants;
+        self.can_capture_en_passant += other.can_capture_en_passant;
+        self.checkmate += other.checkmate;
+        self.stalemate += other.stalemate;
+        self.heat.merge(&other.heat);
+        for (ours, theirs) in self.results.iter_mut().zip(other.results) {
+            *ours += theirs;
+        }
+        if let Some(theirs) = &other.scores {
+            let ours = self.scores.get_or_insert_default();
+            for (ours, theirs) in ours.counts.iter_mut().zip(&theirs.counts) {
+                *ours += theirs;
+            }
+        }
+    }
+
+    /// Number of positions.
+    pub fn positions(&self) -> u64 {
+        self.positions
+    }
+    /// Number of rejected records.
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+    fn flagged(&self, test: impl Fn(Flags) -> bool) -> u64 {
+        let counts = self.flags.counts();
+        (0..=255u8)
+            .filter(|&flags| test(Flags(flags)))
+            .map(|flags| counts[flags as usize])
+            .sum()
+    }
+    /// Positions with White to move.
+    pub fn white_to_move(&self) -> u64 {
+        self.positions - self.black_to_move()
+    }
+    /// Positions with Black to move.
+    pub fn black_to_move(&self) -> u64 {
+        self.flagged(Flags::black_to_move)
+    }
+    /// Positions in which the side to move is in check.
+    pub fn in_check(&self) -> u64 {
+        self.flagged(|flags| flags.checks() > 0)
+    }
+    /// Positions in which more than one piece gives check.
+    pub fn double_check(&self) -> u64 {
+        self.flagged(|flags| flags.checks() > 1)
+    }
+    /// Positions in which the side to move is mated.
+    pub fn checkmate(&self) -> u64 {
+        self.checkmate
+    }
+    /// Positions in which the side to move has no move and is not in check.
+    pub fn stalemate(&self) -> u64 {
+        self.stalemate
+    }
+    /// Positions that hold an en passant square, explained or not.
+    pub fn with_en_passant_square(&self) -> u64 {
+        self.flagged(Flags::en_passant)
+    }
+    /// Positions in which an en passant capture is legal.
+    pub fn with_legal_en_passant(&self) -> u64 {
+        self.can_capture_en_passant
+    }
+    /// Castling rights.
+    pub fn castling(&self) -> Castling {
+        let right = |bit: u8| self.flagged(|flags| flags.castling() >> bit & 1 != 0);
+        let none = self.flagged(|flags| flags.castling() == 0);
+        Castling {
+            none,
+            some: self.positions - none,
+            white_king: right(0),
+            white_queen: right(1),
+            black_king: right(2),
+            black_queen: right(3),
+        }
+    }
+    /// Legal moves per position.
+    pub fn legal_moves(&self) -> Summary {
+        self.moves.summary()
+    }
+    /// How many positions have so many legal moves: index = moves, up to the largest.
+    pub fn legal_moves_histogram(&self) -> Vec<u64> {
+        self.moves.histogram()
+    }
+    /// Sum of the legal captures, en passant among them.
+    pub fn legal_captures(&self) -> u64 {
+        self.captures
+    }
+    /// Sum of the legal promotions.
+    pub fn legal_promotions(&self) -> u64 {
+        self.promotions
+    }
+    /// Sum of the legal castlings.
+    pub fn legal_castles(&self) -> u64 {
+        self.castles
+    }
+    /// Sum of the legal en passant captures.
+    pub fn legal_en_passants(&self) -> u64 {
+        self.en_passants
+    }
+    /// How many positions have so many pieces.
+    pub fn pieces_histogram(&self) -> Vec<u64> {
+        self.pieces.histogram()
+    }
+    /// How many positions have such a phase, 24 = all minor and major pieces, 0 = none.
+    pub fn phase_histogram(&self) -> Vec<u64> {
+        self.phase.histogram()
+    }
+    /// How many positions have so much material (1-3-3-5-9): White's, Black's.
+    pub fn material_histograms(&self) -> [Vec<u64>; 2] {
+        [self.material[0].histogram(), self.material[1].histogram()]
+    }
+    /// The heat maps.
+    pub fn heat(&self) -> &HeatMaps {
+        &self.heat
+    }
+    /// Results.
+    pub fn results(&self) -> Results {
+        let [black, draw, white] = self.results;
+        Results {
+            white,
+            draw,
+            black,
+            unknown: self.positions - white - draw - black,
+        }
+    }
+    /// Scores in centipawns from White's side, where there are any.
+    pub fn scores(&self) -> Option<Summary> {
+        let scores = self.scores.as_ref()?;
+        let first = -(Scores::ZERO as i64);
+        Some(Summary::of(&scores.counts, first)).filter(|summary| summary.count > 0)
+    }
+    /// How many scores lie in each of the intervals that begin at these (ascending) centipawns; scores
+    /// below the first are not counted, the last interval is open.
+    pub fn scores_between(&self, bounds: &[i16]) -> Vec<u64> {
+        let index = |at: usize| bounds.get(at).map_or(Scores::LEN, |&b| Scores::index(b));
+        (0..bounds.len())
+            .map(|at| {
+                let range = index(at)..index(at + 1);
+                self.scores.as_ref().map_or(0, |s| s.counts[range].iter().sum())
+            })
+            .collect()
+    }
+}

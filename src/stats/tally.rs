@@ -1,0 +1,151 @@
+//! Tables that count how often each small number occurs.
+
+/// How often each number below `N` occurs.
+///
+/// Neighbouring positions often have equal numbers, and adding to a place that was written a moment ago
+/// waits for that write. Hence four copies, taken in turn by lane, side by side so that they share a
+/// cache line.
+#[derive(Clone, Debug)]
+pub(super) struct Tally<const N: usize> {
+    copies: Box<[[u64; 4]; N]>,
+}
+
+impl<const N: usize> Default for Tally<N> {
+    fn default() -> Self {
+        const { assert!(N.is_power_of_two()) }
+        Self {
+            copies: Box::new([[0; 4]; N]),
+        }
+    }
+}
+
+impl<const N: usize> Tally<N> {
+    /// Counts a number, which is below `N` for every playable position (the mask only says so to the
+    /// compiler).
+    #[inline(always)]
+    pub(super) fn add(&mut self, lane: usize, number: usize) {
+        self.copies[number & (N - 1)][lane % 4] += 1;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.copies.iter_mut().zip(other.copies.iter()) {
+            for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                *ours += theirs;
+            }
+        }
+    }
+
+    /// Index = number.
+    pub(super) fn counts(&self) -> Vec<u64> {
+        self.copies.iter().map(|copies| copies.iter().sum()).collect()
+    }
+
+    /// The same, up to the largest number that occurs.
+    pub(super) fn histogram(&self) -> Vec<u64> {
+        let mut counts = self.counts();
+        let len = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        counts.truncate(len);
+        counts
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        Summary::of(&self.counts(), 0)
+    }
+}
+
+/// What a table of counts says of its numbers. The means are `None` where nothing was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Summary {
+    /// How many numbers.
+    pub count: u64,
+    /// Their sum.
+    pub sum: i128,
+    /// The least.
+    pub min: Option<i64>,
+    /// The greatest.
+    pub max: Option<i64>,
+    /// Sum by count.
+    pub mean: Option<f64>,
+    /// The middle one, or the mean of the middle two.
+    pub median: Option<f64>,
+    /// Standard deviation of the whole population.
+    pub stddev: Option<f64>,
+}
+
+impl Summary {
+    /// Of numbers that occur `counts[i]` times for `first + i`.
+    pub fn of(counts: &[u64], first: i64) -> Self {
+        let count: u64 = counts.iter().sum();
+        if count == 0 {
+            return Self::default();
+        }
+        let numbers = || (first..).zip(counts).filter(|&(_, &count)| count > 0);
+        // Up to 2^64 numbers of 16 bits: their squares sum to less than 2^96, and by the count 2^160 is
+        // out of reach in practice (2^127 is a million million positions with the largest score).
+        let sum: i128 = numbers().map(|(n, &c)| i128::from(n) * i128::from(c)).sum();
+        let squares: i128 = numbers()
+            .map(|(n, &c)| i128::from(n) * i128::from(n) * i128::from(c))
+            .sum();
+        // The (0-based) `rank`-th smallest number.
+        let ranked = |rank: u64| {
+            let mut below = 0;
+            numbers()
+                .find(|&(_, &c)| {
+                    below += c;
+                    below > rank
+                })
+                .map_or(0, |(n, _)| n)
+        };
+        let total = i128::from(count);
+        let spread = squares
+            .checked_mul(total)
+            .and_then(|scaled| scaled.checked_sub(sum.checked_mul(sum)?))
+            .map(|scaled| (scaled as f64).sqrt() / total as f64);
+        Self {
+            count,
+            sum,
+            min: numbers().next().map(|(n, _)| n),
+            max: numbers().last().map(|(n, _)| n),
+            mean: Some(sum as f64 / total as f64),
+            median: Some((ranked((count - 1) / 2) + ranked(count / 2)) as f64 / 2.0),
+            stddev: spread,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_of_known_numbers() {
+        // 2, 2, 3, 5
+        let summary = Summary::of(&[2, 1, 0, 1, 0], 2);
+        assert_eq!(summary.count, 4);
+        assert_eq!(summary.sum, 12);
+        assert_eq!((summary.min, summary.max), (Some(2), Some(5)));
+        assert_eq!(summary.mean, Some(3.0));
+        assert_eq!(summary.median, Some(2.5));
+        assert_eq!(summary.stddev, Some(1.5f64.sqrt()));
+    }
+
+    #[test]
+    fn summary_of_nothing_and_of_negatives() {
+        assert_eq!(Summary::of(&[0, 0], 0), Summary::default());
+        let one = Summary::of(&[0, 1], -8);
+        assert_eq!((one.min, one.max, one.median), (Some(-7), Some(-7), Some(-7.0)));
+        assert_eq!(one.stddev, Some(0.0));
+    }
+
+    #[test]
+    fn copies_add_up() {
+        let mut tally = Tally::<16>::default();
+        for lane in 0..8 {
+            tally.add(lane, 3);
+        }
+        let mut other = Tally::<16>::default();
+        other.add(1, 5);
+        tally.merge(&other);
+        assert_eq!(tally.histogram(), [0, 0, 0, 8, 0, 1]);
+    }
+}
