@@ -153,11 +153,20 @@ mod tests {
         group.set(3, Packed::pack(&black).unwrap());
         let census = census(&group);
         assert_eq!(census[1], 0);
-        assert_eq!(census[0] & 0xFFFF_FFFF_FFFF, 32 | 24 << 8 | 39 << 16 | 39 << 32);
+        assert_eq!(
+            census[0] & 0xFFFF_FFFF_FFFF,
+            32 | 24 << 8 | 39 << 16 | 39 << 32
+        );
         let flags = Flags::of(census[0], 0);
-        assert_eq!((flags.black_to_move(), flags.castling(), flags.checks()), (false, 15, 0));
+        assert_eq!(
+            (flags.black_to_move(), flags.castling(), flags.checks()),
+            (false, 15, 0)
+        );
         let flags = Flags::of(census[3], 0b11);
-        assert_eq!((flags.black_to_move(), flags.castling(), flags.checks()), (true, 0b1001, 2));
+        assert_eq!(
+            (flags.black_to_move(), flags.castling(), flags.checks()),
+            (true, 0b1001, 2)
+        );
         assert!(!flags.en_passant());
     }
 
@@ -165,7 +174,10 @@ mod tests {
     fn many_queens_do_not_overflow() {
         let mut position = Position::empty();
         for square in 0..63 {
-            let piece = Piece { color: Color::Black, role: Role::Queen };
+            let piece = Piece {
+                color: Color::Black,
+                role: Role::Queen,
+            };
             position.put(Square::new(square), piece);
         }
         let mut group = Group::default();

@@ -25,7 +25,9 @@ pub struct HeatMaps {
 
 impl Default for HeatMaps {
     fn default() -> Self {
-        Self { maps: [[0; 64]; MAPS] }
+        Self {
+            maps: [[0; 64]; MAPS],
+        }
     }
 }
 
@@ -43,7 +45,12 @@ impl HeatMaps {
     }
     /// Adds everything that another holds.
     pub fn merge(&mut self, other: &Self) {
-        for (ours, theirs) in self.maps.as_flattened_mut().iter_mut().zip(other.maps.as_flattened()) {
+        for (ours, theirs) in self
+            .maps
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(other.maps.as_flattened())
+        {
             *ours += theirs;
         }
     }
@@ -150,12 +157,16 @@ mod tests {
     fn agrees_with_counting_one_by_one() {
         let mut state = 1u64;
         let mut random = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             state ^ state >> 29
         };
         for len in [1, 14, 15, 16, 31, 200] {
             let groups: Vec<Group> = (0..len)
-                .map(|_| Group { planes: std::array::from_fn(|_| std::array::from_fn(|_| random())) })
+                .map(|_| Group {
+                    planes: std::array::from_fn(|_| std::array::from_fn(|_| random())),
+                })
                 .collect();
             let results: Vec<GroupResults> = (0..len)
                 .map(|_| GroupResults {
@@ -172,9 +183,18 @@ mod tests {
                     let board = group.get(lane);
                     for square in 0..64 {
                         let at = |set: u64| set >> square & 1;
-                        let code = at(board.types[0]) | at(board.types[1]) << 1 | at(board.types[2]) << 2;
-                        let role = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(3)]
-                            [code as usize];
+                        let code =
+                            at(board.types[0]) | at(board.types[1]) << 1 | at(board.types[2]) << 2;
+                        let role = [
+                            None,
+                            Some(0),
+                            Some(1),
+                            Some(2),
+                            Some(3),
+                            Some(4),
+                            Some(5),
+                            Some(3),
+                        ][code as usize];
                         if let Some(role) = role {
                             expected.maps[role + 6 * at(board.color) as usize][square] += 1;
                         }

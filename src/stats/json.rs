@@ -29,7 +29,10 @@ impl Stats {
         put("version", json!(env!("CARGO_PKG_VERSION")));
         put("positions", json!(self.positions()));
         put("rejected", json!(self.rejected()));
-        put("stm", json!({ "white": self.white_to_move(), "black": self.black_to_move() }));
+        put(
+            "stm",
+            json!({ "white": self.white_to_move(), "black": self.black_to_move() }),
+        );
         put("in_check", json!(self.in_check()));
         put("double_check", json!(self.double_check()));
         put("checkmate", json!(self.checkmate()));
@@ -45,7 +48,10 @@ impl Stats {
         put("attacked_black", attacked(attacks_black));
         put("pieces", json!({ "histogram": self.pieces_histogram() }));
         put("phase", json!({ "histogram": self.phase_histogram() }));
-        put("material", json!({ "white": material_white, "black": material_black }));
+        put(
+            "material",
+            json!({ "white": material_white, "black": material_black }),
+        );
         put(
             "castling",
             json!({
@@ -92,7 +98,8 @@ fn mean(sum: u64, count: u64) -> Option<f64> {
 
 fn summary(summary: &Summary) -> Map<String, Value> {
     // JSON numbers of serde_json end at 64 bits, which no sum of real data reaches.
-    let sum = i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
+    let sum =
+        i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
     [
         ("sum", sum),
         ("min", json!(summary.min)),

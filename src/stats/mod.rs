@@ -207,7 +207,10 @@ impl Stats {
     pub fn add_fields(&mut self, batch: &Batch) {
         if let Some(Values::U8(column)) = batch.fields.get(&Field::Result) {
             for row in 0..column.len() {
-                if let Some(result) = column.get(row).and_then(|&r| self.results.get_mut(r as usize)) {
+                if let Some(result) = column
+                    .get(row)
+                    .and_then(|&r| self.results.get_mut(r as usize))
+                {
                     *result += 1;
                 }
             }
@@ -380,7 +383,9 @@ impl Stats {
         (0..bounds.len())
             .map(|at| {
                 let range = index(at)..index(at + 1);
-                self.scores.as_ref().map_or(0, |s| s.counts[range].iter().sum())
+                self.scores
+                    .as_ref()
+                    .map_or(0, |s| s.counts[range].iter().sum())
             })
             .collect()
     }

@@ -37,13 +37,19 @@ impl<const N: usize> Tally<N> {
 
     /// Index = number.
     pub(super) fn counts(&self) -> Vec<u64> {
-        self.copies.iter().map(|copies| copies.iter().sum()).collect()
+        self.copies
+            .iter()
+            .map(|copies| copies.iter().sum())
+            .collect()
     }
 
     /// The same, up to the largest number that occurs.
     pub(super) fn histogram(&self) -> Vec<u64> {
         let mut counts = self.counts();
-        let len = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        let len = counts
+            .iter()
+            .rposition(|&count| count > 0)
+            .map_or(0, |last| last + 1);
         counts.truncate(len);
         counts
     }
@@ -133,7 +139,10 @@ mod tests {
     fn summary_of_nothing_and_of_negatives() {
         assert_eq!(Summary::of(&[0, 0], 0), Summary::default());
         let one = Summary::of(&[0, 1], -8);
-        assert_eq!((one.min, one.max, one.median), (Some(-7), Some(-7), Some(-7.0)));
+        assert_eq!(
+            (one.min, one.max, one.median),
+            (Some(-7), Some(-7), Some(-7.0))
+        );
         assert_eq!(one.stddev, Some(0.0));
     }
 
