@@ -1,9 +1,12 @@
 //! The rules of one position against themselves said plainly, against cozy-chess and against known counts.
 
 use crate::support::shared_text;
-use lanefish::chess::fen::{self, FenOptions};
+use lanefish::chess::fen::{self, CastlingStyle, FenOptions};
+use lanefish::chess::perft::perft;
+use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{
-    Bitboard, Color, Move, MoveKind, Piece, Position, Role, Square, Validity, reference,
+    Bitboard, CastlingRights, Color, Move, MoveKind, Piece, Position, Role, Square, Validity,
+    reference,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -99,6 +102,48 @@ proptest! {
     #[test]
     fn moves_of_any_board_can_be_taken_back(position in any_board(24)) {
         unmakes(&position);
+    }
+    #[test]
+    fn fen_of_any_board_reads_back(position in any_board(32), clocks in any::<(u16, u16)>()) {
+        let mut position = position;
+        (position.halfmove, position.fullmove) = clocks;
+        // A right without its king cannot be read.
+        for color in Color::ALL {
+            let rank = CastlingRights::back_rank(color);
+            if position.king(color).is_none_or(|king| king.rank() != rank) {
+                position.castling.0 -= Bitboard::rank(rank);
+            }
+            position.castling.0 -= Bitboard::rank(rank) - position.color(color);
+        }
+        let options = FenOptions { keep_en_passant: true };
+        for style in [CastlingStyle::Outermost, CastlingStyle::Files] {
+            let mut text = Vec::new();
+            position.write_fen(&mut text, style);
+            text.extend_from_slice(b" ;D1 20");
+            let read = fen::parse(&text, options).expect("its own FEN");
+            prop_assert_eq!(&read.position, &position);
+            prop_assert_eq!(read.rest, b";D1 20");
+        }
+    }
+    #[test]
+    fn fen_reader_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        let _ = fen::parse(&bytes, FenOptions::default());
+    }
+    #[test]
+    fn almost_fen_never_panics(text in "[1-9pnbrqkPNBRQK/]{0,80}( [wb-])?( [KQkqA-Ha-h-]{0,5})?( [a-i0-9-]{0,3})?( [0-9]{0,7}){0,3}") {
+        if let Ok(read) = fen::parse(text.as_bytes(), FenOptions::default()) {
+            let _ = read.violations(Validity::Strict);
+            let _ = read.position.legal_moves();
+        }
+    }
+    #[test]
+    fn damaged_fen_never_panics(at in 0..56usize, byte in any::<u8>()) {
+        let mut text = *b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        text[at] = byte;
+        match fen::parse(&text, FenOptions::default()) {
+            Ok(read) => { let _ = read.violations(Validity::Strict); }
+            Err(error) => prop_assert!(error.column <= text.len() + 1, "{}", error),
+        }
     }
 }
 
@@ -314,4 +359,119 @@ fn absurd_but_playable_positions_are_playable() {
             }
         }
     }
+}
+
+#[test]
+fn random_games_go_forward_and_back() {
+    for start in [Start::Standard, Start::Chess960] {
+        let mut played = Vec::new();
+        let mut position: Option<Position> = None;
+        for step in RandomPlay::new(7, start).take(20_000) {
+            let here = position.get_or_insert_with(|| step.position.clone());
+            assert_eq!(*here, step.position);
+            match step.next {
+                Some(mv) => {
+                    assert_eq!(here.parse_san(&mv.san(here)), Ok(mv), "{here}");
+                    for text in [mv.uci(here), mv.uci_as(true)] {
+                        assert_eq!(Move::from_uci(text.as_str(), here), Ok(mv), "{here}");
+                    }
+                    let key = here.polyglot_key();
+                    played.push((mv, here.clone(), key, here.make(mv)));
+                }
+                None => {
+                    let mut back = position.take().expect("a position");
+                    for (mv, before, key, undo) in played.drain(..).rev() {
+                        back.unmake(mv, undo);
+                        assert_eq!(back, before);
+                        assert_eq!(back.polyglot_key(), key);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_games_agree_with_cozy_and_are_strictly_valid() {
+    for start in [Start::Standard, Start::Chess960] {
+        for step in RandomPlay::new(3, start).take(30_000) {
+            let position = step.position;
+            let violations = position.violations(Validity::Strict);
+            assert!(violations.is_empty(), "{position}: {violations}");
+            agrees_with_cozy(&position, &cozy(&position).expect("valid"));
+        }
+    }
+}
+
+/// Positions of a perft file with the counts by depth.
+fn perft_records(name: &str) -> Vec<(Position, Vec<(u32, u64)>)> {
+    let text = shared_text(name).unwrap_or_default();
+    let mut records = Vec::new();
+    for line in text.lines().filter(is_record) {
+        if let Some(count) = line.strip_prefix("perft ") {
+            let mut numbers = count.split_whitespace().map(|number| number.parse::<u64>());
+            if let (Some(Ok(depth)), Some(Ok(nodes))) = (numbers.next(), numbers.next())
+                && let Some((_, counts)) = records.last_mut()
+            {
+                let counts: &mut Vec<_> = counts;
+                counts.push((depth as u32, nodes));
+            }
+            continue;
+        }
+        let line = line.strip_prefix("epd ").unwrap_or(line);
+        if line.starts_with("id ") {
+            continue;
+        }
+        let read = fen::parse(line.as_bytes(), FenOptions::default()).expect("FEN");
+        let rest = std::str::from_utf8(read.rest).expect("ASCII");
+        let counts = rest.split(';').filter_map(|operation| {
+            let (depth, nodes) = operation.trim().strip_prefix('D')?.split_once(' ')?;
+            Some((depth.parse().ok()?, nodes.trim().parse().ok()?))
+        });
+        records.push((read.position, counts.collect()));
+    }
+    records
+}
+
+#[test]
+fn perft_files() {
+    for (name, most, every) in [
+        ("perft/tricky.perft", 1_500_000, 1),
+        ("perft/perftsuite.epd", 1_000_000, 1),
+        ("perft/chess960.half_a.perft", 200_000, 5),
+        ("perft/random.half_a.perft", 200_000, 20),
+    ] {
+        for (mut position, counts) in perft_records(name).into_iter().step_by(every) {
+            // Depths that end nowhere (the "prison") cost nothing but recursion.
+            for (depth, nodes) in counts.into_iter().filter(|&(_, nodes)| nodes <= most) {
+                assert_eq!(
+                    perft(&mut position, depth),
+                    nodes,
+                    "{name}: {position} {depth}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn polyglot_book_is_found_by_its_keys() {
+    let Some(path) = crate::support::shared_data("polyglot/lasker-trap.bin") else {
+        return;
+    };
+    let book = std::fs::read(path).expect("readable");
+    let keys: Vec<u64> = book
+        .as_chunks::<16>()
+        .0
+        .iter()
+        .map(|entry| u64::from_be_bytes(*entry.first_chunk().expect("eight bytes")))
+        .collect();
+    let mut position = Position::standard();
+    let mut found = 0;
+    for text in "d4 d5 c4 e5 dxe5 d4 e3 Bb4+ Bd2 dxe3".split_whitespace() {
+        found += usize::from(keys.contains(&position.polyglot_key()));
+        let mv = position.parse_san(text).expect("legal");
+        position.make(mv);
+    }
+    assert!(found >= 1, "none of the line's positions is in the book");
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 /// A file of the shared sample data, or `None`, said loudly, where the data is not there.
-pub fn shared_data(name: &str) -> Option<PathBuf> {
+pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../shared/data")
         .join(name);
@@ -16,7 +16,7 @@ pub fn shared_data(name: &str) -> Option<PathBuf> {
 }
 
 /// The text of a file of the shared sample data, unpacked; `None` as in [`shared_data`].
-pub fn shared_text(name: &str) -> Option<String> {
+pub(crate) fn shared_text(name: &str) -> Option<String> {
     let bytes = std::fs::read(shared_data(name)?).expect("readable sample data");
     let mut text = String::new();
     if name.ends_with(".zst") {

@@ -7,14 +7,19 @@
 pub mod attacks;
 pub mod bitboard;
 pub mod castling;
+pub mod chess960;
 pub mod fen;
 pub mod legal_moves;
 pub mod moves;
+pub mod perft;
 pub mod piece;
 pub mod position;
+pub mod random;
 pub mod reference;
+pub mod san;
 pub mod square;
 pub mod validity;
+pub mod zobrist;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
