@@ -10,6 +10,8 @@ pub mod castling;
 pub mod chess960;
 pub mod fen;
 pub mod legal_moves;
+pub mod bit_scan;
+pub mod geometry;
 pub mod moves;
 pub mod perft;
 pub mod piece;
@@ -20,6 +22,7 @@ pub mod san;
 pub mod square;
 pub mod validity;
 pub mod zobrist;
+mod symmetry;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
