@@ -426,7 +426,11 @@ mod tests {
                     .collect();
                 assert_eq!(ray(square, direction), expected);
                 assert_eq!(ray_formula(square, direction), expected);
-                assert!(expected.iter().all(|to| (to > square) == direction.is_positive()));
+                assert!(
+                    expected
+                        .iter()
+                        .all(|to| (to > square) == direction.is_positive())
+                );
                 if direction.is_positive() {
                     positive |= expected;
                 } else {

@@ -5,13 +5,13 @@
 //! b1 = 1, .. h8 = 63, and bit *n* of a [`Bitboard`] is square *n*.
 
 pub mod attacks;
+pub mod bit_scan;
 pub mod bitboard;
 pub mod castling;
 pub mod chess960;
 pub mod fen;
-pub mod legal_moves;
-pub mod bit_scan;
 pub mod geometry;
+pub mod legal_moves;
 pub mod moves;
 pub mod perft;
 pub mod piece;
@@ -20,9 +20,9 @@ pub mod random;
 pub mod reference;
 pub mod san;
 pub mod square;
+mod symmetry;
 pub mod validity;
 pub mod zobrist;
-mod symmetry;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
