@@ -4,5 +4,7 @@ pub mod batch;
 pub mod block;
 pub mod chess;
 pub mod input;
+pub mod kernels;
+pub mod simd;
 pub mod stats;
 pub mod tiers;

@@ -1,5 +1,7 @@
 //! All integration tests, one binary.
 
+/// Kernels in every tier against the plain rules.
+mod agreement;
 /// The rules of one position.
 mod chess;
 /// What several areas' tests need: the shared sample data.

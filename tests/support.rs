@@ -1,5 +1,6 @@
 //! What several areas' tests need.
 
+use lanefish::block::{Group, Packed};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -28,4 +29,73 @@ pub(crate) fn shared_text(name: &str) -> Option<String> {
         text = String::from_utf8(bytes).expect("sample data is UTF-8");
     }
     Some(text)
+}
+
+/// Start, Kiwipete and the other positions by which move generators are known; some Chess960.
+pub(crate) const FAMOUS: [&str; 9] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+    "2nnrbkr/p1qppppp/8/1ppb4/6PP/3PP3/PPP2P2/BQNNRBKR w HEhe - 1 9",
+    "rbbqn1kr/pp2p1pp/6n1/2pp1p2/2P4P/P7/BP1PPPP1/R1BQNNKR w HAha - 0 9",
+];
+
+/// Boards in groups, the last one filled up with empty boards.
+pub(crate) fn groups(boards: &[Packed]) -> Vec<Group> {
+    boards
+        .chunks(Group::LEN)
+        .map(|chunk| {
+            let mut group = Group::default();
+            for (lane, &board) in chunk.iter().enumerate() {
+                group.set(lane, board);
+            }
+            group
+        })
+        .collect()
+}
+
+/// The text files of a folder of the shared sample data, unpacked, by name; none as in [`shared_data`].
+pub(crate) fn shared_texts(folder: &str) -> Vec<(String, String)> {
+    let Some(path) = shared_data(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<_> = std::fs::read_dir(path)
+        .expect("a readable folder")
+        .map(|entry| {
+            entry
+                .expect("a readable folder")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+        .into_iter()
+        .filter_map(|name| shared_text(&format!("{folder}/{name}")).map(|text| (name, text)))
+        .collect()
+}
+
+/// Random numbers of no importance, the same in every run.
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+    /// SplitMix64.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
 }

@@ -3,9 +3,14 @@
 //! Everything above this module asks an [`Analyzer`] about whole runs of groups and never knows which
 //! instructions answer. The answer is the same, bit for bit, whichever it is.
 
+mod set_wise;
+
 use crate::block::Group;
+use crate::simd;
+use set_wise::SetWise;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// A family of implementations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,7 +45,28 @@ impl Tier {
     }
     /// The implementation, or `None` where the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
-        None
+        /// Detects once and keeps what was found.
+        macro_rules! found {
+            ($make:expr) => {{
+                static FOUND: OnceLock<Option<Box<dyn Analyzer>>> = OnceLock::new();
+                FOUND.get_or_init(|| $make).as_deref()
+            }};
+        }
+        fn boxed<A: Analyzer + 'static>(analyzer: A) -> Box<dyn Analyzer> {
+            Box::new(analyzer)
+        }
+        match self {
+            Self::Portable => found!(SetWise::<simd::Scalar>::detect(self).map(boxed)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => found!(SetWise::<simd::Avx2>::detect(self).map(boxed)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => found!(
+                SetWise::<simd::Avx512Vpopcnt>::detect(self)
+                    .map(boxed)
+                    .or_else(|| SetWise::<simd::Avx512>::detect(self).map(boxed))
+            ),
+            _ => None,
+        }
     }
     /// Whether the CPU can run it.
     pub fn is_available(self) -> bool {

@@ -1,0 +1,83 @@
+//! From planes to piece sets, turned so that the side to move plays up the board.
+
+use super::RANK_6;
+use crate::block::Group;
+use crate::simd::{Lanes, Simd, inlined};
+
+/// The pieces of one side; a queen is in both slider sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side<L> {
+    pub all: L,
+    pub pawns: L,
+    pub knights: L,
+    /// Bishops and queens.
+    pub diagonal: L,
+    /// Rooks and queens.
+    pub orthogonal: L,
+    pub king: L,
+}
+
+/// A board per lane, seen by the side to move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Board<L> {
+    pub us: Side<L>,
+    pub them: Side<L>,
+    pub occupied: L,
+    pub empty: L,
+    /// Rooks of both sides that may still castle.
+    pub castling: L,
+    /// Marked empty squares; at most one on boards that decode.
+    pub marks: L,
+    /// The en passant square, on rank 6, whether or not a pawn stands before it.
+    pub en_passant: L,
+    /// All ones where Black is to move and the board is turned over.
+    pub turned: L,
+}
+
+impl<L: Lanes> Board<L> {
+    /// The boards of the lanes `at..at + WIDTH` of a group.
+    #[inline(always)]
+    pub(crate) fn load<S: Simd<Lanes = L>>(simd: S, group: &Group, at: usize) -> Self {
+        let [color, t0, t1, t2] = [0, 1, 2, 3].map(
+            #[inline(always)]
+            |plane| simd.load(&group.planes[plane], at),
+        );
+        // Black is to move where an empty square outside rank 6 is marked.
+        let marks = color & !(t0 | t1 | t2);
+        let turned = (marks & simd.splat(!RANK_6)).nonzero();
+        let [color, t0, t1, t2] = [color, t0, t1, t2].map(
+            #[inline(always)]
+            |plane| plane.swap_bytes_where(turned),
+        );
+
+        let occupied = t0 | t1 | t2;
+        let us = occupied & !(color ^ turned);
+        let them = occupied & (color ^ turned);
+        let pawns = t0 & !(t1 | t2);
+        let knights = t1 & !(t0 | t2);
+        let diagonal = t0 & (t1 ^ t2);
+        let orthogonal = t2 & (t0 | !t1);
+        let kings = t2 & t1 & !t0;
+        let side = inlined(
+            #[inline(always)]
+            |all| Side {
+                all,
+                pawns: pawns & all,
+                knights: knights & all,
+                diagonal: diagonal & all,
+                orthogonal: orthogonal & all,
+                king: kings & all,
+            },
+        );
+        Self {
+            us: side(us),
+            them: side(them),
+            occupied,
+            empty: !occupied,
+            castling: t0 & t1 & t2,
+            marks: color & !occupied,
+            en_passant: color & !occupied & simd.splat(RANK_6),
+            turned,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Set-wise algorithms on many boards at once, written once and generic over the lanes.
+//!
+//! One board per 64-bit lane; every step is the same instruction on all lanes. There are no move lists, no
+//! loops over pieces, no tables in memory and no branches that depend on data (but for three guards in
+//! front of what almost never happens: en passant, Chess960 castling, and double check along one line).
+//!
+//! The ideas, in the order in which a board goes through them:
+//!
+//! 1. [`board`]: the four planes become piece sets; boards with Black to move are turned over, so that
+//!    *us* always moves up the board.
+//! 2. [`rays`]: moving one way, the rays of different sliders never overlap (each stops the next), so one
+//!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
+//!    moves.
+//! 3. [`danger`]: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
+//!    along the same line is the whole truth about pins and checks: own men there are pinned, empty squares
+//!    there are where a check can be blocked. Nothing is x-rayed.
+//! 4. [`moves`]: legal targets by direction, summed bit by bit before anything is counted.
+//! 5. [`playable`]: the rules of the playable level, as one mask.
+//!
+//! The oracle for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
+//! a side and no pawn on the first or last rank, however unreachable it is.
+
+pub(crate) mod board;
+pub(crate) mod danger;
+pub(crate) mod moves;
+pub(crate) mod playable;
+pub(crate) mod rays;
+pub(crate) mod sums;
+
+pub use moves::{attack_maps, checkers, count_moves, everything, mobility, pins};
+pub use playable::unplayable;
+
+pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;
+pub(crate) const FILE_H: u64 = FILE_A << 7;
+pub(crate) const RANK_1: u64 = 0xFF;
+pub(crate) const RANK_3: u64 = 0xFF << 16;
+pub(crate) const RANK_5: u64 = 0xFF << 32;
+pub(crate) const RANK_6: u64 = 0xFF << 40;
+pub(crate) const RANK_8: u64 = 0xFF << 56;

@@ -1,0 +1,533 @@
+//! Legal moves, counted without being listed; and the lesser questions: attack maps, checkers, pins,
+//! mobility.
+//!
+//! A set of targets by direction holds each (man, target) pair of that direction as one bit, so the number
+//! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
+//! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted.
+
+use super::board::{Board, Side};
+use super::danger::{Danger, attackers, pawn_attacks_down, pawn_attacks_up};
+use super::playable::broken;
+use super::rays::{ByLine, Directions, Rays};
+use super::sums::{Sums, WEIGHTS};
+use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
+use crate::block::Group;
+use crate::simd::{Lanes, Simd, inlined};
+use crate::tiers::GroupResults;
+
+/// Where the kinds stand in [`GroupResults::counts`].
+const CAPTURES: u32 = 16;
+const PROMOTIONS: u32 = 32;
+const CASTLES: u32 = 48;
+const EN_PASSANTS: u32 = 56;
+
+/// Counts legal moves, without their kinds, of the lanes `at..` of a group.
+#[inline(always)]
+pub fn count_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let danger = Danger::new(&board, &rays);
+    let men = Men::unless_pinned(&board.us, &danger);
+    let pieces = men.reach(&rays);
+    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+    let [m1, m2, m4, m8, m16] = moves.sums.planes;
+    let [w1, w2, w4, w8, w16] = WEIGHTS;
+    simd.store_weighted_counts(
+        moves.castles.add(moves.en_passants),
+        [m1, m2, m4, m8, m16, moves.promotions()],
+        [w1, w2, w4, w8, w16, 3],
+        &mut out.counts,
+        at,
+    );
+}
+
+/// Counts legal moves with their kinds, and finds checkers, pins and both attack maps, of the lanes `at..`
+/// of a group; if `CHECKED`, also the boards that are not playable.
+#[inline(always)]
+pub fn everything<S: Simd, const CHECKED: bool>(
+    simd: S,
+    group: &Group,
+    at: usize,
+    out: &mut GroupResults,
+) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let danger = Danger::new(&board, &rays);
+    let us = &board.us;
+
+    // Attacks ignore pins, moves do not; but a pinned slider or knight is rare, so the moves are counted
+    // from the attacks and only a group that has one goes over its men again.
+    let free = Men::all(us);
+    let attacks = free.reach(&rays);
+    let attacked = attacks.any() | pawn_attacks_up(us.pawns) | us.king.neighbours_of_bit();
+    let men = Men::unless_pinned(us, &danger);
+    let pinned = danger.seen & us.all;
+    let mut pieces = attacks;
+    if (pinned & (us.knights | us.diagonal | us.orthogonal)).any() {
+        pieces = men.reach(&rays);
+    }
+    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+
+    let turn = inlined(
+        #[inline(always)]
+        |set: L<S>| set.swap_bytes_where(board.turned),
+    );
+    let (ours, theirs) = (turn(attacked), turn(danger.attacked));
+    simd.store(
+        board.turned.choose(theirs, ours),
+        &mut out.attacks_white,
+        at,
+    );
+    simd.store(
+        board.turned.choose(ours, theirs),
+        &mut out.attacks_black,
+        at,
+    );
+    simd.store(turn(danger.checkers), &mut out.checkers, at);
+    simd.store(turn(pinned), &mut out.pinned, at);
+    if CHECKED {
+        simd.store(
+            broken(&board, attacked & board.them.king),
+            &mut out.unplayable,
+            at,
+        );
+    }
+
+    let castles = moves.castles;
+    let en_passants = moves.en_passants;
+    let base = castles
+        .add(castles.shl::<CASTLES>())
+        .add(en_passants)
+        .add(en_passants.shl::<CAPTURES>())
+        .add(en_passants.shl::<EN_PASSANTS>());
+    let [m1, m2, m4, m8, m16] = moves.sums.planes;
+    let [c1, c2, c4, c8, c16] = moves.sums.within(board.them.all).planes;
+    let [w1, w2, w4, w8, w16] = WEIGHTS;
+    let capture = 1 << CAPTURES;
+    simd.store_weighted_counts(
+        base,
+        [
+            m1,
+            m2,
+            m4,
+            m8,
+            m16,
+            c1,
+            c2,
+            c4,
+            c8,
+            c16,
+            moves.promotions(),
+            moves.capture_promotions,
+        ],
+        [
+            w1,
+            w2,
+            w4,
+            w8,
+            w16,
+            w1 * capture,
+            w2 * capture,
+            w4 * capture,
+            w8 * capture,
+            w16 * capture,
+            3 | 4 << PROMOTIONS,
+            3 * capture,
+        ],
+        &mut out.counts,
+        at,
+    );
+}
+
+/// Finds the attack maps of both sides.
+#[inline(always)]
+pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let of = inlined(
+        #[inline(always)]
+        |side: &Side<L<S>>| {
+            let directions = rays.directions(side.sliders());
+            directions.by_line().union() | side.knights.jumps() | side.king.neighbours_of_bit()
+        },
+    );
+    let ours = of(&board.us) | pawn_attacks_up(board.us.pawns);
+    let theirs = of(&board.them) | pawn_attacks_down(board.them.pawns);
+    let turn = inlined(
+        #[inline(always)]
+        |set: L<S>| set.swap_bytes_where(board.turned),
+    );
+    let (ours, theirs) = (turn(ours), turn(theirs));
+    simd.store(
+        board.turned.choose(theirs, ours),
+        &mut out.attacks_white,
+        at,
+    );
+    simd.store(
+        board.turned.choose(ours, theirs),
+        &mut out.attacks_black,
+        at,
+    );
+}
+
+/// Finds the men that give check.
+#[inline(always)]
+pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let king = board.us.king;
+    let rays = Rays::new(board.occupied);
+    let sight = rays.from_one(king, king.lines_through_bit());
+    let checkers = attackers(&board.them, king, pawn_attacks_up(king), sight);
+    simd.store(
+        checkers.swap_bytes_where(board.turned),
+        &mut out.checkers,
+        at,
+    );
+}
+
+/// Finds the men of the side to move that are absolutely pinned.
+#[inline(always)]
+pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let king = board.us.king;
+    let rays = Rays::new(board.occupied);
+    let sight = rays.from_one(king, king.lines_through_bit());
+    let enemy = rays.directions(board.them.sliders()).by_line();
+    let seen = sight
+        .zip(
+            enemy,
+            #[inline(always)]
+            |king, enemy| king & enemy,
+        )
+        .union();
+    simd.store(
+        (seen & board.us.all).swap_bytes_where(board.turned),
+        &mut out.pinned,
+        at,
+    );
+}
+
+/// Counts, for both sides, the (knight or slider, target) pairs whose target is not an own man.
+#[inline(always)]
+pub fn mobility<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let of = inlined(
+        #[inline(always)]
+        |side: &Side<L<S>>| Men::all(side).reach(&rays).within(!side.all),
+    );
+    let (ours, theirs) = (of(&board.us), of(&board.them));
+    let [o1, o2, o4, o8, o16] = ours.planes;
+    let [t1, t2, t4, t8, t16] = theirs.planes;
+    let [w1, w2, w4, w8, w16] = WEIGHTS;
+    let white = inlined(
+        #[inline(always)]
+        |ours, theirs| board.turned.choose(theirs, ours),
+    );
+    let black = 1 << 16;
+    simd.store_weighted_counts(
+        simd.splat(0),
+        [
+            white(o1, t1),
+            white(o2, t2),
+            white(o4, t4),
+            white(o8, t8),
+            white(o16, t16),
+            white(t1, o1),
+            white(t2, o2),
+            white(t4, o4),
+            white(t8, o8),
+            white(t16, o16),
+        ],
+        [
+            w1,
+            w2,
+            w4,
+            w8,
+            w16,
+            w1 * black,
+            w2 * black,
+            w4 * black,
+            w8 * black,
+            w16 * black,
+        ],
+        &mut out.mobility,
+        at,
+    );
+}
+
+/// The lanes of a token.
+type L<S> = <S as Simd>::Lanes;
+
+impl<L: Lanes> Side<L> {
+    /// The sliders of each line.
+    #[inline(always)]
+    pub(crate) fn sliders(&self) -> ByLine<L> {
+        ByLine {
+            rank: self.orthogonal,
+            file: self.orthogonal,
+            diagonal: self.diagonal,
+            antidiagonal: self.diagonal,
+        }
+    }
+}
+
+/// The men that may move along each line: sliders, and pawns with their three ways to go.
+#[derive(Clone, Copy, Debug)]
+struct Men<L> {
+    sliders: ByLine<L>,
+    knights: L,
+    pawns: ByLine<L>,
+}
+
+impl<L: Lanes> Men<L> {
+    /// All of a side.
+    #[inline(always)]
+    fn all(side: &Side<L>) -> Self {
+        let pawns = side.pawns;
+        Self {
+            sliders: side.sliders(),
+            knights: side.knights,
+            pawns: ByLine {
+                rank: pawns,
+                file: pawns,
+                diagonal: pawns,
+                antidiagonal: pawns,
+            },
+        }
+    }
+
+    /// Those that are not pinned, or pinned along the very line.
+    #[inline(always)]
+    fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
+        let seen = danger.seen;
+        let along = inlined(
+            #[inline(always)]
+            |men: ByLine<L>| {
+                men.zip(
+                    danger.seen_by_both,
+                    #[inline(always)]
+                    |men, seen_along| men & (seen_along | !seen),
+                )
+            },
+        );
+        let all = Self::all(us);
+        Self {
+            sliders: along(all.sliders),
+            knights: us.knights & !seen,
+            pawns: along(all.pawns),
+        }
+    }
+
+    /// How often sliders and knights reach each square.
+    #[inline(always)]
+    fn reach(&self, rays: &Rays<L>) -> Sums<L> {
+        let Directions {
+            east,
+            west,
+            north,
+            south,
+            north_east,
+            south_west,
+            north_west,
+            south_east,
+        } = rays.directions(self.sliders);
+        let knights = self.knights;
+        let one_right = knights.shl::<1>() & knights.splat(!FILE_A);
+        let one_left = knights.shr::<1>() & knights.splat(!FILE_H);
+        let two_right = one_right.shl::<1>() & knights.splat(!FILE_A);
+        let two_left = one_left.shr::<1>() & knights.splat(!FILE_H);
+        Sums::of_sixteen([
+            east,
+            west,
+            north,
+            south,
+            north_east,
+            south_west,
+            north_west,
+            south_east,
+            one_right.shl::<16>(),
+            one_right.shr::<16>(),
+            one_left.shl::<16>(),
+            one_left.shr::<16>(),
+            two_right.shl::<8>(),
+            two_right.shr::<8>(),
+            two_left.shl::<8>(),
+            two_left.shr::<8>(),
+        ])
+    }
+}
+
+/// Legal moves, about to be counted.
+#[derive(Clone, Copy, Debug)]
+struct Moves<L> {
+    /// All moves but castlings and en passant, each promotion once.
+    sums: Sums<L>,
+    /// One bit each step to the last rank; the bits are not squares.
+    step_promotions: L,
+    /// One bit each capture on the last rank; the bits are not squares, and not those of the steps.
+    capture_promotions: L,
+    castles: L,
+    en_passants: L,
+}
+
+impl<L: Lanes> Moves<L> {
+    #[inline(always)]
+    fn promotions(&self) -> L {
+        self.step_promotions | self.capture_promotions
+    }
+
+    /// `pieces` is what sliders and knights reach, friend or foe.
+    #[inline(always)]
+    fn new<S: Simd<Lanes = L>>(
+        simd: S,
+        board: &Board<L>,
+        danger: &Danger<L>,
+        men: &Men<L>,
+        pieces: Sums<L>,
+    ) -> Self {
+        let (us, them) = (&board.us, &board.them);
+        let mask = danger.check_mask;
+        let king = us.king.neighbours_of_bit() & !(us.all | danger.attacked | danger.behind_king);
+
+        // A double step lands on rank 4, a single one never below rank 3: moved down two ranks, the double
+        // steps fit under the single ones and both are one set.
+        let step = men.pawns.file.shl::<8>() & board.empty;
+        let double_step = (step & simd.splat(RANK_3)).shl::<8>() & board.empty & mask;
+        let step = step & mask;
+        let steps = step | double_step.shr::<16>();
+        let victims = them.all & mask;
+        let takes_right = men.pawns.diagonal.shl::<9>() & simd.splat(!FILE_A) & victims;
+        let takes_left = men.pawns.antidiagonal.shl::<7>() & simd.splat(!FILE_H) & victims;
+        let last_rank = simd.splat(RANK_8);
+        let sums = pieces
+            .within(mask & !us.all)
+            .plus_four([king, steps, takes_right, takes_left]);
+
+        Self {
+            sums,
+            step_promotions: step & last_rank,
+            capture_promotions: (takes_right & last_rank).shr::<8>()
+                | (takes_left & last_rank).shr::<16>(),
+            castles: castles(simd, board, danger),
+            en_passants: en_passants(board, danger, men),
+        }
+    }
+}
+
+/// Number of legal castlings.
+#[inline(always)]
+fn castles<S: Simd>(simd: S, board: &Board<L<S>>, danger: &Danger<L<S>>) -> L<S> {
+    const E1: u64 = 1 << 4;
+    const A1: u64 = 1;
+    const H1: u64 = 1 << 7;
+    let rooks = board.castling & board.us.all & simd.splat(RANK_1);
+    let home = board.us.king & simd.splat(E1);
+    let corners = home.shr::<4>() | home.shl::<3>();
+    let elsewhere = rooks & !corners;
+    let mut rooks = rooks & corners;
+    let mut more = simd.splat(0);
+    if elsewhere.any() {
+        more = castles_chess960(
+            simd,
+            board,
+            danger,
+            elsewhere.if_zero(simd.splat(0), rooks | elsewhere),
+        );
+        rooks = elsewhere.if_zero(rooks, simd.splat(0));
+    }
+    // No bit is left in the way of a castling that is legal. The king's own square is among those that must
+    // not be attacked, so the fills need not see through him: on his rank he would be in check.
+    let way = inlined(
+        #[inline(always)]
+        |rook: u64, empty: u64, safe: u64| {
+            (board.occupied & simd.splat(empty))
+                | (danger.attacked & simd.splat(safe))
+                | (!rooks & simd.splat(rook))
+        },
+    );
+    let one = simd.splat(1);
+    let none = simd.splat(0);
+    let short = way(H1, 0x60, 0x70).if_zero(one, none);
+    let long = way(A1, 0x0E, 0x1C).if_zero(one, none);
+    short.add(long).add(more)
+}
+
+/// Number of legal castlings from any start squares, in lanes in which a castling rook or its king does not
+/// stand where standard chess has it; 0 in lanes without rooks.
+#[inline(always)]
+fn castles_chess960<S: Simd>(
+    simd: S,
+    board: &Board<L<S>>,
+    danger: &Danger<L<S>>,
+    rooks: L<S>,
+) -> L<S> {
+    let none = simd.splat(0);
+    let first_rank = simd.splat(RANK_1);
+    let king = board.us.king & first_rank;
+    let rooks = king.if_zero(none, rooks);
+    let below_king = king.sub(simd.splat(1));
+    let enemy_rooks = board.them.orthogonal & first_rank;
+
+    // All squares from one bit to another of the first rank, both included: twice the higher minus the lower.
+    let span = inlined(
+        #[inline(always)]
+        |from: L<S>, goal: u64| {
+            let goal_bit = simd.splat(goal);
+            let not_below_goal = simd.splat(RANK_1 & !(goal - 1));
+            let down = from.shl::<1>().sub(goal_bit);
+            let up = simd.splat(goal << 1).sub(from);
+            from.if_disjoint(not_below_goal, up, down) & first_rank
+        },
+    );
+    let wing = inlined(
+        #[inline(always)]
+        |rook: L<S>, king_goal: u64, rook_goal: u64| {
+            let king_way = span(king, king_goal);
+            let both = king | rook;
+            let stands = (king_way | span(rook, rook_goal)) & !both & board.occupied;
+            // Once the rook has left, does an enemy rook see the king along the rank?
+            let goal = simd.splat(king_goal);
+            let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
+            let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
+                | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
+            let legal = (stands | (king_way & danger.attacked) | sees).if_zero(simd.splat(1), none);
+            rook.if_zero(none, legal)
+        },
+    );
+    let short = wing(rooks & !(below_king | king), 1 << 6, 1 << 5);
+    let long = wing(rooks & below_king, 1 << 2, 1 << 3);
+    short.add(long)
+}
+
+/// Number of legal en passant captures.
+#[inline(always)]
+fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, men: &Men<L>) -> L {
+    let none = board.occupied.splat(0);
+    let one = board.occupied.splat(1);
+    let victim = board.en_passant.shr::<8>() & board.them.pawns;
+    let target = victim.shl::<8>();
+    let from_left = target.shr::<9>() & target.splat(!FILE_H) & men.pawns.diagonal;
+    let from_right = target.shr::<7>() & target.splat(!FILE_A) & men.pawns.antidiagonal;
+    let takers = from_left | from_right;
+    if !takers.any() {
+        return none;
+    }
+    // Two pawns leave the rank at once: does the king see a rook across them? Were there two takers, the one
+    // that stays would still be in the way, so taking off the lower one answers for both.
+    let rank = target.splat(RANK_5);
+    let taker = takers & none.sub(takers);
+    let rest = board.occupied & !(victim | taker);
+    let rooks = board.them.orthogonal;
+    let across = ((rest.sweep_up_in_bytes(board.us.king) & rooks)
+        | (rest.sweep_up_in_bytes(rooks) & board.us.king))
+        & rank;
+    // The victim itself may be what stands between the king and a bishop.
+    let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
+    let met = danger.check_mask & (target | victim);
+    let takers = (across | uncovered).if_zero(takers, none);
+    let takers = met.if_zero(none, takers);
+    (from_left & takers)
+        .if_zero(none, one)
+        .add((from_right & takers).if_zero(none, one))
+}

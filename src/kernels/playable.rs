@@ -1,0 +1,53 @@
+//! The rules of the playable level (see [`crate::chess::validity`]), all boards at once, as one mask: what
+//! is asked of every record of a file, and almost always answered by zero.
+
+use super::board::Board;
+use super::danger;
+use super::rays::Rays;
+use super::{RANK_1, RANK_8};
+use crate::block::Group;
+use crate::simd::{Lanes, Simd, inlined};
+use crate::tiers::GroupResults;
+
+/// Finds the boards that break a rule of the playable level or have no meaning, of the lanes `at..` of a
+/// group.
+#[inline(always)]
+pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let king = board.them.king;
+    let sight = rays.from_one(king, king.lines_through_bit());
+    let in_check = danger::attackers(&board.us, king, danger::pawn_attacks_down(king), sight);
+    simd.store(broken(&board, in_check), &mut out.unplayable, at);
+}
+
+/// Not zero in lanes whose board is not playable; `in_check` is not zero where the side that is not to move
+/// is in check.
+#[inline(always)]
+pub(super) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
+    let one = in_check.splat(1);
+    let all = in_check.splat(!0);
+    let several = inlined(
+        #[inline(always)]
+        |set: L| set & set.sub(one),
+    );
+    let (ours, theirs) = (board.us.king, board.them.king);
+    let no_king = ours.if_zero(all, theirs.if_zero(all, several(ours) | several(theirs)));
+    let pawns = (board.us.pawns | board.them.pawns) & one.splat(RANK_1 | RANK_8);
+    let men = board.occupied.count_ones();
+    let too_many = men.sub(one) & men.splat(!31);
+    // Black's rights are those of White on the board turned over.
+    let wings = inlined(
+        #[inline(always)]
+        |rooks: L, king: L, rank: u64| {
+            let rank = king.splat(rank);
+            let below = king.sub(one);
+            let stray = rooks & !rank;
+            let homeless = rooks.if_zero(rooks, (king & rank).if_zero(all, stray));
+            homeless | several(rooks & below) | several(rooks & !below)
+        },
+    );
+    let castling = wings(board.castling & board.us.all, ours, RANK_1)
+        | wings(board.castling & board.them.all, theirs, RANK_8);
+    no_king | pawns | too_many | castling | several(board.marks) | in_check
+}

@@ -1,0 +1,182 @@
+//! Slider attacks of whole sets, one direction at a time.
+//!
+//! Towards the h-file a subtraction inside each byte does it: `occupied - 2 * sliders` changes exactly the
+//! squares from each slider to its first blocker. The other directions are Kogge-Stone fills: three
+//! doubling steps over a propagator and one last step onto the blocker.
+//!
+//! Two economies. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
+//! on file a or h" serves all directions that change the file, and no step inside a fill needs a wrap mask.
+//! And the doubled propagator of a direction is that of the opposite one, shifted.
+
+use super::{FILE_A, FILE_H};
+use crate::simd::{Lanes, LinesThrough, inlined};
+
+/// Doubled propagators of a line: of one, two and four steps; in the rising direction (shift to the left)
+/// and in the falling one.
+#[derive(Clone, Copy, Debug)]
+struct Propagators<L> {
+    one: L,
+    two_up: L,
+    four_up: L,
+    two_down: L,
+    four_down: L,
+}
+
+/// What fills need to know of the boards; shared by both sides and the kings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rays<L> {
+    occupied: L,
+    rank: Propagators<L>,
+    file: Propagators<L>,
+    diagonal: Propagators<L>,
+    antidiagonal: Propagators<L>,
+}
+
+/// Attacked squares by direction, as White sees them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Directions<L> {
+    pub east: L,
+    pub west: L,
+    pub north: L,
+    pub south: L,
+    pub north_east: L,
+    pub south_west: L,
+    pub north_west: L,
+    pub south_east: L,
+}
+
+/// One set for each line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByLine<L> {
+    pub rank: L,
+    pub file: L,
+    pub diagonal: L,
+    pub antidiagonal: L,
+}
+
+impl<L: Lanes> ByLine<L> {
+    #[inline(always)]
+    pub(crate) fn zip(self, other: Self, f: impl Fn(L, L) -> L) -> Self {
+        Self {
+            rank: f(self.rank, other.rank),
+            file: f(self.file, other.file),
+            diagonal: f(self.diagonal, other.diagonal),
+            antidiagonal: f(self.antidiagonal, other.antidiagonal),
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn union(self) -> L {
+        self.rank | self.file | self.diagonal | self.antidiagonal
+    }
+}
+
+impl<L: Lanes> Directions<L> {
+    #[inline(always)]
+    pub(crate) fn by_line(self) -> ByLine<L> {
+        ByLine {
+            rank: self.east | self.west,
+            file: self.north | self.south,
+            diagonal: self.north_east | self.south_west,
+            antidiagonal: self.north_west | self.south_east,
+        }
+    }
+}
+
+/// The fill and the last step of one direction, `STEP` to the left (up) or to the right (down).
+macro_rules! fill {
+    (up $sliders:expr, $p:expr, $one:literal $two:literal $four:literal) => {{
+        let mut filled = $sliders;
+        filled = filled | ($p.one & filled.shl::<$one>());
+        filled = filled | ($p.two_up & filled.shl::<$two>());
+        filled = filled | ($p.four_up & filled.shl::<$four>());
+        filled.shl::<$one>()
+    }};
+    (down $sliders:expr, $p:expr, $one:literal $two:literal $four:literal) => {{
+        let mut filled = $sliders;
+        filled = filled | ($p.one & filled.shr::<$one>());
+        filled = filled | ($p.two_down & filled.shr::<$two>());
+        filled = filled | ($p.four_down & filled.shr::<$four>());
+        filled.shr::<$one>()
+    }};
+}
+
+macro_rules! propagators {
+    ($one:expr, $step:literal $double:literal $triple:literal) => {{
+        let one = $one;
+        let two_up = one & one.shl::<$step>();
+        let four_up = two_up & two_up.shl::<$double>();
+        Propagators {
+            one,
+            two_up,
+            four_up,
+            two_down: two_up.shr::<$step>(),
+            four_down: four_up.shr::<$triple>(),
+        }
+    }};
+}
+
+impl<L: Lanes> Rays<L> {
+    #[inline(always)]
+    pub(crate) fn new(occupied: L) -> Self {
+        let empty = !occupied;
+        let inner = empty & occupied.splat(!(FILE_A | FILE_H));
+        Self {
+            occupied,
+            rank: propagators!(inner, 1 2 3),
+            file: propagators!(empty, 8 16 24),
+            diagonal: propagators!(inner, 9 18 27),
+            antidiagonal: propagators!(inner, 7 14 21),
+        }
+    }
+
+    /// The squares attacked from four sets of sliders, each along its own line. Blockers are included,
+    /// whatever their colour.
+    #[inline(always)]
+    pub(crate) fn directions(&self, sliders: ByLine<L>) -> Directions<L> {
+        let ByLine {
+            rank,
+            file,
+            diagonal,
+            antidiagonal,
+        } = sliders;
+        let not_a = self.occupied.splat(!FILE_A);
+        let not_h = self.occupied.splat(!FILE_H);
+        Directions {
+            east: self.occupied.sweep_up_in_bytes(rank),
+            west: fill!(down rank, self.rank, 1 2 4) & not_h,
+            north: fill!(up file, self.file, 8 16 32),
+            south: fill!(down file, self.file, 8 16 32),
+            north_east: fill!(up diagonal, self.diagonal, 9 18 36) & not_a,
+            south_west: fill!(down diagonal, self.diagonal, 9 18 36) & not_h,
+            north_west: fill!(up antidiagonal, self.antidiagonal, 7 14 28) & not_h,
+            south_east: fill!(down antidiagonal, self.antidiagonal, 7 14 28) & not_a,
+        }
+    }
+
+    /// The squares that the one piece of each lane sees along each line.
+    ///
+    /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the board turned over
+    /// (hyperbola quintessence); along the rank by sweep and fill.
+    #[inline(always)]
+    pub(crate) fn from_one(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {
+        let twice = piece.shl::<1>();
+        let turned_twice = piece.swap_bytes().shl::<1>();
+        let occupied = self.occupied;
+        let along = inlined(
+            #[inline(always)]
+            |line: L| {
+                let on_line = occupied & line;
+                let up = on_line.sub(twice);
+                let down = on_line.swap_bytes().sub(turned_twice).swap_bytes();
+                (up ^ down) & line
+            },
+        );
+        let west = fill!(down piece, self.rank, 1 2 4) & occupied.splat(!FILE_H);
+        ByLine {
+            rank: occupied.sweep_up_in_bytes(piece) | west,
+            file: along(lines.column),
+            diagonal: along(lines.diagonal),
+            antidiagonal: along(lines.antidiagonal),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Four lanes in a 256-bit register: AVX2.
+
+use super::{Lanes, LinesThrough, Simd, sealed};
+use std::arch::x86_64::*;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// Proof of AVX2, POPCNT, BMI1, BMI2 and LZCNT, which all CPUs with AVX2 have.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+/// Four lanes; made only from [`Avx2`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes4(__m256i);
+
+impl sealed::Sealed for Avx2 {}
+
+impl Simd for Avx2 {
+    type Lanes = Lanes4;
+    const WIDTH: usize = 4;
+    const FEATURES: &'static [&'static str] = &["avx2", "popcnt", "bmi1", "bmi2", "lzcnt"];
+
+    fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt");
+        found.then_some(Self(()))
+    }
+    #[inline(always)]
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+        fn with_features<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        // SAFETY: the token proves that the CPU has these features.
+        unsafe { with_features(work) }
+    }
+    #[inline(always)]
+    fn splat(self, bits: u64) -> Lanes4 {
+        // SAFETY: the token proves AVX2.
+        Lanes4(unsafe { _mm256_set1_epi64x(bits as i64) })
+    }
+    #[inline(always)]
+    fn load(self, from: &[u64; 8], at: usize) -> Lanes4 {
+        let four: &[u64; 4] = from[at..at + 4].try_into().expect("four lanes");
+        // SAFETY: the token proves AVX2; the reference covers the 32 bytes that are read.
+        Lanes4(unsafe { _mm256_loadu_si256(four.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store(self, lanes: Lanes4, to: &mut [u64; 8], at: usize) {
+        let four: &mut [u64; 4] = (&mut to[at..at + 4]).try_into().expect("four lanes");
+        // SAFETY: the token proves AVX2; the reference covers the 32 bytes that are written.
+        unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), lanes.0) }
+    }
+    #[inline(always)]
+    fn store_weighted_counts<const N: usize>(
+        self,
+        base: Lanes4,
+        planes: [Lanes4; N],
+        weights: [u64; N],
+        to: &mut [u64; 8],
+        at: usize,
+    ) {
+        // There is no vector population count; the scalar one takes a lane a cycle.
+        let mut scratch = [[0; 8]; N];
+        for (scratch, plane) in scratch.iter_mut().zip(planes) {
+            self.store(plane, scratch, 0);
+        }
+        self.store(base, to, at);
+        for lane in 0..4 {
+            let mut sum = to[at + lane];
+            for (plane, weight) in scratch.iter().zip(weights) {
+                sum = sum.wrapping_add(u64::from(plane[lane].count_ones()).wrapping_mul(weight));
+            }
+            to[at + lane] = sum;
+        }
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, from: &T) {
+        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()) }
+    }
+}
+
+macro_rules! bitwise {
+    ($($op:ident $method:ident $intrinsic:ident;)*) => {$(
+        impl $op for Lanes4 {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where the token proved AVX2.
+                Self(unsafe { $intrinsic(self.0, other.0) })
+            }
+        }
+    )*};
+}
+bitwise! {
+    BitAnd bitand _mm256_and_si256;
+    BitOr bitor _mm256_or_si256;
+    BitXor bitxor _mm256_xor_si256;
+}
+impl Not for Lanes4 {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi64x(-1)) })
+    }
+}
+
+impl Lanes for Lanes4 {
+    #[inline(always)]
+    fn splat(self, bits: u64) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_set1_epi64x(bits as i64) })
+    }
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_sllv_epi64(self.0, _mm256_set1_epi64x(i64::from(N))) })
+    }
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_srlv_epi64(self.0, _mm256_set1_epi64x(i64::from(N))) })
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_add_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_sub_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sweep_up_in_bytes(self, from: Self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe {
+            let twice = _mm256_add_epi8(from.0, from.0);
+            _mm256_xor_si256(self.0, _mm256_sub_epi8(self.0, twice))
+        })
+    }
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe {
+            let reverse = _mm256_set_epi64x(
+                0x0809_0a0b_0c0d_0e0f,
+                0x0001_0203_0405_0607,
+                0x0809_0a0b_0c0d_0e0f,
+                0x0001_0203_0405_0607,
+            );
+            _mm256_shuffle_epi8(self.0, reverse)
+        })
+    }
+    #[inline(always)]
+    fn swap_bytes_where(self, mask: Self) -> Self {
+        // The number of a byte and that of its mirror differ in the three low bits.
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe {
+            let same = _mm256_set_epi64x(
+                0x0f0e_0d0c_0b0a_0908,
+                0x0706_0504_0302_0100,
+                0x0f0e_0d0c_0b0a_0908,
+                0x0706_0504_0302_0100,
+            );
+            let mirror = _mm256_and_si256(mask.0, _mm256_set1_epi8(7));
+            _mm256_shuffle_epi8(self.0, _mm256_xor_si256(same, mirror))
+        })
+    }
+    #[inline(always)]
+    fn nonzero(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        !Self(unsafe { _mm256_cmpeq_epi64(self.0, _mm256_setzero_si256()) })
+    }
+    #[inline(always)]
+    fn if_zero(self, then: Self, otherwise: Self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe {
+            let zero = _mm256_cmpeq_epi64(self.0, _mm256_setzero_si256());
+            _mm256_blendv_epi8(otherwise.0, then.0, zero)
+        })
+    }
+    #[inline(always)]
+    fn any(self) -> bool {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        unsafe { _mm256_testz_si256(self.0, self.0) == 0 }
+    }
+    #[inline(always)]
+    fn count_ones(self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe {
+            let counts = _mm256_broadcastsi128_si256(_mm_set_epi64x(
+                0x0403_0302_0302_0201,
+                0x0302_0201_0201_0100,
+            ));
+            let nibble = _mm256_set1_epi8(15);
+            let low = _mm256_shuffle_epi8(counts, _mm256_and_si256(self.0, nibble));
+            let high = _mm256_and_si256(_mm256_srli_epi64::<4>(self.0), nibble);
+            let bytes = _mm256_add_epi8(low, _mm256_shuffle_epi8(counts, high));
+            _mm256_sad_epu8(bytes, _mm256_setzero_si256())
+        })
+    }
+    #[inline(always)]
+    fn lines_through_bit(self) -> LinesThrough<Self> {
+        // Bytes all the way: the one byte that is not zero holds 1 << column. A sum of absolute differences
+        // brings it to the bottom of its lane, a shuffle spreads it: the column mask. Its logarithm, by two
+        // nibble tables, is the column number f; the row number r comes the same way from the row mask. Row i
+        // of the diagonal is then 1 << (f - r + i), a table of eight in which every other index gives 0.
+        // SAFETY: lanes exist only where the token proved AVX2.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            let spread_low = _mm256_set_epi64x(0x0808_0808_0808_0808, 0, 0x0808_0808_0808_0808, 0);
+            let rows = _mm256_set1_epi64x(0x0706_0504_0302_0100);
+            let row = _mm256_xor_si256(_mm256_cmpeq_epi8(self.0, zero), _mm256_set1_epi64x(-1));
+            let column = _mm256_shuffle_epi8(_mm256_sad_epu8(self.0, zero), spread_low);
+            let nibble = _mm256_set1_epi8(15);
+            let log_low = _mm256_broadcastsi128_si256(_mm_set_epi64x(3, 0x0000_0002_0001_0000));
+            let log_high = _mm256_broadcastsi128_si256(_mm_set_epi64x(7, 0x0000_0006_0005_0400));
+            let low = _mm256_shuffle_epi8(log_low, _mm256_and_si256(column, nibble));
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(column), nibble);
+            let f = _mm256_or_si256(low, _mm256_shuffle_epi8(log_high, high));
+            let r = _mm256_sad_epu8(_mm256_and_si256(row, rows), zero);
+            let r = _mm256_shuffle_epi8(r, spread_low);
+            let bit =
+                _mm256_broadcastsi128_si256(_mm_set_epi64x(0, 0x8040_2010_0804_0201u64 as i64));
+            let diagonal = _mm256_add_epi8(_mm256_sub_epi8(f, r), rows);
+            let antidiagonal = _mm256_sub_epi8(_mm256_add_epi8(f, r), rows);
+            LinesThrough {
+                row: Self(row),
+                column: Self(column),
+                diagonal: Self(_mm256_shuffle_epi8(bit, diagonal)),
+                antidiagonal: Self(_mm256_shuffle_epi8(bit, antidiagonal)),
+            }
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Eight lanes in a 512-bit register: AVX-512.
+//!
+//! Two tokens share the lanes. [`Avx512`] needs what every server and desktop with AVX-512 has had since the
+//! first (F, BW, DQ, VL, CD); [`Avx512Vpopcnt`] adds the vector population count of the later ones.
+
+use super::{Lanes, LinesThrough, Simd, sealed};
+use std::arch::x86_64::*;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// Proof of AVX-512 F, BW, DQ, VL and CD (and of what [`super::Avx2`] proves).
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+/// Proof of what [`Avx512`] proves, and of VPOPCNTDQ.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512Vpopcnt(Avx512);
+
+/// Eight lanes; made only from [`Avx512`] or [`Avx512Vpopcnt`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes8(__m512i);
+
+impl sealed::Sealed for Avx512 {}
+impl sealed::Sealed for Avx512Vpopcnt {}
+
+impl Simd for Avx512 {
+    type Lanes = Lanes8;
+    const WIDTH: usize = 8;
+    const FEATURES: &'static [&'static str] = &[
+        "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx2", "popcnt", "bmi1",
+        "bmi2", "lzcnt",
+    ];
+
+    fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512cd")
+            && super::Avx2::detect().is_some();
+        found.then_some(Self(()))
+    }
+    #[inline(always)]
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,popcnt,bmi1,bmi2,lzcnt"
+        )]
+        fn with_features<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        // SAFETY: the token proves that the CPU has these features.
+        unsafe { with_features(work) }
+    }
+    #[inline(always)]
+    fn splat(self, bits: u64) -> Lanes8 {
+        // SAFETY: the token proves AVX-512 F.
+        Lanes8(unsafe { _mm512_set1_epi64(bits as i64) })
+    }
+    #[inline(always)]
+    fn load(self, from: &[u64; 8], at: usize) -> Lanes8 {
+        assert!(at == 0, "a vector is all eight lanes");
+        // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are read.
+        Lanes8(unsafe { _mm512_loadu_si512(from.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store(self, lanes: Lanes8, to: &mut [u64; 8], at: usize) {
+        assert!(at == 0, "a vector is all eight lanes");
+        // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are written.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes.0) }
+    }
+    #[inline(always)]
+    fn store_weighted_counts<const N: usize>(
+        self,
+        base: Lanes8,
+        planes: [Lanes8; N],
+        weights: [u64; N],
+        to: &mut [u64; 8],
+        at: usize,
+    ) {
+        // While 512-bit operations run, these CPUs leave a scalar port idle that counts ones, one lane a
+        // cycle: free, where a population count by byte shuffles would cost as much as a third of the kernel.
+        let mut scratch = [[0; 8]; N];
+        for (scratch, plane) in scratch.iter_mut().zip(planes) {
+            self.store(plane, scratch, 0);
+        }
+        let mut bases = [0; 8];
+        self.store(base, &mut bases, at);
+        for lane in 0..8 {
+            let mut sum = bases[lane];
+            for (plane, weight) in scratch.iter().zip(weights) {
+                sum = sum.wrapping_add(u64::from(plane[lane].count_ones()).wrapping_mul(weight));
+            }
+            to[lane] = sum;
+        }
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, from: &T) {
+        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()) }
+    }
+}
+
+impl Simd for Avx512Vpopcnt {
+    type Lanes = Lanes8;
+    const WIDTH: usize = 8;
+    const FEATURES: &'static [&'static str] = &[
+        "avx512f",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512cd",
+        "avx512vpopcntdq",
+        "avx2",
+        "popcnt",
+        "bmi1",
+        "bmi2",
+        "lzcnt",
+    ];
+
+    fn detect() -> Option<Self> {
+        if is_x86_feature_detected!("avx512vpopcntdq") {
+            Avx512::detect().map(Self)
+        } else {
+            None
+        }
+    }
+    #[inline(always)]
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vpopcntdq,avx2,popcnt,bmi1,bmi2,lzcnt"
+        )]
+        fn with_features<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        // SAFETY: the token proves that the CPU has these features.
+        unsafe { with_features(work) }
+    }
+    #[inline(always)]
+    fn splat(self, bits: u64) -> Lanes8 {
+        self.0.splat(bits)
+    }
+    #[inline(always)]
+    fn load(self, from: &[u64; 8], at: usize) -> Lanes8 {
+        self.0.load(from, at)
+    }
+    #[inline(always)]
+    fn store(self, lanes: Lanes8, to: &mut [u64; 8], at: usize) {
+        self.0.store(lanes, to, at);
+    }
+    #[inline(always)]
+    fn store_weighted_counts<const N: usize>(
+        self,
+        base: Lanes8,
+        planes: [Lanes8; N],
+        weights: [u64; N],
+        to: &mut [u64; 8],
+        at: usize,
+    ) {
+        let mut sum = base;
+        for (plane, weight) in planes.into_iter().zip(weights) {
+            // All weights are a power of two, or one and a half times one.
+            // SAFETY: the token proves VPOPCNTDQ and DQ.
+            let count = Lanes8(unsafe { _mm512_popcnt_epi64(plane.0) });
+            let low = count_shifted(count, weight.trailing_zeros());
+            sum = sum.add(low);
+            let rest = weight & (weight - 1);
+            if rest != 0 {
+                sum = sum.add(count_shifted(count, rest.trailing_zeros()));
+            }
+            let last = rest & rest.wrapping_sub(1);
+            if last != 0 {
+                sum = sum.add(count_shifted(count, last.trailing_zeros()));
+            }
+            debug_assert_eq!(
+                last & last.wrapping_sub(1),
+                0,
+                "weights have at most three ones"
+            );
+        }
+        self.store(sum, to, at);
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, from: &T) {
+        self.0.prefetch(from);
+    }
+}
+
+#[inline(always)]
+fn count_shifted(count: Lanes8, by: u32) -> Lanes8 {
+    // SAFETY: lanes exist only where a token proved AVX-512 F.
+    Lanes8(unsafe { _mm512_sllv_epi64(count.0, _mm512_set1_epi64(i64::from(by))) })
+}
+
+macro_rules! bitwise {
+    ($($op:ident $method:ident $intrinsic:ident;)*) => {$(
+        impl $op for Lanes8 {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { $intrinsic(self.0, other.0) })
+            }
+        }
+    )*};
+}
+bitwise! {
+    BitAnd bitand _mm512_and_si512;
+    BitOr bitor _mm512_or_si512;
+    BitXor bitxor _mm512_xor_si512;
+}
+impl Not for Lanes8 {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi64(-1)) })
+    }
+}
+
+/// Bytes 7 to 0 of each lane: the shuffle that reverses them; the same bytes in order.
+const REVERSED: i64 = 0x0001_0203_0405_0607;
+const IN_ORDER: i64 = 0x0706_0504_0302_0100;
+
+/// Tables by `63 - square`, as a leading zero count gives it.
+mod by_leading_zeros {
+    pub(super) const COLUMN: [u64; 8] = {
+        let mut table = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            table[i] = 0x0101_0101_0101_0101 << (7 - i);
+            i += 1;
+        }
+        table
+    };
+    pub(super) const ROW: [u64; 8] = {
+        let mut table = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            table[i] = 0xFF << (8 * (7 - i));
+            i += 1;
+        }
+        table
+    };
+    /// The line with row - column = `i`, or `i - 16`.
+    pub(super) const DIAGONAL: [u64; 16] = {
+        let mut table = [0; 16];
+        let mut bit = 0;
+        while bit < 64 {
+            table[(16 + bit / 8 - bit % 8) % 16] |= 1 << bit;
+            bit += 1;
+        }
+        table
+    };
+    /// The line with row + column = 14 - `i`.
+    pub(super) const ANTIDIAGONAL: [u64; 16] = {
+        let mut table = [0; 16];
+        let mut bit = 0;
+        while bit < 64 {
+            table[14 - (bit / 8 + bit % 8)] |= 1 << bit;
+            bit += 1;
+        }
+        table
+    };
+    /// Columns (and, turned, rows) at most two away.
+    pub(super) const NEAR_COLUMN: [u64; 8] = near(&COLUMN);
+    pub(super) const NEAR_ROW: [u64; 8] = near(&ROW);
+
+    const fn near(lines: &[u64; 8]) -> [u64; 8] {
+        let mut table = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            let mut j = 0;
+            while j < 8 {
+                if i <= j + 2 && j <= i + 2 {
+                    table[i] |= lines[j];
+                }
+                j += 1;
+            }
+            i += 1;
+        }
+        table
+    }
+    /// What stands around the highest bit of a lane when rows are a ring: 8 neighbours, 8 jumps.
+    pub(super) const NEIGHBOURS: u64 = around([
+        (1, 0),
+        (1, 1),
+        (0, 1),
+        (-1, 1),
+        (-1, 0),
+        (-1, -1),
+        (0, -1),
+        (1, -1),
+    ]);
+    pub(super) const JUMPS: u64 = around([
+        (1, 2),
+        (2, 1),
+        (2, -1),
+        (1, -2),
+        (-1, -2),
+        (-2, -1),
+        (-2, 1),
+        (-1, 2),
+    ]);
+
+    const fn around(steps: [(i32, i32); 8]) -> u64 {
+        let mut pattern = 0;
+        let mut i = 0;
+        while i < 8 {
+            let (rows, columns) = steps[i];
+            pattern |= 1u64 << (63 + 8 * rows + columns).rem_euclid(64);
+            i += 1;
+        }
+        pattern
+    }
+}
+
+impl Lanes8 {
+    #[inline(always)]
+    fn table(table: &[u64; 8]) -> __m512i {
+        // SAFETY: called only from methods of lanes, which exist only where a token proved AVX-512 F; the
+        // reference covers the 64 bytes that are read.
+        unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn leading_zeros(self) -> __m512i {
+        // SAFETY: lanes exist only where a token proved AVX-512 CD.
+        unsafe { _mm512_lzcnt_epi64(self.0) }
+    }
+    /// The pattern, made for the highest bit, around the one bit of each lane.
+    #[inline(always)]
+    fn around_bit(self, pattern: u64) -> Self {
+        use by_leading_zeros::{NEAR_COLUMN, NEAR_ROW};
+        let zeros = self.leading_zeros();
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        unsafe {
+            let moved = _mm512_rorv_epi64(_mm512_set1_epi64(pattern as i64), zeros);
+            let columns = _mm512_permutexvar_epi64(zeros, Self::table(&NEAR_COLUMN));
+            let rows =
+                _mm512_permutexvar_epi64(_mm512_srli_epi64::<3>(zeros), Self::table(&NEAR_ROW));
+            Self(_mm512_and_si512(_mm512_and_si512(moved, columns), rows))
+        }
+    }
+}
+
+impl Lanes for Lanes8 {
+    #[inline(always)]
+    fn splat(self, bits: u64) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_set1_epi64(bits as i64) })
+    }
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
+    }
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sweep_up_in_bytes(self, from: Self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 BW.
+        Self(unsafe {
+            let twice = _mm512_add_epi8(from.0, from.0);
+            _mm512_xor_si512(self.0, _mm512_sub_epi8(self.0, twice))
+        })
+    }
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 BW.
+        Self(unsafe {
+            let reverse =
+                _mm512_broadcast_i32x4(_mm_set_epi64x(REVERSED + 0x0808_0808_0808_0808, REVERSED));
+            _mm512_shuffle_epi8(self.0, reverse)
+        })
+    }
+    #[inline(always)]
+    fn swap_bytes_where(self, mask: Self) -> Self {
+        // The number of a byte and that of its mirror differ in the three low bits.
+        // SAFETY: lanes exist only where a token proved AVX-512 BW.
+        Self(unsafe {
+            let same =
+                _mm512_broadcast_i32x4(_mm_set_epi64x(IN_ORDER + 0x0808_0808_0808_0808, IN_ORDER));
+            let sevens = _mm512_set1_epi64(0x0707_0707_0707_0707);
+            let order = _mm512_xor_si512(same, _mm512_and_si512(mask.0, sevens));
+            _mm512_shuffle_epi8(self.0, order)
+        })
+    }
+    #[inline(always)]
+    fn nonzero(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 DQ.
+        Self(unsafe { _mm512_movm_epi64(_mm512_test_epi64_mask(self.0, self.0)) })
+    }
+    #[inline(always)]
+    fn if_zero(self, then: Self, otherwise: Self) -> Self {
+        self.if_disjoint(self, then, otherwise)
+    }
+    #[inline(always)]
+    fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe {
+            let disjoint = _mm512_testn_epi64_mask(self.0, other.0);
+            _mm512_mask_blend_epi64(disjoint, otherwise.0, then.0)
+        })
+    }
+    #[inline(always)]
+    fn any(self) -> bool {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        unsafe { _mm512_test_epi64_mask(self.0, self.0) != 0 }
+    }
+    #[inline(always)]
+    fn count_ones(self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 BW.
+        Self(unsafe {
+            let counts = _mm512_broadcast_i32x4(_mm_set_epi64x(
+                0x0403_0302_0302_0201,
+                0x0302_0201_0201_0100,
+            ));
+            let nibble = _mm512_set1_epi64(0x0f0f_0f0f_0f0f_0f0f);
+            let low = _mm512_shuffle_epi8(counts, _mm512_and_si512(self.0, nibble));
+            let high = _mm512_and_si512(_mm512_srli_epi64::<4>(self.0), nibble);
+            let bytes = _mm512_add_epi8(low, _mm512_shuffle_epi8(counts, high));
+            _mm512_sad_epu8(bytes, _mm512_setzero_si512())
+        })
+    }
+    #[inline(always)]
+    fn choose(self, then: Self, otherwise: Self) -> Self {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        Self(unsafe { _mm512_ternarylogic_epi64::<0xCA>(self.0, then.0, otherwise.0) })
+    }
+    #[inline(always)]
+    fn full_add(self, b: Self, c: Self) -> (Self, Self) {
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        unsafe {
+            let sum = _mm512_ternarylogic_epi64::<0x96>(self.0, b.0, c.0);
+            let carry = _mm512_ternarylogic_epi64::<0xE8>(self.0, b.0, c.0);
+            (Self(sum), Self(carry))
+        }
+    }
+    #[inline(always)]
+    fn neighbours_of_bit(self) -> Self {
+        self.around_bit(by_leading_zeros::NEIGHBOURS)
+    }
+    #[inline(always)]
+    fn jumps_of_bit(self) -> Self {
+        self.around_bit(by_leading_zeros::JUMPS)
+    }
+    #[inline(always)]
+    fn lines_through_bit(self) -> LinesThrough<Self> {
+        use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL, ROW};
+        let zeros = self.leading_zeros();
+        let halves = |table: &[u64; 16]| {
+            let (low, high) = table.split_at(8);
+            let eight = |half: &[u64]| Self::table(half.try_into().expect("eight"));
+            (eight(low), eight(high))
+        };
+        // A permutation looks at as many low bits of its index as it has entries for.
+        // SAFETY: lanes exist only where a token proved AVX-512 F.
+        unsafe {
+            let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));
+            let rows = _mm512_srli_epi64::<3>(zeros);
+            let (low, high) = halves(&DIAGONAL);
+            let diagonal = _mm512_permutex2var_epi64(low, _mm512_sub_epi64(columns, rows), high);
+            let (low, high) = halves(&ANTIDIAGONAL);
+            let antidiagonal =
+                _mm512_permutex2var_epi64(low, _mm512_add_epi64(columns, rows), high);
+            LinesThrough {
+                row: Self(_mm512_permutexvar_epi64(rows, Self::table(&ROW))),
+                column: Self(_mm512_permutexvar_epi64(zeros, Self::table(&COLUMN))),
+                diagonal: Self(diagonal),
+                antidiagonal: Self(antidiagonal),
+            }
+        }
+    }
+}

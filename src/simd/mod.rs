@@ -1,0 +1,184 @@
+//! Lanes of `u64`: the only intrinsics of the crate. Nothing here knows chess.
+//!
+//! A *token* ([`Simd`]) proves what the CPU can do: it is a value of zero size that only a successful
+//! detection makes. *Lanes* ([`Lanes`]) are vectors of `u64` that only a token can make, so each of their
+//! operations may be a safe method. A kernel is generic over the token and reads like scalar code.
+//!
+//! ## The inlining rules
+//!
+//! Everything between [`Simd::enter`] and the last operation must be `#[inline(always)]`: `enter` runs its
+//! closure inside a function that has the CPU features switched on, and only code that is inlined into that
+//! function may use them as single instructions. One function on the way that is *not* inlined turns each
+//! operation into a call, which is 90 times slower and still correct, so nothing but a benchmark notices.
+//! Closures are written `#[inline(always)] || ..` at the call too, and `inlined(#[inline(always)] ..)` where
+//! they get a name.
+
+#![allow(
+    unsafe_code,
+    reason = "intrinsics; each block names the token that proves its CPU features"
+)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::{Avx512, Avx512Vpopcnt};
+pub use scalar::Scalar;
+
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+mod sealed {
+    /// Only types of this module may claim a CPU feature.
+    pub trait Sealed {}
+}
+
+/// Proof that the CPU has an instruction set, and the way to use it.
+pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// The vectors.
+    type Lanes: Lanes;
+    /// Lanes in a vector; divides 8.
+    const WIDTH: usize;
+    /// The CPU features, as `std::arch` names them.
+    const FEATURES: &'static [&'static str];
+
+    /// The token, where the CPU has what it stands for.
+    fn detect() -> Option<Self>;
+    /// Runs the work with the CPU features switched on. See the [inlining rules](self).
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R;
+    /// The same bits in every lane.
+    fn splat(self, bits: u64) -> Self::Lanes;
+    /// The lanes `at..at + WIDTH` of eight.
+    ///
+    /// # Panics
+    /// When they are not all there.
+    fn load(self, from: &[u64; 8], at: usize) -> Self::Lanes;
+    /// Stores to the lanes `at..at + WIDTH` of eight.
+    ///
+    /// # Panics
+    /// When they are not all there.
+    fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
+    /// In each lane `base` plus, for each plane, its number of ones times its weight; stored like
+    /// [`Simd::store`].
+    fn store_weighted_counts<const N: usize>(
+        self,
+        base: Self::Lanes,
+        planes: [Self::Lanes; N],
+        weights: [u64; N],
+        to: &mut [u64; 8],
+        at: usize,
+    );
+    /// Asks for the cache line of an address ahead of its use; may do nothing.
+    #[inline(always)]
+    fn prefetch<T>(self, _from: &T) {}
+}
+
+/// Returns a closure as it is: the attribute `#[inline(always)]` is accepted on a closure only where it is
+/// an argument.
+#[inline(always)]
+pub(crate) const fn inlined<F>(closure: F) -> F {
+    closure
+}
+
+/// The lowest bit of each byte.
+const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of each byte.
+const LAST_COLUMN: u64 = FIRST_COLUMN << 7;
+
+/// The four lines through a bit, seen on the 8x8 matrix that the eight bytes of a lane form.
+#[derive(Clone, Copy, Debug)]
+pub struct LinesThrough<L> {
+    /// The byte.
+    pub row: L,
+    /// The same bit of each byte.
+    pub column: L,
+    /// The line on which byte and bit number grow together.
+    pub diagonal: L,
+    /// The line on which one grows and the other falls.
+    pub antidiagonal: L,
+}
+
+/// A vector of `u64`. All operations work lane by lane.
+pub trait Lanes:
+    Copy
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + std::fmt::Debug
+{
+    /// Shift to the left.
+    fn shl<const N: u32>(self) -> Self;
+    /// Shift to the right, zeros coming in.
+    fn shr<const N: u32>(self) -> Self;
+    /// Sum, wrapping.
+    fn add(self, other: Self) -> Self;
+    /// Difference, wrapping.
+    fn sub(self, other: Self) -> Self;
+    /// In each byte on its own, the bits of `self` that the subtraction of twice `from` changes: the bits
+    /// above each bit of `from`, up to and including the next one of `self`. `from` must be a subset.
+    fn sweep_up_in_bytes(self, from: Self) -> Self;
+    /// The bytes in reverse order.
+    fn swap_bytes(self) -> Self;
+    /// The bytes in reverse order in those lanes in which the mask is all ones; it is zero in the others.
+    fn swap_bytes_where(self, mask: Self) -> Self;
+    /// All ones in lanes that are not zero.
+    fn nonzero(self) -> Self;
+    /// `then` in lanes in which `self` is zero, `otherwise` in the others.
+    fn if_zero(self, then: Self, otherwise: Self) -> Self;
+    /// `then` in lanes in which `self` and `other` share no bit, `otherwise` in the others.
+    #[inline(always)]
+    fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
+        (self & other).if_zero(then, otherwise)
+    }
+    /// Whether any lane is not zero.
+    fn any(self) -> bool;
+    /// Number of ones of each lane.
+    fn count_ones(self) -> Self;
+    /// Bitwise: `then` where the bit of `self` is set, `otherwise` where not.
+    #[inline(always)]
+    fn choose(self, then: Self, otherwise: Self) -> Self {
+        (self & then) | (!self & otherwise)
+    }
+    /// Bitwise sum of three bits: (low bit, carry).
+    #[inline(always)]
+    fn full_add(self, b: Self, c: Self) -> (Self, Self) {
+        let half = self ^ b;
+        (half ^ c, (self & b) | (half & c))
+    }
+    /// The same bits in every lane; `self` is only the proof that there are lanes.
+    fn splat(self, bits: u64) -> Self;
+    /// On the 8x8 matrix of the eight bytes, the neighbours of all bits.
+    #[inline(always)]
+    fn neighbours(self) -> Self {
+        let sides = (self.shl::<1>() & self.splat(!FIRST_COLUMN))
+            | (self.shr::<1>() & self.splat(!LAST_COLUMN));
+        let row = self | sides;
+        row.shl::<8>() | row.shr::<8>() | sides
+    }
+    /// On the same matrix, what is two steps away one way and one step the other, from all bits.
+    #[inline(always)]
+    fn jumps(self) -> Self {
+        let one = (self.shl::<1>() & self.splat(!FIRST_COLUMN))
+            | (self.shr::<1>() & self.splat(!LAST_COLUMN));
+        let two = (self.shl::<2>() & self.splat(!(FIRST_COLUMN | FIRST_COLUMN << 1)))
+            | (self.shr::<2>() & self.splat(!(LAST_COLUMN | LAST_COLUMN >> 1)));
+        one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
+    }
+    /// [`Lanes::neighbours`] for lanes with one bit; unspecified for lanes with none or several.
+    #[inline(always)]
+    fn neighbours_of_bit(self) -> Self {
+        self.neighbours()
+    }
+    /// [`Lanes::jumps`] for lanes with one bit; unspecified for lanes with none or several.
+    #[inline(always)]
+    fn jumps_of_bit(self) -> Self {
+        self.jumps()
+    }
+    /// The lines through the one bit of each lane; unspecified for lanes with no or several bits.
+    fn lines_through_bit(self) -> LinesThrough<Self>;
+}

@@ -1,0 +1,360 @@
+//! Every kernel in every tier that the CPU has, against the plain rules of `chess`.
+
+use crate::support::{self, Random};
+use lanefish::block::{Group, Packed};
+use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
+use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
+use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
+
+/// What the plain rules say of a board.
+#[derive(Debug, PartialEq)]
+struct Truth {
+    moves: [u16; 5],
+    checkers: u64,
+    pinned: u64,
+    attacks: [u64; 2],
+    mobility: [u64; 2],
+    playable: bool,
+}
+
+fn mobility(position: &Position, color: Color) -> u64 {
+    let occupied = position.occupied();
+    let mut pairs = 0;
+    for square in position.color(color) {
+        let targets = match position.piece_at(square).unwrap().role {
+            Role::Knight => knight_attacks(square),
+            Role::Bishop => bishop_attacks(square, occupied),
+            Role::Rook => rook_attacks(square, occupied),
+            Role::Queen => bishop_attacks(square, occupied) | rook_attacks(square, occupied),
+            Role::Pawn | Role::King => continue,
+        };
+        pairs += u64::from((targets - position.color(color)).len());
+    }
+    pairs
+}
+
+fn truth(position: &Position) -> Truth {
+    let legal = position.legal_counts();
+    Truth {
+        moves: [
+            legal.moves,
+            legal.captures,
+            legal.promotions,
+            legal.castles,
+            legal.en_passants,
+        ],
+        checkers: position.checkers().0,
+        pinned: position.pinned().0,
+        attacks: Color::ALL.map(|color| position.attacked_by(color).0),
+        mobility: Color::ALL.map(|color| mobility(position, color)),
+        playable: position.is_valid(Validity::Playable),
+    }
+}
+
+fn answer(results: &GroupResults, lane: usize) -> Truth {
+    let legal = results.legal(lane);
+    Truth {
+        moves: [
+            legal.moves,
+            legal.captures,
+            legal.promotions,
+            legal.castles.into(),
+            legal.en_passants.into(),
+        ],
+        checkers: results.checkers[lane],
+        pinned: results.pinned[lane],
+        attacks: [results.attacks_white[lane], results.attacks_black[lane]],
+        mobility: [
+            results.mobility[lane] & 0xFFFF,
+            results.mobility[lane] >> 16,
+        ],
+        playable: results.unplayable[lane] == 0,
+    }
+}
+
+/// All tiers give the truth about all positions, asked everything at once and one question at a time.
+fn check(positions: &[Position]) {
+    let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
+    let groups = support::groups(&boards);
+    for tier in Tier::ALL {
+        let Some(analyzer) = tier.analyzer() else {
+            eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
+            continue;
+        };
+        let mut all = vec![GroupResults::default(); groups.len()];
+        analyzer.analyze(&groups, Wanted::ALL, &mut all);
+        for (index, position) in positions.iter().enumerate() {
+            let found = answer(&all[index / Group::LEN], index % Group::LEN);
+            assert_eq!(found, truth(position), "{tier}: {position}");
+        }
+        one_by_one(analyzer, &groups, &all);
+    }
+}
+
+/// Each question asked alone has the same answer.
+fn one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
+    let nothing = Wanted::NOTHING;
+    let questions = [
+        Wanted {
+            moves: true,
+            ..nothing
+        },
+        Wanted {
+            kinds: true,
+            ..nothing
+        },
+        Wanted {
+            checkers: true,
+            ..nothing
+        },
+        Wanted {
+            pinned: true,
+            ..nothing
+        },
+        Wanted {
+            attacks: true,
+            ..nothing
+        },
+        Wanted {
+            mobility: true,
+            ..nothing
+        },
+        Wanted {
+            unplayable: true,
+            ..nothing
+        },
+    ];
+    for wanted in questions {
+        let mut results = vec![GroupResults::default(); groups.len()];
+        analyzer.analyze(groups, wanted, &mut results);
+        for (index, (found, expected)) in results.iter().zip(all).enumerate() {
+            let tier = analyzer.tier();
+            let same = (0..8).all(|lane| {
+                (!wanted.moves || found.legal(lane).moves == expected.legal(lane).moves)
+                    && (!wanted.kinds || found.counts[lane] == expected.counts[lane])
+                    && (!wanted.checkers || found.checkers[lane] == expected.checkers[lane])
+                    && (!wanted.pinned || found.pinned[lane] == expected.pinned[lane])
+                    && (!wanted.attacks
+                        || found.attacks_white[lane] == expected.attacks_white[lane])
+                    && (!wanted.attacks
+                        || found.attacks_black[lane] == expected.attacks_black[lane])
+                    && (!wanted.mobility || found.mobility[lane] == expected.mobility[lane])
+                    && (!wanted.unplayable
+                        || (found.unplayable[lane] == 0) == (expected.unplayable[lane] == 0))
+            });
+            assert!(
+                same,
+                "{tier}: {wanted:?} of group {index} differs when asked alone"
+            );
+        }
+    }
+}
+
+#[test]
+fn real_positions() {
+    let mut positions = Vec::new();
+    for (name, text) in support::shared_texts("epd") {
+        if name.contains("invalid") {
+            continue;
+        }
+        let step = (text.lines().count() / 2_000).max(1);
+        for line in text.lines().step_by(step) {
+            let fen = lanefish::chess::fen::parse(line.as_bytes(), Default::default());
+            positions.push(
+                fen.unwrap_or_else(|error| panic!("{line}: {error}"))
+                    .position,
+            );
+        }
+    }
+    for line in support::FAMOUS {
+        positions.push(Position::from_fen(line).unwrap());
+    }
+    check(&positions);
+}
+
+/// Any men anywhere (but pawns on the outer ranks), one king a side, any mark, well-formed rights.
+fn artificial(random: &mut Random, men: u64) -> Position {
+    loop {
+        let mut position = Position::empty();
+        if random.below(2) == 1 {
+            position.side_to_move = Color::Black;
+        }
+        let square = |random: &mut Random| Square::new(random.below(64) as u8);
+        for color in Color::ALL {
+            let home = random.below(3) == 0;
+            let king = if home {
+                let rank = CastlingRights::back_rank(color);
+                let file = if random.below(2) == 0 {
+                    4
+                } else {
+                    random.below(8)
+                };
+                Square::at(lanefish::chess::File::new(file as u8), rank)
+            } else {
+                square(random)
+            };
+            if position.piece_at(king).is_some() {
+                continue;
+            }
+            position.put(
+                king,
+                Piece {
+                    color,
+                    role: Role::King,
+                },
+            );
+            if home {
+                for file in [0, 7, random.below(8)] {
+                    let rook = Square::at(
+                        lanefish::chess::File::new(file as u8),
+                        CastlingRights::back_rank(color),
+                    );
+                    if position.piece_at(rook).is_none() && random.below(2) == 0 {
+                        position.put(
+                            rook,
+                            Piece {
+                                color,
+                                role: Role::Rook,
+                            },
+                        );
+                        let below = rook < king;
+                        let taken = position
+                            .castling
+                            .of(color)
+                            .iter()
+                            .any(|other| (other < king) == below);
+                        if !taken {
+                            position.castling.0 |= rook.into();
+                        }
+                    }
+                }
+            }
+        }
+        for _ in 0..random.below(men + 1) {
+            let at = square(random);
+            let color = Color::ALL[random.below(2) as usize];
+            let role = Role::ALL[random.below(5) as usize];
+            let outer = matches!(at.rank().index(), 0 | 7);
+            if position.piece_at(at).is_none() && !(role == Role::Pawn && outer) {
+                position.put(at, Piece { color, role });
+            }
+        }
+        if random.below(2) == 0 {
+            let rank = if position.side_to_move == Color::White {
+                5
+            } else {
+                2
+            };
+            let at = Square::new((rank * 8 + random.below(8)) as u8);
+            if position.piece_at(at).is_none() {
+                position.en_passant = Some(at);
+            }
+        }
+        if Color::ALL
+            .iter()
+            .all(|&color| position.pieces(color, Role::King).len() == 1)
+            && Packed::pack(&position).is_ok()
+        {
+            return position;
+        }
+    }
+}
+
+#[test]
+fn artificial_boards() {
+    let mut random = Random::new(1);
+    for men in [4, 8, 16, 30, 60] {
+        let positions: Vec<_> = (0..12_000).map(|_| artificial(&mut random, men)).collect();
+        check(&positions);
+    }
+}
+
+/// Kings and rooks on the first rank, sparse boards: castling from everywhere, rooks that uncover checks.
+#[test]
+fn castling_from_everywhere() {
+    let mut random = Random::new(2);
+    let mut positions = Vec::new();
+    while positions.len() < 30_000 {
+        let mut position = artificial(&mut random, 3);
+        if position.castling.is_empty() {
+            continue;
+        }
+        if random.below(2) == 0 {
+            let at = Square::new((random.below(8) + 56 * random.below(2)) as u8);
+            let color = Color::ALL[random.below(2) as usize];
+            if position.piece_at(at).is_none() {
+                position.put(
+                    at,
+                    Piece {
+                        color,
+                        role: Role::Rook,
+                    },
+                );
+            }
+        }
+        if Packed::pack(&position).is_ok() {
+            positions.push(position);
+        }
+    }
+    check(&positions);
+}
+
+/// Pawns side by side on the fifth rank, kings and sliders near them: what en passant can uncover.
+#[test]
+fn en_passant_everywhere() {
+    let mut random = Random::new(3);
+    let mut positions = Vec::new();
+    while positions.len() < 40_000 {
+        let mut position = artificial(&mut random, 6);
+        let us = position.side_to_move;
+        let rank = if us == Color::White { 4 } else { 3 };
+        let beyond = if us == Color::White { 5 } else { 2 };
+        let file = random.below(8);
+        let at = |file: u64, rank: u64| Square::new((rank * 8 + file) as u8);
+        let is_king = |position: &Position, square| {
+            position
+                .piece_at(square)
+                .is_some_and(|piece: Piece| piece.role == Role::King)
+        };
+        let mut squares = vec![(at(file, rank), !us)];
+        if file > 0 && random.below(3) > 0 {
+            squares.push((at(file - 1, rank), us));
+        }
+        if file < 7 && random.below(3) > 0 {
+            squares.push((at(file + 1, rank), us));
+        }
+        if squares
+            .iter()
+            .any(|&(square, _)| is_king(&position, square))
+        {
+            continue;
+        }
+        for (square, color) in squares {
+            position.put(
+                square,
+                Piece {
+                    color,
+                    role: Role::Pawn,
+                },
+            );
+            position.castling.0 -= square.into();
+        }
+        if position.piece_at(at(file, beyond)).is_none() {
+            position.en_passant = Some(at(file, beyond));
+        }
+        if Packed::pack(&position).is_ok() {
+            positions.push(position);
+        }
+    }
+    check(&positions);
+}
+
+/// Groups that are full, empty and in between; lanes beyond the last board change nothing.
+#[test]
+fn group_edges() {
+    let mut random = Random::new(4);
+    let positions: Vec<_> = (0..65).map(|_| artificial(&mut random, 20)).collect();
+    for len in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65] {
+        check(&positions[..len]);
+    }
+}
