@@ -43,6 +43,15 @@ fn any_board(most: usize) -> impl Strategy<Value = Position> {
     )
 }
 
+/// Ranks of a FEN board, mostly eight of them and mostly of eight squares.
+fn ranks() -> impl Strategy<Value = Vec<String>> {
+    let whole = "8|[pnbrqkPNBRQK]{8}|[qK]7|3[pP]{3}2|1[nN]5r|[bB]2k4";
+    let any = "[0-9]|[pnbrqkPNBRQK1-3]{3,9}|[pK7]{2}|";
+    let rank = prop_oneof![20 => whole, 1 => any];
+    let ranks = |count| prop::collection::vec(rank.clone(), count);
+    prop_oneof![9 => ranks(8..9), 1 => ranks(6..10)]
+}
+
 fn sorted(moves: &[Move]) -> Vec<u16> {
     let mut bits: Vec<u16> = moves.iter().map(|mv| mv.to_bits()).collect();
     bits.sort_unstable();
@@ -134,14 +143,34 @@ proptest! {
         if let Ok(read) = fen::parse(text.as_bytes(), FenOptions::default()) {
             let _ = read.violations(Validity::Strict);
             let _ = read.position.legal_moves();
+            // The pieces have one spelling only.
+            let board = |text: &str| text.split(' ').next().map(str::to_owned);
+            prop_assert_eq!(board(&read.position.to_string()), board(&text));
         }
+    }
+    #[test]
+    fn boards_are_read_exactly_when_they_are_whole(ranks in ranks()) {
+        let text = ranks.join("/");
+        let width = |rank: &String| rank.bytes().map(|byte| match byte {
+            b'1'..=b'8' => usize::from(byte - b'0'),
+            b'0' | b'9' => 99,
+            _ => 1,
+        }).sum::<usize>();
+        let adjacent = text.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit));
+        let whole = ranks.len() == 8 && ranks.iter().all(|rank| width(rank) == 8) && !adjacent;
+        let read = fen::parse(format!("{text} w").as_bytes(), FenOptions::default()).is_ok();
+        prop_assert_eq!(read, whole, "{}", text);
     }
     #[test]
     fn damaged_fen_never_panics(at in 0..56usize, byte in any::<u8>()) {
         let mut text = *b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         text[at] = byte;
         match fen::parse(&text, FenOptions::default()) {
-            Ok(read) => { let _ = read.violations(Validity::Strict); }
+            Ok(read) => {
+                let _ = read.violations(Validity::Strict);
+                let written = read.position.to_string();
+                prop_assert!(text.starts_with(written.split(' ').next().unwrap().as_bytes()));
+            }
             Err(error) => prop_assert!(error.column <= text.len() + 1, "{}", error),
         }
     }

@@ -1,10 +1,10 @@
 //! FEN, X-FEN, Shredder-FEN and the position part of EPD.
 //!
-//! Reading is built for files of millions of lines. The pieces are read in one pass without a branch a
-//! letter: a table turns each byte into a piece code and a width, the code is stored on the board's next
-//! square, and whatever may be wrong is collected in one flag. Only when that flag is up does a second,
-//! slow pass find out which byte was to blame. The 64 codes are then gathered into bitboards eight at a
-//! time.
+//! Reading is built for files of millions of lines. The pieces are read in one pass with a dozen
+//! instructions a letter and no branch but the end: a table turns each byte into a piece code and a width,
+//! and the code is stored on the board's next square. Whether all was well is seen afterwards from where
+//! the separators came to lie; only if not, a second, slow pass finds out which byte was to blame. The
+//! codes are then gathered into bitboards eight at a time.
 //!
 //! What is accepted: six fields separated by blanks; those after the side to move may be missing
 //! (`- - 0 1`). Castling letters in any order: `KQkq` mean the outermost rook on that side of the king,
@@ -197,33 +197,33 @@ impl fmt::Display for FenError {
 }
 impl std::error::Error for FenError {}
 
-/// What a byte means among the pieces, packed so that one load serves the whole step.
+/// What a byte means among the pieces: low byte what is stored on the board's next square (role + 1 and 8
+/// for Black, or [`SLASH`], or [`NUMBER`]), high byte how far to go on.
 ///
-/// Bits 0-3: role + 1, and 8 for Black. Bits 4-7: squares. Bits 8..: the flags below.
+/// The board has rows of sixteen: eight squares, and room for the separator, which must fall on the ninth.
+/// A byte that means nothing goes too far for the board ever to come out right.
 const STEP: [u16; 256] = {
-    let mut table = [BAD; 256];
+    let mut table = [0xFF << 8; 256];
     let mut digit = 1;
     while digit <= 8 {
-        table[b'0' as usize + digit] = (digit as u16) << 4 | NUMBER;
+        table[b'0' as usize + digit] = (digit as u16) << 8 | NUMBER;
         digit += 1;
     }
     let mut role = 0;
     while role < 6 {
         let letter = Role::ALL[role].letter() as u8;
-        let code = 1 << 4 | role as u16 + 1;
+        let code = 1 << 8 | role as u16 + 1;
         table[letter.to_ascii_uppercase() as usize] = code;
         table[letter as usize] = code | 8;
         role += 1;
     }
-    table[b'/' as usize] = SLASH;
-    table[b' ' as usize] = END;
-    table[b'\t' as usize] = END;
+    table[b'/' as usize] = 8 << 8 | SLASH;
     table
 };
-const NUMBER: u16 = 1 << 8;
-const SLASH: u16 = 1 << 9;
-const BAD: u16 = 1 << 10;
-const END: u16 = 1 << 11;
+const SLASH: u16 = 0x10;
+const NUMBER: u16 = 0x20;
+/// Eight ranks of eight squares and seven separators.
+const LONGEST_BOARD: usize = 71;
 
 #[inline(always)]
 fn is_blank(byte: u8) -> bool {
@@ -267,41 +267,43 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     fn board(&mut self) -> Result<Position, FenError> {
         let start = self.at;
-        // Codes in FEN's order: a8, b8, .. h1. A number clears only its first square, which is enough on
-        // a board that begins empty.
-        let mut codes = [0u8; 64];
-        let mut square = 0u32;
-        let mut limit = 8u32;
-        let mut slashes = 0u32;
-        let mut flags = 0u16;
-        let mut previous = 0u16;
-        for &byte in &self.line[start..] {
-            let step = STEP[byte as usize];
-            if step & END != 0 {
+        // In FEN's order: a8, b8, .. h8, separator, seven unused, a7, ..
+        let mut codes = [0u8; 128];
+        let mut place = 0;
+        let mut previous = 0;
+        let mut adjacent = 0;
+        let bytes = &self.line[start..];
+        for &byte in &bytes[..bytes.len().min(LONGEST_BOARD)] {
+            if byte <= b' ' {
                 break;
             }
-            self.at += 1;
-            codes[square as usize & 63] = step as u8 & 15;
-            square += u32::from(step >> 4 & 15);
-            // The top bit comes up when the rank has run over its eight squares.
-            flags |= step | (limit.wrapping_sub(square) >> 16) as u16 & 0x8000;
-            flags |= (previous & step & NUMBER) << 4;
-            if step & SLASH != 0 {
-                limit = square + 8;
-                slashes += 1;
-            }
+            let step = STEP[byte as usize];
+            codes[place & 127] = step as u8;
+            place += usize::from(step >> 8);
+            adjacent |= previous & step & NUMBER;
             previous = step;
+            self.at += 1;
         }
-        // Eight ranks of at most eight squares that make 64 have eight each.
-        if flags & (BAD | NUMBER << 4 | 0x8000) != 0 || square != 64 || slashes != 7 {
+        let mut rows = [0u64; 8];
+        let mut separated = true;
+        let mut strays = 0;
+        for (rank, chunk) in codes.as_chunks::<16>().0.iter().enumerate() {
+            let ([row, _], _) = chunk.as_chunks::<8>() else {
+                continue;
+            };
+            rows[rank] = u64::from_le_bytes(*row);
+            strays |= rows[rank];
+            separated &= rank == 7 || u16::from(chunk[8]) == SLASH;
+        }
+        const NO_SEPARATOR: u64 = 0x1010_1010_1010_1010;
+        // Places only ever grow, so the last one also says that none was beyond the board.
+        let whole = place == 7 * 16 + 8 && separated && strays & NO_SEPARATOR == 0;
+        if !whole || adjacent != 0 || !self.peek().is_none_or(is_blank) {
             self.at = start;
             return Err(self.blame_board());
         }
         let mut planes = [0u64; 4];
-        for rank in 0..8 {
-            let mut row = [0; 8];
-            row.copy_from_slice(&codes[8 * rank..8 * rank + 8]);
-            let row = u64::from_le_bytes(row);
+        for (rank, row) in rows.iter().enumerate() {
             for (bit, plane) in planes.iter_mut().enumerate() {
                 // Gathers one bit of each byte into the top byte, the a-file lowest.
                 let bits = (row >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080);
@@ -329,25 +331,32 @@ impl<'a> Cursor<'a> {
     fn blame_board(&mut self) -> FenError {
         let (mut rank, mut squares, mut after_number) = (1, 0, false);
         let wrong = |cursor: &Self, expected| cursor.error(Field::Board, expected);
-        while let Some(byte) = self.peek() {
+        while let Some(byte) = self.peek().filter(|&byte| !is_blank(byte)) {
             let step = STEP[byte as usize];
-            let width = step >> 4 & 15;
-            match step {
-                _ if step & BAD != 0 => return wrong(self, Expected::Piece),
-                _ if step & END != 0 => break,
-                SLASH if squares < 8 => return wrong(self, Expected::MoreOfRank),
-                SLASH if rank == 8 => return wrong(self, Expected::EndOfBoard),
-                SLASH => (rank, squares) = (rank + 1, 0),
-                _ if squares + width > 8 && squares == 8 && rank == 8 => {
-                    return wrong(self, Expected::EndOfBoard);
-                }
-                _ if squares + width > 8 => return wrong(self, Expected::EndOfRank),
-                _ if after_number && step & NUMBER != 0 => {
-                    return wrong(self, Expected::NoSecondNumber);
-                }
-                _ => squares += width,
+            let (what, width) = (step & 0xFF, step >> 8);
+            if width == 0xFF {
+                return wrong(self, Expected::Piece);
             }
-            after_number = step & NUMBER != 0;
+            if what == SLASH {
+                match (squares, rank) {
+                    (8, 8) => return wrong(self, Expected::EndOfBoard),
+                    (8, _) => (rank, squares) = (rank + 1, 0),
+                    _ => return wrong(self, Expected::MoreOfRank),
+                }
+            } else if squares + width > 8 {
+                let full_board = squares == 8 && rank == 8;
+                let end = if full_board {
+                    Expected::EndOfBoard
+                } else {
+                    Expected::EndOfRank
+                };
+                return wrong(self, end);
+            } else if after_number && what == NUMBER {
+                return wrong(self, Expected::NoSecondNumber);
+            } else {
+                squares += width;
+            }
+            after_number = what == NUMBER;
             self.at += 1;
         }
         if squares < 8 {
@@ -565,40 +574,40 @@ impl Position {
     }
 
     fn write_to(&self, text: &mut [u8; MAX_LEN], style: CastlingStyle) -> usize {
-        let mut letters = [0u8; 64];
-        for color in Color::ALL {
-            let case = if color == Color::White { 0x20 } else { 0 };
-            for role in Role::ALL {
-                for square in self.pieces(color, role) {
-                    letters[square.flip_vertical().index()] = role.letter() as u8 ^ case;
-                }
-            }
-        }
+        // Codes as the reader has them, in FEN's order: a8 first.
+        let of = |role| self.role(role).flip_vertical().0;
+        let planes = [
+            of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen),
+            of(Role::Knight) | of(Role::Bishop) | of(Role::King),
+            of(Role::Rook) | of(Role::Queen) | of(Role::King),
+            self.color(Color::Black).flip_vertical().0,
+        ];
+        let occupied = self.occupied().flip_vertical().0;
         let mut at = 0;
+        for rank in 0..8 {
+            let row = planes.map(|plane| plane >> (8 * rank));
+            let mut rest = occupied >> (8 * rank) & 0xFF;
+            let mut file = 0;
+            while rest != 0 {
+                let next = rest.trailing_zeros();
+                rest &= rest - 1;
+                // A number is written always and passed over only where squares are empty.
+                text[at] = b'0' + (next - file) as u8;
+                at += usize::from(next != file);
+                let [b0, b1, b2, black] = row.map(|plane| (plane >> next & 1) as usize);
+                text[at] = LETTERS[b0 | b1 << 1 | b2 << 2 | black << 3];
+                at += 1;
+                file = next + 1;
+            }
+            text[at] = b'0' + (8 - file) as u8;
+            at += usize::from(file != 8);
+            text[at] = b'/';
+            at += usize::from(rank != 7);
+        }
         let mut push = |byte| {
             text[at] = byte;
             at += 1;
         };
-        for (rank, row) in letters.as_chunks::<8>().0.iter().enumerate() {
-            if rank != 0 {
-                push(b'/');
-            }
-            let mut empty = 0;
-            for &letter in row {
-                if letter == 0 {
-                    empty += 1;
-                    continue;
-                }
-                if empty != 0 {
-                    push(b'0' + empty);
-                    empty = 0;
-                }
-                push(letter);
-            }
-            if empty != 0 {
-                push(b'0' + empty);
-            }
-        }
         push(b' ');
         push(self.side_to_move.letter() as u8);
         push(b' ');
@@ -653,6 +662,9 @@ impl Position {
         at
     }
 }
+
+/// The letters of the codes.
+const LETTERS: &[u8; 16] = b".PNBRQK..pnbrqk.";
 
 /// Board 64 + 7, side 2, castling 1 + 16, en passant 3, clocks 2 * 6.
 const MAX_LEN: usize = 71 + 2 + 17 + 3 + 12;

@@ -37,11 +37,11 @@ impl MoveList {
     /// An empty list.
     #[inline]
     pub const fn new() -> Self {
-        let a1 = Square::new(0);
+        // All bytes zero, so that an empty list is cleared memory.
         let filler = Move {
-            from: a1,
-            to: a1,
-            kind: MoveKind::Normal,
+            from: Square::new(0),
+            to: Square::new(0),
+            kind: MoveKind::Promotion(Role::Pawn),
         };
         Self {
             inline: [filler; Self::INLINE],
