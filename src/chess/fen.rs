@@ -212,7 +212,7 @@ const STEP: [u16; 256] = {
     let mut role = 0;
     while role < 6 {
         let letter = Role::ALL[role].letter() as u8;
-        let code = 1 << 8 | role as u16 + 1;
+        let code = (1 << 8) | (role as u16 + 1);
         table[letter.to_ascii_uppercase() as usize] = code;
         table[letter as usize] = code | 8;
         role += 1;

@@ -26,7 +26,7 @@ impl Random {
     /// A number below `bound`, or 0 when that is 0. The bias is below one in 2^32.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
-        ((self.bits() >> 32) * u64::from(bound) >> 32) as u32
+        (((self.bits() >> 32) * u64::from(bound)) >> 32) as u32
     }
 }
 
@@ -100,7 +100,11 @@ impl RandomPlay {
             Start::Chess960 => {
                 let mut array = || self.random.below(chess960::ARRAYS.into()) as u16;
                 let white = array();
-                let black = if self.game % 2 == 0 { white } else { array() };
+                let black = if self.game.is_multiple_of(2) {
+                    white
+                } else {
+                    array()
+                };
                 Position::chess960(white, black).unwrap_or_else(Position::standard)
             }
         };
