@@ -6,5 +6,6 @@ pub mod chess;
 pub mod input;
 pub mod kernels;
 pub mod simd;
+pub mod sliders;
 pub mod stats;
 pub mod tiers;

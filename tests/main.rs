@@ -6,3 +6,5 @@ mod agreement;
 mod chess;
 /// What several areas' tests need: the shared sample data.
 mod support;
+/// Every slider algorithm against the ray walk.
+mod sliders;

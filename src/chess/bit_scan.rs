@@ -42,7 +42,9 @@ static INDEX: [u8; 64] = {
 /// The number of the only bit that is set.
 #[inline(always)]
 fn index(single: u64) -> Option<Square> {
-    Square::try_new(INDEX[(single.wrapping_mul(DE_BRUIJN) >> 58) as usize])
+    Some(Square::new(
+        INDEX[(single.wrapping_mul(DE_BRUIJN) >> 58) as usize] & 63,
+    ))
 }
 
 /// The square with the lowest number, by De Bruijn multiplication.

@@ -186,42 +186,36 @@ static LINES: [[Bitboard; 4]; 64] = {
     table
 };
 
-/// For two squares on a line: the squares between them, and those beyond the second.
-#[derive(Clone, Copy)]
-struct Pair {
-    between: Bitboard,
-    beyond: Bitboard,
-}
+/// A set for each pair of squares.
+type Pairs = [[Bitboard; 64]; 64];
 
-static PAIRS: [[Pair; 64]; 64] = {
-    let none = Pair {
-        between: Bitboard::EMPTY,
-        beyond: Bitboard::EMPTY,
-    };
-    let mut table = [[none; 64]; 64];
+/// For two squares on a line: the squares between them, and those beyond the second.
+const fn pairs() -> (Pairs, Pairs) {
+    let mut between = [[Bitboard::EMPTY; 64]; 64];
+    let mut beyond = [[Bitboard::EMPTY; 64]; 64];
     let mut i = 0;
     while i < 64 {
         let mut d = 0;
         while d < 8 {
             let (files, ranks) = Direction::ALL[d].delta();
-            let ray = RAYS[i][d].0;
             let mut passed = 0;
             let mut at = Square::new(i as u8);
             while let Some(next) = at.offset(files, ranks) {
                 let bit = 1 << next.index();
-                table[i][next.index()] = Pair {
-                    between: Bitboard(passed),
-                    beyond: Bitboard(ray & !passed & !bit),
-                };
+                between[i][next.index()] = Bitboard(passed);
                 passed |= bit;
+                beyond[i][next.index()] = Bitboard(RAYS[i][d].0 & !passed);
                 at = next;
             }
             d += 1;
         }
         i += 1;
     }
-    table
-};
+    (between, beyond)
+}
+
+static BETWEEN: Pairs = pairs().0;
+static BEYOND: Pairs = pairs().1;
 
 /// All squares from here to the edge, without the square itself; from the table.
 ///
@@ -314,13 +308,13 @@ pub const fn line_without_square_formula(square: Square, line: Line) -> Bitboard
 /// ```
 #[inline(always)]
 pub fn between(from: Square, to: Square) -> Bitboard {
-    PAIRS[from.index()][to.index()].between
+    BETWEEN[from.index()][to.index()]
 }
 
 /// The squares behind `blocker`, seen from another square of its line; empty when they share no line.
 #[inline(always)]
 pub fn beyond(from: Square, blocker: Square) -> Bitboard {
-    PAIRS[from.index()][blocker.index()].beyond
+    BEYOND[from.index()][blocker.index()]
 }
 
 /// The direction that leads from one square to another; `None` when they share no line or are the same.

@@ -22,6 +22,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod bmi2;
+pub mod one_board;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,92 @@
+//! Bits gathered and scattered under a mask: PEXT and PDEP, with the other bit instructions of their time.
+//!
+//! Every CPU with BMI2 has the other three features too; they are asked for together so that code inside
+//! [`Bmi2::enter`] also gets single-instruction bit scans and population counts.
+
+/// Where there is no such CPU, there is no token.
+#[cfg(not(target_arch = "x86_64"))]
+type Proof = std::convert::Infallible;
+#[cfg(target_arch = "x86_64")]
+type Proof = ();
+
+/// Proof that the CPU has BMI1, BMI2, LZCNT and POPCNT.
+#[derive(Clone, Copy, Debug)]
+pub struct Bmi2(Proof);
+
+impl Bmi2 {
+    /// The CPU features that it stands for, as `std::arch` names them.
+    pub const FEATURES: &'static [&'static str] = &["bmi1", "bmi2", "lzcnt", "popcnt"];
+
+    /// The token, where the CPU has the features.
+    pub fn detect() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            return Some(Self(()));
+        }
+        None
+    }
+
+    /// Runs the work with the features switched on. Only what is inlined into it can use them as single
+    /// instructions, so the closure and all it calls should be `#[inline(always)]`.
+    #[inline(always)]
+    pub fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+            fn with_features<R>(work: impl FnOnce() -> R) -> R {
+                work()
+            }
+            // SAFETY: the token proves the features.
+            unsafe { with_features(work) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.0 {}
+    }
+
+    /// The bits of `bits` under the mask, pushed together at the low end.
+    #[inline(always)]
+    pub fn pext(self, bits: u64, mask: u64) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the token proves BMI2.
+        unsafe {
+            std::arch::x86_64::_pext_u64(bits, mask)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.0 {}
+    }
+
+    /// The low bits of `bits`, spread out to the places of the mask.
+    #[inline(always)]
+    pub fn pdep(self, bits: u64, mask: u64) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the token proves BMI2.
+        unsafe {
+            std::arch::x86_64::_pdep_u64(bits, mask)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.0 {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bmi2;
+
+    #[test]
+    fn gather_and_scatter() {
+        let Some(bmi2) = Bmi2::detect() else {
+            eprintln!("SKIPPED: this CPU has no BMI2");
+            return;
+        };
+        assert_eq!(bmi2.pext(0b1010_1100, 0b1111_0000), 0b1010);
+        assert_eq!(bmi2.pdep(0b1010, 0b1111_0000), 0b1010_0000);
+        let mask = 0x8421_0842_1084_2108;
+        for bits in 0..1 << 13 {
+            assert_eq!(bmi2.pext(bmi2.pdep(bits, mask), mask), bits);
+        }
+    }
+}
