@@ -4,7 +4,7 @@
 mod agreement;
 /// The rules of one position.
 mod chess;
-/// What several areas' tests need: the shared sample data.
-mod support;
 /// Every slider algorithm against the ray walk.
 mod sliders;
+/// What several areas' tests need: the shared sample data.
+mod support;

@@ -29,7 +29,11 @@ struct Check<'a>(&'a [Case]);
 impl Visitor for Check<'_> {
     fn visit<A: Sliders>(&mut self) {
         let Some(algorithm) = A::detect() else {
-            eprintln!("SKIPPED: {} needs {:?}, which this CPU lacks", A::NAME, A::NEEDS);
+            eprintln!(
+                "SKIPPED: {} needs {:?}, which this CPU lacks",
+                A::NAME,
+                A::NEEDS
+            );
             return;
         };
         let wrong = algorithm.enter(

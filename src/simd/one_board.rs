@@ -92,10 +92,7 @@ mod x86 {
         ));
         _mm256_or_si256(
             _mm256_shuffle_epi8(high, _mm256_and_si256(a, nibble)),
-            _mm256_shuffle_epi8(
-                low,
-                _mm256_and_si256(_mm256_srli_epi16::<4>(a), nibble),
-            ),
+            _mm256_shuffle_epi8(low, _mm256_and_si256(_mm256_srli_epi16::<4>(a), nibble)),
         )
     }
 

@@ -14,15 +14,12 @@ use std::marker::PhantomData;
 pub struct ClassicalRays<S>(PhantomData<S>);
 
 #[inline(always)]
-fn attacks<S: Scan>(
-    square: Square,
-    directions: [Direction; 4],
-    occupied: Bitboard,
-) -> Bitboard {
+fn attacks<S: Scan>(square: Square, directions: [Direction; 4], occupied: Bitboard) -> Bitboard {
     let square = Square::new(at(square) as u8);
-    directions
-        .into_iter()
-        .fold(Bitboard::EMPTY, #[inline(always)] |attacks, direction| {
+    directions.into_iter().fold(
+        Bitboard::EMPTY,
+        #[inline(always)]
+        |attacks, direction| {
             let open = ray(square, direction);
             let blockers = open & occupied;
             let nearest = if direction.is_positive() {
@@ -31,7 +28,8 @@ fn attacks<S: Scan>(
                 S::last(Bitboard(blockers.0 | 1))
             };
             attacks | nearest.map_or(open, |blocker| open ^ ray(blocker, direction))
-        })
+        },
+    )
 }
 
 impl<S: Scan> Sliders for ClassicalRays<S> {

@@ -37,10 +37,7 @@ const fn lanes([a, b, c, d]: [Direction; 4]) -> u8 {
 impl EightRays {
     #[inline(always)]
     fn attacks(self, square: Square, occupied: Bitboard, lanes: u8) -> Bitboard {
-        Bitboard(
-            self.0
-                .cut_at_nearest(&RAYS[at(square)], occupied.0, lanes),
-        )
+        Bitboard(self.0.cut_at_nearest(&RAYS[at(square)], occupied.0, lanes))
     }
 }
 

@@ -14,10 +14,10 @@
 //! : . . . . . . .       :
 //! ```
 
+use super::ray_walk;
 use super::{Kind, Sliders, at};
 use crate::chess::geometry::{Line, line_without_square_formula};
 use crate::chess::{Bitboard, File, Rank, Square};
-use super::ray_walk;
 
 /// The algorithm: rook and bishop by the table of 512 bytes.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@
 //! filled over all ranks, so one `&` with the line gives the set. Files have a table for the a-file.
 
 use super::first_rank::{A_FILE, DIAGONALS};
-use super::{Kind, Sliders, at};
 use super::ray_walk;
+use super::{Kind, Sliders, at};
 use crate::chess::{Bitboard, File, Rank, Square};
 
 /// The algorithm.
