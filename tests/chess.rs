@@ -423,11 +423,27 @@ fn random_games_go_forward_and_back() {
 #[test]
 fn random_games_agree_with_cozy_and_are_strictly_valid() {
     for start in [Start::Standard, Start::Chess960] {
+        let mut played: Option<cozy_chess::Board> = None;
         for step in RandomPlay::new(3, start).take(30_000) {
             let position = step.position;
             let violations = position.violations(Validity::Strict);
             assert!(violations.is_empty(), "{position}: {violations}");
-            agrees_with_cozy(&position, &cozy(&position).expect("valid"));
+            let theirs = cozy(&position).expect("valid");
+            agrees_with_cozy(&position, &theirs);
+            // Their board after their making of all moves; only the en passant rule is another.
+            let board = played.get_or_insert(theirs);
+            let (ours, theirs) = (position.shredder_fen(), format!("{board:#}"));
+            let both = ours.split(' ').zip(theirs.split(' '));
+            for (field, (ours, theirs)) in both.enumerate() {
+                assert!(ours == theirs || field == 3, "{position}: {ours} {theirs}");
+            }
+            match step.next {
+                Some(mv) => {
+                    let text = mv.uci_as(true);
+                    board.play(text.as_str().parse().expect("their form, too"));
+                }
+                None => played = None,
+            }
         }
     }
 }
@@ -489,18 +505,23 @@ fn polyglot_book_is_found_by_its_keys() {
         return;
     };
     let book = std::fs::read(path).expect("readable");
-    let keys: Vec<u64> = book
-        .as_chunks::<16>()
-        .0
-        .iter()
-        .map(|entry| u64::from_be_bytes(*entry.first_chunk().expect("eight bytes")))
-        .collect();
+    let entries = book.as_chunks::<16>().0;
     let mut position = Position::standard();
-    let mut found = 0;
-    for text in "d4 d5 c4 e5 dxe5 d4 e3 Bb4+ Bd2 dxe3".split_whitespace() {
-        found += usize::from(keys.contains(&position.polyglot_key()));
+    let line = "d4 d5 c4 e5 dxe5 d4 e3 Bb4+ Bd2 dxe3 Bxb4 exf2+ Ke2 fxg1=N+";
+    for (ply, text) in line.split_whitespace().enumerate() {
         let mv = position.parse_san(text).expect("legal");
+        assert_eq!(mv.san(&position), text);
+        let key = position.polyglot_key().to_be_bytes();
+        let found = entries.iter().find(|entry| entry.starts_with(&key));
+        // The book is for Black.
+        assert_eq!(found.is_some(), ply % 2 == 1, "{text}");
+        if let Some(entry) = found {
+            // To and from, each as file and rank in three bits.
+            let move_bits = u16::from_be_bytes([entry[8], entry[9]]);
+            assert_eq!(usize::from(move_bits & 63), mv.to.index());
+            assert_eq!(usize::from(move_bits >> 6 & 63), mv.from.index());
+        }
         position.make(mv);
     }
-    assert!(found >= 1, "none of the line's positions is in the book");
+    assert_eq!(entries.len(), 7);
 }
