@@ -414,3 +414,133 @@ impl Unmove {
         others.is_empty() && !piece_attacks(self.was, them, self.from, before).contains(king)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen::{self, FenOptions};
+
+    fn broken(text: &str, validity: Validity) -> Vec<&'static str> {
+        let read = fen::parse(text.as_bytes(), FenOptions::default()).unwrap();
+        read.violations(validity).names().collect()
+    }
+
+    #[test]
+    fn each_rule_by_name() {
+        use Validity::{Playable, Strict};
+        for (text, validity, names) in [
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Strict, &[][..]),
+            (
+                "8/8/8/8/8/8/8/4K3 w - - 0 1",
+                Playable,
+                &["not_one_king_each"],
+            ),
+            (
+                "4k3/8/8/8/8/8/8/3KK3 w - - 0 1",
+                Playable,
+                &["not_one_king_each"],
+            ),
+            (
+                "3kk3/8/8/8/8/8/8/8 w - - 0 1",
+                Playable,
+                &["not_one_king_each"],
+            ),
+            (
+                "4k3/pppppppp/pppppppp/8/8/PPPPPPPP/PPPPPPPP/4K2N w - - 0 1",
+                Playable,
+                &["too_many_pieces"],
+            ),
+            (
+                "p3k3/8/8/8/8/8/8/4K2P w - - 0 1",
+                Playable,
+                &["pawn_on_back_rank"],
+            ),
+            (
+                "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1",
+                Playable,
+                &["opponent_in_check"],
+            ),
+            (
+                "8/8/8/8/8/8/4k3/4K3 w - - 0 1",
+                Playable,
+                &["opponent_in_check"],
+            ),
+            (
+                "4k3/8/8/8/8/8/8/4K1RR w GH - 0 1",
+                Playable,
+                &["castling_rights"],
+            ),
+            ("4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1", Strict, &[]),
+            ("4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1", Playable, &[]),
+            (
+                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
+                Strict,
+                &["too_many_pawns"],
+            ),
+            (
+                "4k3/8/8/8/8/Q7/PPPPPPPP/RNBQKBNR w - - 0 1",
+                Strict,
+                &["too_many_pieces_of_a_side", "too_many_promoted_pieces"],
+            ),
+            (
+                "4k3/8/8/8/8/Q7/PPPPPPPP/1N1QK3 w - - 0 1",
+                Strict,
+                &["too_many_promoted_pieces"],
+            ),
+            // Both on light squares.
+            (
+                "4k3/8/8/8/8/8/PPPPPPPP/4KB1B w - - 0 1",
+                Strict,
+                &["too_many_promoted_pieces"],
+            ),
+            ("4k3/8/8/8/8/8/PPPPPPPP/2B1KB2 w - - 0 1", Strict, &[]),
+        ] {
+            assert_eq!(broken(text, validity), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn double_steps_that_were_and_were_not() {
+        let wrong: &[_] = &["impossible_en_passant"];
+        for (text, names) in [
+            ("4k3/8/8/3p4/8/8/8/4K3 w - d6 0 1", &[][..]),
+            ("4k3/8/8/3p4/8/8/8/4K3 b - d6 0 1", wrong),
+            ("4k3/8/8/3n4/8/8/8/4K3 w - d6 0 1", wrong),
+            ("4k3/3p4/8/3p4/8/8/8/4K3 w - d6 0 1", wrong),
+            ("4k3/8/3p4/3p4/8/8/8/4K3 w - d6 0 1", wrong),
+            // Check by the pawn, and by the bishop that it uncovered.
+            ("4k3/8/8/3p4/4K3/8/8/8 w - d6 0 1", &[]),
+            ("4k1b1/8/8/3p4/8/8/K7/8 w - d6 0 1", wrong),
+            ("4k3/2b5/8/3p4/8/6K1/8/8 w - d6 0 1", wrong),
+            ("3rk3/8/8/3p4/8/8/8/3K4 w - d6 0 1", &[]),
+            ("q3k3/8/8/3p4/8/8/8/3K3b w - d6 0 1", &[]),
+        ] {
+            assert_eq!(broken(text, Validity::Strict), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn checks_that_a_last_move_explains_and_others() {
+        let wrong: &[_] = &["impossible_check"];
+        for (text, names) in [
+            // Knight and rook: the knight uncovered the rook.
+            ("4r2k/8/8/8/8/3n4/8/4K3 w - - 0 1", &[][..]),
+            // Two knights, two pawns, three pieces.
+            ("7k/8/8/8/8/3n1n2/8/4K3 w - - 0 1", wrong),
+            ("7k/8/8/8/8/3p1p2/4K3/8 w - - 0 1", wrong),
+            ("4r2k/8/8/8/1b6/5n2/8/4K3 w - - 0 1", wrong),
+            // Rooks on both sides of the king on one line; a capturing promotion explains two on a back rank.
+            ("7k/8/8/8/r2K3r/8/8/8 w - - 0 1", wrong),
+            ("7k/8/8/8/8/8/8/r3K2r w - - 0 1", wrong),
+            ("7k/8/8/8/8/4r3/8/3rK3 w - - 0 1", &[]),
+            // A pawn that has not moved.
+            ("7k/4p3/3K4/8/8/8/8/8 w - - 0 1", wrong),
+            ("7k/8/4p3/3K4/8/8/8/8 w - - 0 1", &[]),
+            // Only castling, of a king on d8, can have brought the rook between the two.
+            ("2krr3/8/8/8/8/8/8/3K4 w - - 0 1", &[]),
+            ("2rrr3/8/k7/8/8/8/8/3K4 w - - 0 1", wrong),
+        ] {
+            assert_eq!(broken(text, Validity::Strict), names, "{text}");
+        }
+    }
+}
