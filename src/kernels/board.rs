@@ -38,17 +38,18 @@ impl<L: Lanes> Board<L> {
     /// The boards of the lanes `at..at + WIDTH` of a group.
     #[inline(always)]
     pub(crate) fn load<S: Simd<Lanes = L>>(simd: S, group: &Group, at: usize) -> Self {
-        let [color, t0, t1, t2] = [0, 1, 2, 3].map(
-            #[inline(always)]
-            |plane| simd.load(&group.planes[plane], at),
-        );
+        let [color, t0, t1, t2] = &group.planes;
+        let color = simd.load(color, at);
+        let t0 = simd.load(t0, at);
+        let t1 = simd.load(t1, at);
+        let t2 = simd.load(t2, at);
         // Black is to move where an empty square outside rank 6 is marked.
         let marks = color & !(t0 | t1 | t2);
         let turned = (marks & simd.splat(!RANK_6)).nonzero();
-        let [color, t0, t1, t2] = [color, t0, t1, t2].map(
-            #[inline(always)]
-            |plane| plane.swap_bytes_where(turned),
-        );
+        let color = color.swap_bytes_where(turned);
+        let t0 = t0.swap_bytes_where(turned);
+        let t1 = t1.swap_bytes_where(turned);
+        let t2 = t2.swap_bytes_where(turned);
 
         let occupied = t0 | t1 | t2;
         let us = occupied & !(color ^ turned);

@@ -64,16 +64,23 @@ impl Simd for Avx2 {
     ) {
         // There is no vector population count; the scalar one takes a lane a cycle.
         let mut scratch = [[0; 8]; N];
-        for (scratch, plane) in scratch.iter_mut().zip(planes) {
-            self.store(plane, scratch, 0);
+        let mut plane = 0;
+        while plane < N {
+            self.store(planes[plane], &mut scratch[plane], 0);
+            plane += 1;
         }
         self.store(base, to, at);
-        for lane in 0..4 {
+        let mut lane = 0;
+        while lane < 4 {
             let mut sum = to[at + lane];
-            for (plane, weight) in scratch.iter().zip(weights) {
-                sum = sum.wrapping_add(u64::from(plane[lane].count_ones()).wrapping_mul(weight));
+            let mut plane = 0;
+            while plane < N {
+                let count = count_ones_in_memory(&scratch[plane][lane]);
+                sum = sum.wrapping_add(count.wrapping_mul(weights[plane]));
+                plane += 1;
             }
-            to[at + lane] = sum;
+            store_scalar(&mut to[at + lane], sum);
+            lane += 1;
         }
     }
     #[inline(always)]
@@ -81,6 +88,33 @@ impl Simd for Avx2 {
         // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()) }
     }
+}
+
+/// Number of ones, by the scalar instruction from memory. Left to itself, the compiler would take the lanes
+/// from the vector register one by one, or count in vector registers with byte shuffles; both are much slower.
+#[inline(always)]
+pub(super) fn count_ones_in_memory(bits: &u64) -> u64 {
+    let count;
+    // SAFETY: called only by methods of tokens that prove POPCNT; reads what the reference covers. The output
+    // is cleared first because some CPUs wait for its old value.
+    unsafe {
+        std::arch::asm!(
+            "xor {0:e}, {0:e}",
+            "popcnt {0}, qword ptr [{1}]",
+            out(reg) count,
+            in(reg) bits,
+            options(pure, readonly, nostack),
+        );
+    }
+    count
+}
+
+/// A store that the compiler does not join with its neighbours: it would first move all sums back into a
+/// vector register, one by one.
+#[inline(always)]
+pub(super) fn store_scalar(to: &mut u64, bits: u64) {
+    // SAFETY: the reference may be written through.
+    unsafe { std::ptr::write_volatile(to, bits) }
 }
 
 macro_rules! bitwise {

@@ -79,17 +79,24 @@ impl Simd for Avx512 {
         // While 512-bit operations run, these CPUs leave a scalar port idle that counts ones, one lane a
         // cycle: free, where a population count by byte shuffles would cost as much as a third of the kernel.
         let mut scratch = [[0; 8]; N];
-        for (scratch, plane) in scratch.iter_mut().zip(planes) {
-            self.store(plane, scratch, 0);
+        let mut plane = 0;
+        while plane < N {
+            self.store(planes[plane], &mut scratch[plane], 0);
+            plane += 1;
         }
         let mut bases = [0; 8];
         self.store(base, &mut bases, at);
-        for lane in 0..8 {
+        let mut lane = 0;
+        while lane < 8 {
             let mut sum = bases[lane];
-            for (plane, weight) in scratch.iter().zip(weights) {
-                sum = sum.wrapping_add(u64::from(plane[lane].count_ones()).wrapping_mul(weight));
+            let mut plane = 0;
+            while plane < N {
+                let count = super::avx2::count_ones_in_memory(&scratch[plane][lane]);
+                sum = sum.wrapping_add(count.wrapping_mul(weights[plane]));
+                plane += 1;
             }
-            to[lane] = sum;
+            super::avx2::store_scalar(&mut to[lane], sum);
+            lane += 1;
         }
     }
     #[inline(always)]
@@ -156,25 +163,17 @@ impl Simd for Avx512Vpopcnt {
         at: usize,
     ) {
         let mut sum = base;
-        for (plane, weight) in planes.into_iter().zip(weights) {
-            // All weights are a power of two, or one and a half times one.
-            // SAFETY: the token proves VPOPCNTDQ and DQ.
-            let count = Lanes8(unsafe { _mm512_popcnt_epi64(plane.0) });
-            let low = count_shifted(count, weight.trailing_zeros());
-            sum = sum.add(low);
-            let rest = weight & (weight - 1);
-            if rest != 0 {
-                sum = sum.add(count_shifted(count, rest.trailing_zeros()));
+        let mut plane = 0;
+        while plane < N {
+            // A weight has at most three ones: three shifts at the most, no multiplication.
+            // SAFETY: the token proves VPOPCNTDQ.
+            let count = Lanes8(unsafe { _mm512_popcnt_epi64(planes[plane].0) });
+            let mut weight = weights[plane];
+            while weight != 0 {
+                sum = sum.add(count_shifted(count, weight.trailing_zeros()));
+                weight &= weight - 1;
             }
-            let last = rest & rest.wrapping_sub(1);
-            if last != 0 {
-                sum = sum.add(count_shifted(count, last.trailing_zeros()));
-            }
-            debug_assert_eq!(
-                last & last.wrapping_sub(1),
-                0,
-                "weights have at most three ones"
-            );
+            plane += 1;
         }
         self.store(sum, to, at);
     }
@@ -241,21 +240,23 @@ mod by_leading_zeros {
         table
     };
     /// The line with row - column = `i`, or `i - 16`.
-    pub(super) const DIAGONAL: [u64; 16] = {
-        let mut table = [0; 16];
+    pub(super) const DIAGONAL: [[u64; 8]; 2] = {
+        let mut table = [[0; 8]; 2];
         let mut bit = 0;
         while bit < 64 {
-            table[(16 + bit / 8 - bit % 8) % 16] |= 1 << bit;
+            let i = (16 + bit / 8 - bit % 8) % 16;
+            table[i / 8][i % 8] |= 1 << bit;
             bit += 1;
         }
         table
     };
     /// The line with row + column = 14 - `i`.
-    pub(super) const ANTIDIAGONAL: [u64; 16] = {
-        let mut table = [0; 16];
+    pub(super) const ANTIDIAGONAL: [[u64; 8]; 2] = {
+        let mut table = [[0; 8]; 2];
         let mut bit = 0;
         while bit < 64 {
-            table[14 - (bit / 8 + bit % 8)] |= 1 << bit;
+            let i = 14 - (bit / 8 + bit % 8);
+            table[i / 8][i % 8] |= 1 << bit;
             bit += 1;
         }
         table
@@ -459,19 +460,16 @@ impl Lanes for Lanes8 {
     fn lines_through_bit(self) -> LinesThrough<Self> {
         use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL, ROW};
         let zeros = self.leading_zeros();
-        let halves = |table: &[u64; 16]| {
-            let (low, high) = table.split_at(8);
-            let eight = |half: &[u64]| Self::table(half.try_into().expect("eight"));
-            (eight(low), eight(high))
-        };
         // A permutation looks at as many low bits of its index as it has entries for.
         // SAFETY: lanes exist only where a token proved AVX-512 F.
         unsafe {
             let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));
             let rows = _mm512_srli_epi64::<3>(zeros);
-            let (low, high) = halves(&DIAGONAL);
+            let [low, high] = &DIAGONAL;
+            let (low, high) = (Self::table(low), Self::table(high));
             let diagonal = _mm512_permutex2var_epi64(low, _mm512_sub_epi64(columns, rows), high);
-            let (low, high) = halves(&ANTIDIAGONAL);
+            let [low, high] = &ANTIDIAGONAL;
+            let (low, high) = (Self::table(low), Self::table(high));
             let antidiagonal =
                 _mm512_permutex2var_epi64(low, _mm512_add_epi64(columns, rows), high);
             LinesThrough {

@@ -51,12 +51,23 @@ impl<S: Simd> Analyzer for SetWise<S> {
 
     fn analyze(&self, groups: &[Group], wanted: Wanted, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
+        // A closure around each kernel, since a call through a function item would not be inlined.
+        macro_rules! run {
+            ($kernel:expr) => {
+                self.run(
+                    groups,
+                    results,
+                    #[inline(always)]
+                    |simd, group, at, out| $kernel(simd, group, at, out),
+                )
+            };
+        }
         let mut left = wanted;
         if left.kinds || (left.moves && (left.checkers || left.pinned || left.attacks)) {
             if left.unplayable {
-                self.run(groups, results, kernels::everything::<S, true>);
+                run!(kernels::everything::<S, true>);
             } else {
-                self.run(groups, results, kernels::everything::<S, false>);
+                run!(kernels::everything::<S, false>);
             }
             left = Wanted {
                 mobility: left.mobility,
@@ -64,22 +75,22 @@ impl<S: Simd> Analyzer for SetWise<S> {
             };
         }
         if left.moves {
-            self.run(groups, results, kernels::count_moves);
+            run!(kernels::count_moves);
         }
         if left.attacks {
-            self.run(groups, results, kernels::attack_maps);
+            run!(kernels::attack_maps);
         }
         if left.pinned {
-            self.run(groups, results, kernels::pins);
+            run!(kernels::pins);
         }
         if left.checkers {
-            self.run(groups, results, kernels::checkers);
+            run!(kernels::checkers);
         }
         if left.mobility {
-            self.run(groups, results, kernels::mobility);
+            run!(kernels::mobility);
         }
         if left.unplayable {
-            self.run(groups, results, kernels::unplayable);
+            run!(kernels::unplayable);
         }
     }
 }
