@@ -5,14 +5,18 @@
 //! groups without looking at anything else. Groups are either owned (decoded from text, or read from a
 //! pipe) or still lie in the mapped file they came from.
 
-use crate::block::{Group, Packed};
+use crate::block::{Group, Packed, UnpackError};
+use crate::chess::Position;
 use crate::input::Mapped;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// What a record may carry besides its position.
 ///
 /// The order is the order of columns in files and listings. New fields go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
 #[non_exhaustive]
 pub enum Field {
     /// Centipawns from White's side.
@@ -43,6 +47,104 @@ pub enum Field {
     Site,
     /// EPD operations, as they stood in the line.
     Operations,
+}
+
+impl Field {
+    /// All fields, in order.
+    pub const ALL: [Self; 14] = [
+        Self::Score,
+        Self::Result,
+        Self::Move,
+        Self::Ply,
+        Self::Game,
+        Self::WhiteElo,
+        Self::BlackElo,
+        Self::Clock,
+        Self::Eco,
+        Self::Opening,
+        Self::TimeControl,
+        Self::Date,
+        Self::Site,
+        Self::Operations,
+    ];
+
+    /// The name, as columns of outputs carry it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Result => "result",
+            Self::Move => "move",
+            Self::Ply => "ply",
+            Self::Game => "game",
+            Self::WhiteElo => "white_elo",
+            Self::BlackElo => "black_elo",
+            Self::Clock => "clock",
+            Self::Eco => "eco",
+            Self::Opening => "opening",
+            Self::TimeControl => "time_control",
+            Self::Date => "date",
+            Self::Site => "site",
+            Self::Operations => "operations",
+        }
+    }
+
+    /// A column of this field with so many missing rows.
+    pub fn column(self, len: usize) -> Values {
+        match self {
+            Self::Score => Values::I16(Column::missing(len)),
+            Self::Result => Values::U8(Column::missing(len)),
+            Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo => {
+                Values::U16(Column::missing(len))
+            }
+            Self::Clock => Values::U32(Column::missing(len)),
+            Self::Game => Values::U64(Column::missing(len)),
+            Self::Eco
+            | Self::Opening
+            | Self::TimeControl
+            | Self::Date
+            | Self::Site
+            | Self::Operations => Values::Text(Column::missing(len)),
+        }
+    }
+}
+
+/// A set of [`Field`]s.
+///
+/// ```
+/// use lanefish::batch::{Field, Fields};
+/// let fields: Fields = [Field::Score, Field::Result].into_iter().collect();
+/// assert!(fields.contains(Field::Score) && !fields.contains(Field::Move));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Fields(u32);
+
+impl Fields {
+    /// No field.
+    pub const NONE: Self = Self(0);
+    /// All fields.
+    pub const ALL: Self = Self((1 << Field::ALL.len()) - 1);
+
+    /// Whether a field is among them.
+    #[inline]
+    pub const fn contains(self, field: Field) -> bool {
+        self.0 >> (field as u8) & 1 != 0
+    }
+    /// Adds a field.
+    pub const fn insert(&mut self, field: Field) {
+        self.0 |= 1 << (field as u8);
+    }
+    /// The fields, in order.
+    pub fn iter(self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().filter(move |&f| self.contains(f))
+    }
+}
+
+impl FromIterator<Field> for Fields {
+    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
+        let mut set = Self::NONE;
+        fields.into_iter().for_each(|field| set.insert(field));
+        set
+    }
 }
 
 /// A column in which any row may be missing.
@@ -94,6 +196,20 @@ impl<T: Clone + Default> Column<T> {
     pub fn present(&self) -> &[u64] {
         &self.present
     }
+    /// Adds rows of another column.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        rows.for_each(|row| self.push(other.get(row).cloned()));
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        self.present
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
     /// Drops all rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.values.truncate(len);
@@ -102,6 +218,17 @@ impl<T: Clone + Default> Column<T> {
             && let Some(last) = self.present.last_mut()
         {
             *last &= (1 << (len % 64)) - 1;
+        }
+    }
+}
+
+impl Column<u64> {
+    /// Adds to every value that is there.
+    pub(crate) fn add(&mut self, summand: u64) {
+        for (row, value) in self.values.iter_mut().enumerate() {
+            if self.present[row / 64] >> (row % 64) & 1 != 0 {
+                *value += summand;
+            }
         }
     }
 }
@@ -121,7 +248,85 @@ pub enum Values {
     /// Unsigned numbers.
     U64(Column<u64>),
     /// Texts, shared: games repeat theirs on every row.
-    Text(Column<std::sync::Arc<str>>),
+    Text(Column<Arc<str>>),
+}
+
+/// Does the same to the column of each type.
+macro_rules! each_type {
+    ($values:expr, $column:ident => $do:expr) => {
+        match $values {
+            Values::U8($column) => $do,
+            Values::I16($column) => $do,
+            Values::U16($column) => $do,
+            Values::U32($column) => $do,
+            Values::U64($column) => $do,
+            Values::Text($column) => $do,
+        }
+    };
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        each_type!(self, column => column.len())
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        each_type!(self, column => column.count_present())
+    }
+    /// Adds a missing row.
+    pub fn push_missing(&mut self) {
+        each_type!(self, column => column.push(None));
+    }
+    /// Drops all rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        each_type!(self, column => column.truncate(len));
+    }
+    /// The number in a row; `None` where it is missing or a text.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn number(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::U8(column) => column.get(row).map(|&value| value.into()),
+            Self::I16(column) => column.get(row).map(|&value| value.into()),
+            Self::U16(column) => column.get(row).map(|&value| value.into()),
+            Self::U32(column) => column.get(row).map(|&value| value.into()),
+            Self::U64(column) => column.get(row).map(|&value| value as i64),
+            Self::Text(_) => None,
+        }
+    }
+    /// The text in a row; `None` where it is missing or a number.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn text(&self, row: usize) -> Option<&Arc<str>> {
+        match self {
+            Self::Text(column) => column.get(row),
+            _ => None,
+        }
+    }
+    /// Adds rows of a column of the same type.
+    ///
+    /// # Panics
+    /// When the types differ, or a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        match (self, other) {
+            (Self::U8(to), Self::U8(from)) => to.extend_from(from, rows),
+            (Self::I16(to), Self::I16(from)) => to.extend_from(from, rows),
+            (Self::U16(to), Self::U16(from)) => to.extend_from(from, rows),
+            (Self::U32(to), Self::U32(from)) => to.extend_from(from, rows),
+            (Self::U64(to), Self::U64(from)) => to.extend_from(from, rows),
+            (Self::Text(to), Self::Text(from)) => to.extend_from(from, rows),
+            (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
+        }
+    }
 }
 
 /// A run of records in the order of their input.
@@ -137,6 +342,12 @@ pub struct Batch {
     pub fields: BTreeMap<Field, Values>,
     /// Number of the first record, counted over all inputs from zero.
     pub first_index: u64,
+    /// Distance of each record's number from [`Batch::first_index`], where records between them were left
+    /// out; without it the distance is the row.
+    pub ordinals: Option<Vec<u32>>,
+    /// Where each record begins in the bytes that it was decoded from; a single number where all of them
+    /// stand in one block.
+    pub origins: Vec<u32>,
 }
 
 /// Groups that are owned or lie in a mapped file.
@@ -169,6 +380,18 @@ impl Batch {
             ..Self::default()
         }
     }
+    /// A batch over groups; clocks and columns are to be added.
+    ///
+    /// # Panics
+    /// When `len` records do not need just so many groups.
+    pub fn owned(groups: Vec<Group>, len: usize) -> Self {
+        assert!(groups.len() == len.div_ceil(Group::LEN));
+        Self {
+            groups: Groups::Owned(groups),
+            len,
+            ..Self::default()
+        }
+    }
     /// Number of records.
     pub fn len(&self) -> usize {
         self.len
@@ -192,6 +415,94 @@ impl Batch {
     pub fn board(&self, record: usize) -> Packed {
         assert!(record < self.len);
         self.groups()[record / Group::LEN].get(record % Group::LEN)
+    }
+    /// The position of a record, clocks included.
+    ///
+    /// # Errors
+    /// Where the planes are no board, see [`Packed::unpack`].
+    ///
+    /// # Panics
+    /// When the record is out of range.
+    #[inline]
+    pub fn position(&self, record: usize) -> Result<Position, UnpackError> {
+        self.board(record)
+            .unpack(self.halfmove[record], self.fullmove[record])
+    }
+    /// The number of a record, counted over all inputs from zero.
+    #[inline]
+    pub fn index(&self, record: usize) -> u64 {
+        let distance = match &self.ordinals {
+            Some(ordinals) => ordinals[record] as usize,
+            None => record,
+        };
+        self.first_index + distance as u64
+    }
+    /// Where a record begins in the bytes that it was decoded from.
+    ///
+    /// # Panics
+    /// When the record is out of range.
+    pub fn origin(&self, record: usize) -> usize {
+        match self.origins[..] {
+            [] => 0,
+            [all] => all as usize,
+            _ => self.origins[record] as usize,
+        }
+    }
+    /// The values of a field, where the records have it.
+    #[inline]
+    pub fn values(&self, field: Field) -> Option<&Values> {
+        self.fields.get(&field)
+    }
+    /// A batch of these rows only, which keep their numbers.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let mut selected = Self {
+            first_index: self.first_index,
+            ..Self::default()
+        };
+        let rows = || rows.iter().map(|&row| row as usize);
+        for row in rows() {
+            selected.push(self.board(row), self.halfmove[row], self.fullmove[row]);
+        }
+        selected.ordinals = Some(
+            rows()
+                .map(|row| self.ordinals.as_ref().map_or(row as u32, |all| all[row]))
+                .collect(),
+        );
+        selected.origins = if self.origins.len() == self.len {
+            rows().map(|row| self.origins[row]).collect()
+        } else {
+            self.origins.clone()
+        };
+        for (&field, values) in &self.fields {
+            let mut column = field.column(0);
+            column.extend_from(values, rows());
+            selected.fields.insert(field, column);
+        }
+        selected
+    }
+    /// Adds records of another batch with all their columns; numbers and origins are left behind.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
+        let before = self.len;
+        for (&field, values) in &other.fields {
+            self.fields
+                .entry(field)
+                .or_insert_with(|| field.column(before))
+                .extend_from(values, rows.clone());
+        }
+        for (field, values) in &mut self.fields {
+            if !other.fields.contains_key(field) {
+                rows.clone().for_each(|_| values.push_missing());
+            }
+        }
+        for row in rows {
+            self.push(other.board(row), other.halfmove[row], other.fullmove[row]);
+        }
     }
     /// Adds a record. Columns of [`Batch::fields`] are the caller's to keep in step.
     #[inline]

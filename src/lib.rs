@@ -3,9 +3,13 @@
 pub mod batch;
 pub mod block;
 pub mod chess;
+pub mod error;
+pub mod formats;
 pub mod input;
 pub mod kernels;
 pub mod simd;
 pub mod sliders;
 pub mod stats;
+pub mod output;
+pub mod pipeline;
 pub mod tiers;

@@ -4,6 +4,8 @@
 mod agreement;
 /// The rules of one position.
 mod chess;
+/// Formats: reading, writing, damage.
+mod formats;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

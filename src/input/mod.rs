@@ -1,5 +1,376 @@
 //! Bytes from files, pipes and compressed streams.
+//!
+//! [`Inputs`] is the list that the user gave, directories resolved. Opening one of them gives an
+//! [`Input`]: whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are
+//! mapped and come as one run; everything else comes in pieces from a thread that reads ahead; zstd files of
+//! several frames give out [`FrameJob`]s, so that whoever has time decompresses the next frame.
 
+mod bytes;
+mod compression;
+mod frames;
 mod map;
+mod stream;
 
+pub use bytes::Bytes;
+pub use compression::Compression;
+pub use frames::{FrameDone, FrameJob};
 pub use map::Mapped;
+
+use crate::error::Error;
+use frames::{FrameStep, Frames};
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stream::{Counted, Stream, StreamStep};
+
+/// The inputs of a run, in order: files and standard input (`-`).
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The inputs.
+    pub paths: Vec<Arc<Path>>,
+    /// Files of directories that were left out, because nothing here can read them.
+    pub skipped: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// Resolves what the user named: files and `-` stay, a directory becomes its files in name order for
+    /// which `supported` says yes. Hidden files and directories inside directories are left out.
+    ///
+    /// # Errors
+    /// When a name does not exist or cannot be read, or a directory holds no supported file: before any
+    /// work is done.
+    pub fn resolve(
+        names: &[PathBuf],
+        mut supported: impl FnMut(&Path) -> bool,
+    ) -> Result<Self, Error> {
+        let mut inputs = Self::default();
+        for name in names {
+            let path: Arc<Path> = Arc::from(name.as_path());
+            let failed = |source| Error::Open {
+                path: Arc::clone(&path),
+                source,
+            };
+            if name == Path::new("-") {
+                inputs.paths.push(path);
+                continue;
+            }
+            if !fs::metadata(name).map_err(failed)?.is_dir() {
+                // A typing error in the last name should not be found after an hour.
+                if fs::metadata(name).map_err(failed)?.is_file() {
+                    File::open(name).map_err(failed)?;
+                }
+                inputs.paths.push(path);
+                continue;
+            }
+            let mut files = Vec::new();
+            for entry in fs::read_dir(name).map_err(failed)? {
+                let file = entry.map_err(failed)?.path();
+                let hidden = file
+                    .file_name()
+                    .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+                if !hidden && fs::metadata(&file).map_err(failed)?.is_file() {
+                    files.push(file);
+                }
+            }
+            files.sort();
+            let before = inputs.paths.len();
+            for file in files {
+                if supported(&file) {
+                    inputs.paths.push(Arc::from(file));
+                } else {
+                    inputs.skipped.push(file);
+                }
+            }
+            if inputs.paths.len() == before {
+                return Err(Error::EmptyDirectory { path });
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Bytes of all inputs as they lie on disk, or `None` where one has no size (a pipe).
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.paths
+            .iter()
+            .map(|path| {
+                let metadata = fs::metadata(path).ok()?;
+                metadata.is_file().then_some(metadata.len())
+            })
+            .sum()
+    }
+}
+
+/// An open input.
+#[derive(Debug)]
+pub struct Input {
+    path: Arc<Path>,
+    compression: Option<Compression>,
+    supply: Supply,
+    /// Pieces that were looked at and are to be given out again.
+    ahead: VecDeque<Bytes>,
+    /// Decompressed bytes given out so far.
+    given: u64,
+    /// An error that follows the bytes given out.
+    error: Option<io::Error>,
+    consumed: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Supply {
+    Whole(Option<Bytes>),
+    Stream(Stream),
+    Frames(Frames),
+}
+
+/// What an input has to offer now.
+#[derive(Debug)]
+pub enum Next {
+    /// The next bytes.
+    Bytes(Bytes),
+    /// Work to be done and given back with [`Input::complete`]; more may be had meanwhile.
+    Job(FrameJob),
+    /// Nothing until a job is given back, or nothing yet.
+    Wait,
+    /// There is no more.
+    End,
+}
+
+impl Input {
+    /// Opens an input; `-` is standard input. `consumed` counts the bytes read from it as they lie on disk.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Arc<Path>, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
+        let failed = |source| Error::Open {
+            path: Arc::clone(path),
+            source,
+        };
+        let (compression, supply) = Self::supply(path, &consumed).map_err(failed)?;
+        Ok(Self {
+            path: Arc::clone(path),
+            compression,
+            supply,
+            ahead: VecDeque::new(),
+            given: 0,
+            error: None,
+            consumed,
+        })
+    }
+
+    fn supply(
+        path: &Path,
+        consumed: &Arc<AtomicU64>,
+    ) -> io::Result<(Option<Compression>, Supply)> {
+        let reader: Box<dyn Read + Send> = if path == Path::new("-") {
+            Box::new(io::stdin())
+        } else {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            if metadata.is_file()
+                && let Ok(map) = Mapped::of_file(&file)
+            {
+                let compression = Compression::detect(&map);
+                if compression.is_none() {
+                    return Ok((None, Supply::Whole(Some(Bytes::Mapped(map)))));
+                }
+                if compression == Some(Compression::Zstd)
+                    && let Some(frames) = Frames::new(&map)
+                {
+                    return Ok((compression, Supply::Frames(frames)));
+                }
+            }
+            Box::new(file)
+        };
+        let mut reader = Counted {
+            inner: reader,
+            count: Arc::clone(consumed),
+        };
+        // Pipes may give a byte at a time, so the magic number is waited for.
+        let mut head = [0; 4];
+        let mut len = 0;
+        while len < head.len() {
+            match reader.read(&mut head[len..]) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let head = head[..len].to_vec();
+        let compression = Compression::detect(&head);
+        let whole = io::Cursor::new(head).chain(reader);
+        let reader: Box<dyn Read + Send> = match compression {
+            None => Box::new(whole),
+            Some(compression) => {
+                compression.reader(BufReader::with_capacity(256 << 10, whole))?
+            }
+        };
+        Ok((compression, Supply::Stream(Stream::spawn(reader, compression.is_none())?)))
+    }
+
+    /// The name it was opened by.
+    pub fn path(&self) -> &Arc<Path> {
+        &self.path
+    }
+    /// The container around it.
+    pub fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+    /// Whether it is one mapped run.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.supply, Supply::Whole(_))
+    }
+
+    /// What comes next.
+    ///
+    /// # Errors
+    /// When reading or decompressing fails; everything before that place has been given out.
+    pub fn next(&mut self) -> Result<Next, Error> {
+        if let Some(bytes) = self.ahead.pop_front() {
+            self.given += bytes.len() as u64;
+            return Ok(Next::Bytes(bytes));
+        }
+        self.fetch()
+    }
+
+    fn fetch(&mut self) -> Result<Next, Error> {
+        if let Some(source) = self.error.take() {
+            return Err(self.failed(source));
+        }
+        let bytes = match &mut self.supply {
+            Supply::Whole(bytes) => bytes.take(),
+            Supply::Stream(stream) => match stream.next() {
+                Ok(StreamStep::Piece(bytes)) => Some(bytes),
+                Ok(StreamStep::Wait) => return Ok(Next::Wait),
+                Ok(StreamStep::End) => None,
+                Err(source) => return Err(self.failed(source)),
+            },
+            Supply::Frames(frames) => match frames.step() {
+                FrameStep::Bytes(bytes, error, used) => {
+                    self.error = error;
+                    self.consumed.fetch_add(used as u64, Ordering::Relaxed);
+                    Some(bytes)
+                }
+                FrameStep::Job(job) => return Ok(Next::Job(job)),
+                FrameStep::Wait => return Ok(Next::Wait),
+                FrameStep::End => None,
+                FrameStep::Stream(rest) => {
+                    let counted = Counted {
+                        inner: MappedReader { rest, at: 0 },
+                        count: Arc::clone(&self.consumed),
+                    };
+                    let stream = Compression::Zstd
+                        .reader(BufReader::with_capacity(256 << 10, counted))
+                        .and_then(|reader| Stream::spawn(reader, false));
+                    match stream {
+                        Ok(stream) => self.supply = Supply::Stream(stream),
+                        Err(source) => return Err(self.failed(source)),
+                    }
+                    return self.fetch();
+                }
+            },
+        };
+        Ok(match bytes {
+            Some(bytes) => {
+                self.given += bytes.len() as u64;
+                Next::Bytes(bytes)
+            }
+            None => Next::End,
+        })
+    }
+
+    fn failed(&mut self, source: io::Error) -> Error {
+        self.supply = Supply::Whole(None);
+        let path = Arc::clone(&self.path);
+        let offset = self.given;
+        match self.compression {
+            Some(compression) => Error::Container {
+                path,
+                container: compression.name(),
+                offset,
+                source,
+            },
+            None => Error::Read {
+                path,
+                offset,
+                source,
+            },
+        }
+    }
+
+    /// Gives back a job.
+    pub fn complete(&mut self, done: FrameDone) {
+        if let Supply::Frames(frames) = &mut self.supply {
+            frames.complete(done);
+        }
+    }
+
+    /// What comes next, any jobs done at once: for those who have nothing else to do.
+    ///
+    /// # Errors
+    /// As [`Input::next`].
+    pub fn next_bytes(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
+            match self.next()? {
+                Next::Bytes(bytes) => return Ok(Some(bytes)),
+                Next::Job(job) => self.complete(job.run()),
+                Next::Wait => {}
+                Next::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The first bytes, at least `len` of them unless there are fewer, to find out the format. They are
+    /// given out again. The flag says whether this is all there is.
+    ///
+    /// # Errors
+    /// As [`Input::next`], where nothing at all can be read; later errors come after the bytes before them.
+    pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
+        let mut head = Vec::new();
+        let mut pieces = VecDeque::new();
+        let mut all = false;
+        while head.len() < len {
+            match self.next_bytes() {
+                Ok(Some(bytes)) => {
+                    head.extend_from_slice(&bytes[..bytes.len().min(len - head.len())]);
+                    pieces.push_back(bytes);
+                }
+                Ok(None) => {
+                    all = true;
+                    break;
+                }
+                Err(error) if head.is_empty() => return Err(error),
+                Err(Error::Container { source, .. } | Error::Read { source, .. }) => {
+                    self.error = Some(source);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.given -= pieces.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
+        pieces.append(&mut self.ahead);
+        self.ahead = pieces;
+        Ok((head, all))
+    }
+}
+
+/// Reads from a mapped file.
+#[derive(Debug)]
+struct MappedReader {
+    rest: Mapped<u8>,
+    at: usize,
+}
+
+impl Read for MappedReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = (&self.rest[self.at..]).read(buffer)?;
+        self.at += read;
+        Ok(read)
+    }
+}

@@ -1,0 +1,223 @@
+//! What can go wrong, and where.
+//!
+//! Two kinds are kept apart. An [`Error`] ends the run: a file that cannot be read, a broken container, a
+//! full disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while
+//! the run goes on. Both say where: file, and line or byte offset.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why a run could not do its job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input cannot be opened.
+    #[error("cannot open {path}", path = shown(path))]
+    Open {
+        /// The input.
+        path: Arc<Path>,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Reading an input failed midway.
+    #[error("{path}: reading failed after {offset} bytes", path = shown(path))]
+    Read {
+        /// The input.
+        path: Arc<Path>,
+        /// Bytes that were read before, decompressed.
+        offset: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Compressed data are cut off or corrupt. All whole records before that place have been processed.
+    #[error(
+        "{path}: {container} data are truncated or corrupt after {offset} decompressed bytes",
+        path = shown(path)
+    )]
+    Container {
+        /// The input.
+        path: Arc<Path>,
+        /// `zstd`, `gzip` or `bzip2`.
+        container: &'static str,
+        /// Decompressed bytes that could be had.
+        offset: u64,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// A file with checksums is damaged, truncated, or has something appended.
+    #[error("{path}: {damage}", path = shown(path))]
+    Damaged {
+        /// The input.
+        path: Arc<Path>,
+        /// Where and what.
+        damage: Damage,
+    },
+    /// Neither content nor name tell the format.
+    #[error("{path}: {reason}; name the format with --from", path = shown(path))]
+    UnknownFormat {
+        /// The input.
+        path: Arc<Path>,
+        /// What was seen.
+        reason: String,
+    },
+    /// The content cannot be in the format that was asked for.
+    #[error("{path}: not a {format} file: {reason}", path = shown(path))]
+    WrongFormat {
+        /// The input.
+        path: Arc<Path>,
+        /// The format's name.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A directory holds nothing that can be read.
+    #[error("{path}: no supported file in this directory", path = shown(path))]
+    EmptyDirectory {
+        /// The directory.
+        path: Arc<Path>,
+    },
+    /// A record was bad and the run was to stop at the first one.
+    #[error("{0}")]
+    Strict(Box<Reject>),
+    /// An output exists and may not be replaced.
+    #[error("{path} exists; --force replaces it", path = path.display())]
+    Exists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// Writing failed.
+    #[error("cannot write {path}", path = path.display())]
+    Write {
+        /// The output.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The threads could not be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// The user interrupted the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether this is a reader that went away (`| head`): the run ends quietly then.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+    /// An error of writing to standard output.
+    pub fn stdout(source: io::Error) -> Self {
+        Self::Write {
+            path: PathBuf::from("standard output"),
+            source,
+        }
+    }
+}
+
+/// The name of an input as messages give it.
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// A damaged place in a file with checksums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Byte offset in the (decompressed) file.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "damaged at byte {}: {}", self.offset, self.what)
+    }
+}
+
+/// Where a record came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The input; `-` is standard input.
+    pub file: Arc<Path>,
+    /// 1-based line, in texts.
+    pub line: Option<u64>,
+    /// Byte offset in the decompressed input.
+    pub offset: u64,
+    /// 0-based number of the record over all inputs.
+    pub record: u64,
+    /// 0-based number of the game over all inputs.
+    pub game: Option<u64>,
+    /// Plies since the start of the game.
+    pub ply: Option<u16>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.file))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, " (byte {}, record {}", self.offset, self.record)?;
+        if let Some(game) = self.game {
+            write!(f, ", game {game}")?;
+        }
+        if let Some(ply) = self.ply {
+            write!(f, ", ply {ply}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A record that is not an acceptable position: what `--rejects` lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// Where it stands.
+    pub place: Place,
+    /// Stable names in snake case of everything that is wrong, for counting; at least one.
+    pub reasons: Vec<&'static str>,
+    /// The same for people.
+    pub message: Cow<'static, str>,
+    /// The record as it stood in the input; binary records as hexadecimal digits.
+    pub raw: Vec<u8>,
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl Reject {
+    /// Appends the line for the rejects file: place, reason names and the record as it stood, separated by
+    /// tabs; line ends inside the record become blanks.
+    pub fn write_line(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.place.file.as_os_str().as_encoded_bytes());
+        match self.place.line {
+            Some(line) => out.extend_from_slice(format!(":{line}").as_bytes()),
+            None => out.extend_from_slice(format!("@{}", self.place.offset).as_bytes()),
+        }
+        out.push(b'\t');
+        out.extend_from_slice(self.reasons.join(",").as_bytes());
+        out.push(b'\t');
+        out.extend_from_slice(self.message.as_bytes());
+        out.push(b'\t');
+        out.extend(self.raw.iter().map(|&byte| match byte {
+            b'\n' | b'\r' | b'\t' => b' ',
+            byte => byte,
+        }));
+        out.push(b'\n');
+    }
+}

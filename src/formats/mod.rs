@@ -1,0 +1,338 @@
+//! Formats: bytes to records.
+//!
+//! A format says two things: how to cut a run of bytes into chunks that decode alone ([`Format::cut`]), and
+//! how to decode a chunk ([`Format::decode`]). The cutting is done by one thread and has to be quick; the
+//! decoding is done by all threads, and so a chunk knows nothing of what came before it. Numbers of lines,
+//! games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all inputs
+//! when the chunks before are known.
+//!
+//! To add a format: a file here with its two functions, a variant of [`Format`], and its test in
+//! [`detect`].
+
+pub mod boards;
+pub mod text;
+
+use crate::batch::{Batch, Field, Fields, Values};
+use crate::chess::validity::Validity;
+use crate::error::{Damage, Error, Reject};
+use crate::input::{Bytes, Compression, Input};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A format of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// A position a line, six fields.
+    Fen,
+    /// A position a line, four fields and operations.
+    Epd,
+    /// Positions with perft counts: `;D1 20 ;D2 400` in the line, or blocks of `id`, `epd`, `perft` lines.
+    Perft,
+    /// The packed format: see [`boards`].
+    Boards,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 4] = [Self::Fen, Self::Epd, Self::Perft, Self::Boards];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fen => "fen",
+            Self::Epd => "epd",
+            Self::Perft => "perft",
+            Self::Boards => "boards",
+        }
+    }
+
+    /// The format that a file of this name would have: by its last extension, that of a compression aside.
+    ///
+    /// ```
+    /// use lanefish::formats::Format;
+    /// assert_eq!(Format::of_name("book.epd.zst".as_ref()), Some(Format::Epd));
+    /// ```
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let (stem, mut extension) = name.rsplit_once('.')?;
+        if Compression::of_extension(extension).is_some() {
+            extension = stem.rsplit_once('.')?.1;
+        }
+        match extension.to_ascii_lowercase().as_str() {
+            "fen" | "fens" | "sfens" => Some(Self::Fen),
+            "epd" => Some(Self::Epd),
+            "perft" => Some(Self::Perft),
+            "boards" => Some(Self::Boards),
+            _ => None,
+        }
+    }
+
+    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
+    /// after; `None` where there is no such place yet. Never zero.
+    pub fn cut(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Fen | Self::Epd => text::cut_lines(bytes),
+            Self::Perft => text::cut_blocks(bytes),
+            Self::Boards => boards::cut(bytes),
+        }
+    }
+
+    /// Decodes a chunk.
+    pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        match self {
+            Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
+            Self::Boards => boards::decode(chunk, options),
+        }
+    }
+
+    /// How much of what is left before a broken end can be decoded.
+    pub fn salvage(self, bytes: &[u8]) -> usize {
+        match self {
+            Self::Fen | Self::Epd | Self::Perft => text::cut_lines(bytes).unwrap_or(0),
+            Self::Boards => 0,
+        }
+    }
+
+    /// The record whose [`Batch::origins`] says that it begins at this place of a chunk, as it stands there,
+    /// and its line in the chunk (counted from 1); `None` where records are not text.
+    pub fn raw(self, chunk: &[u8], origin: usize) -> Option<(&[u8], u64)> {
+        match self {
+            Self::Fen | Self::Epd | Self::Perft => Some(text::line_at(chunk, origin)),
+            Self::Boards => None,
+        }
+    }
+}
+
+/// What is true of a file only as a whole, looked at chunk after chunk.
+#[derive(Debug, Default)]
+pub(crate) struct FileCheck(Option<boards::Sequence>);
+
+impl FileCheck {
+    pub(crate) fn new(format: Format) -> Self {
+        Self((format == Format::Boards).then(boards::Sequence::default))
+    }
+    /// Looks at the next chunk, which begins at this byte; gives what is wrong.
+    pub(crate) fn chunk(&mut self, decoded: &Decoded, offset: u64) -> Vec<Damage> {
+        match &mut self.0 {
+            Some(sequence) => sequence.accept(&decoded.sections, offset),
+            None => Vec::new(),
+        }
+    }
+    /// The file ends at this byte; gives what is wrong.
+    pub(crate) fn end(&mut self, len: u64) -> Vec<Damage> {
+        match &mut self.0 {
+            Some(sequence) => sequence.end(len),
+            None => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no format has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format `{name}`: expected one of {known}", known = Format::ALL.map(Format::name).join(", "))]
+pub struct UnknownFormat {
+    name: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| UnknownFormat {
+                name: name.to_owned(),
+            })
+    }
+}
+
+/// How to decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DecodeOptions {
+    /// Keep en passant squares as written, also where no en passant capture is legal.
+    pub keep_en_passant: bool,
+    /// How much is asked of a position. Decoders judge only what they alone can see (an en passant square
+    /// that is dropped afterwards); the rest is judged in bulk.
+    pub validity: Validity,
+    /// What is wanted besides positions; the rest need not be decoded.
+    pub fields: Fields,
+}
+
+/// A run of whole records of one input.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The input.
+    pub file: Arc<Path>,
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Where they begin in the decompressed input.
+    pub offset: u64,
+}
+
+/// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
+/// the chunk until [`Decoded::settle`].
+#[derive(Debug, Default)]
+pub struct Decoded {
+    /// The records that could be decoded, in order.
+    pub batches: Vec<Batch>,
+    /// Those that could not, in order.
+    pub rejects: Vec<Reject>,
+    /// Damaged places; the records in them are lost.
+    pub damage: Vec<Damage>,
+    /// Number of records, good and bad.
+    pub records: u64,
+    /// Number of line ends.
+    pub lines: u64,
+    /// Number of games that begin here. Where it is not zero, [`Field::Game`] columns and rejects are
+    /// numbered from the chunk's first game.
+    pub games: u64,
+    /// En passant squares that were written and dropped.
+    pub dropped_en_passants: u64,
+    /// What a boards file's chunk says about the file as a whole.
+    pub(crate) sections: Vec<boards::Section>,
+}
+
+/// What has been counted before a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Records over all inputs.
+    pub records: u64,
+    /// Games over all inputs.
+    pub games: u64,
+    /// Lines of this input.
+    pub lines: u64,
+}
+
+impl Decoded {
+    /// Turns the numbers that count from the start of the chunk into those over all inputs, and adds the
+    /// chunk's own to the totals.
+    pub fn settle(&mut self, totals: &mut Totals, chunk: &Chunk) {
+        for batch in &mut self.batches {
+            batch.first_index += totals.records;
+            if self.games != 0
+                && totals.games != 0
+                && let Some(Values::U64(games)) = batch.fields.get_mut(&Field::Game)
+            {
+                games.add(totals.games);
+            }
+        }
+        for reject in &mut self.rejects {
+            let place = &mut reject.place;
+            place.record += totals.records;
+            place.offset += chunk.offset;
+            if let Some(line) = &mut place.line {
+                *line += totals.lines;
+            }
+            if let Some(game) = &mut place.game
+                && self.games != 0
+            {
+                *game += totals.games;
+            }
+        }
+        for damage in &mut self.damage {
+            damage.offset += chunk.offset;
+        }
+        totals.records += self.records;
+        totals.lines += self.lines;
+        totals.games += self.games;
+    }
+}
+
+/// Bytes that are looked at to find out a format.
+const PEEK: usize = 64 << 10;
+
+/// An input of known format.
+#[derive(Debug)]
+pub struct Opened {
+    /// The input.
+    pub input: Input,
+    /// Its format.
+    pub format: Format,
+}
+
+/// Opens an input and finds out its format, from the content first and then from the name. `consumed`
+/// counts the bytes read from it as they lie on disk.
+///
+/// # Errors
+/// When it cannot be opened, or nothing tells the format.
+pub fn open(
+    path: &Arc<Path>,
+    from: Option<Format>,
+    consumed: Arc<AtomicU64>,
+) -> Result<Opened, Error> {
+    let mut input = Input::open(path, consumed)?;
+    let format = match from {
+        Some(format) => format,
+        None => {
+            let (head, all) = input.peek(PEEK)?;
+            detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
+                path: Arc::clone(path),
+                reason,
+            })?
+        }
+    };
+    Ok(Opened { input, format })
+}
+
+/// Whether a file has content or a name that some format claims: which files of a directory are read.
+/// One that cannot be opened counts too, so that the reason is told.
+pub fn is_supported(path: &Path) -> bool {
+    !matches!(
+        open(&Arc::from(path), None, Arc::default()),
+        Err(Error::UnknownFormat { .. })
+    )
+}
+
+/// Finds the format of an input by its first bytes (`all`: there are no more) and its name.
+///
+/// # Errors
+/// With what was seen, when neither tells.
+pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
+    let named = Format::of_name(path);
+    if boards::is_boards(head) {
+        return Ok(Format::Boards);
+    }
+    match text::sniff(head) {
+        // What a line of positions is called is a matter of taste, and taste is in the name.
+        Some(Format::Fen | Format::Epd) if named.is_some_and(Format::is_lines) => {
+            Ok(named.unwrap_or(Format::Epd))
+        }
+        Some(format) => Ok(format),
+        None => match named {
+            Some(format) => Ok(format),
+            // Nothing at all is an empty list, unless the name promises a container.
+            None if all && head.is_empty() && !promises_compression(path) => Ok(Format::Fen),
+            None => {
+                let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
+                let start: String = start.escape_debug().collect();
+                Err(format!(
+                    "neither its content (`{start}`) nor its name tells the format"
+                ))
+            }
+        },
+    }
+}
+
+impl Format {
+    /// Whether it is a text with a position a line.
+    const fn is_lines(self) -> bool {
+        matches!(self, Self::Fen | Self::Epd | Self::Perft)
+    }
+}
+
+/// Whether the name ends like that of a compressed file.
+fn promises_compression(path: &Path) -> bool {
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|extension| Compression::of_extension(extension).is_some())
+}

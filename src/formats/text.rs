@@ -1,0 +1,351 @@
+//! FEN, EPD and perft lists: a position a line, or a block of lines.
+//!
+//! Lines are cut at LF, a CR before it is dropped, so is a UTF-8 byte order mark wherever a line begins with
+//! it (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
+//! What follows the fields of FEN in a line is kept as text in [`Field::Operations`]: EPD operations, perft
+//! counts.
+//!
+//! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, ..; it is one record, and its id and
+//! counts become the operations `id "NAME"; D1 20; D2 400;`.
+
+use super::{Chunk, DecodeOptions, Decoded, Format};
+use crate::batch::{Batch, Column, Field, Values};
+use crate::block::Packed;
+use crate::chess::fen::{self, Fen, FenOptions};
+use crate::chess::validity::Validity;
+use crate::error::{Place, Reject};
+use memchr::{memchr, memchr_iter, memrchr};
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Up to and including the last line end.
+pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
+    memrchr(b'\n', bytes).map(|at| at + 1)
+}
+
+/// As [`cut_lines`], but not inside a perft block: in front of its last `id` line, or its last `epd` line
+/// where the blocks have no ids.
+pub(super) fn cut_blocks(bytes: &[u8]) -> Option<usize> {
+    let mut end = bytes.len();
+    let mut last_epd = None;
+    let mut blocks = false;
+    while let Some(at) = memrchr(b'\n', &bytes[..end]) {
+        let line = &bytes[at + 1..];
+        if line.starts_with(b"id ") {
+            return Some(at + 1);
+        }
+        if line.starts_with(b"epd ") && last_epd.is_none() {
+            last_epd = Some(at + 1);
+        }
+        blocks |= line.starts_with(b"perft ") || line.starts_with(b"epd ");
+        // A block has fewer lines than this by far.
+        if bytes.len() - at > 1 << 16 {
+            break;
+        }
+        end = at;
+    }
+    if blocks { last_epd } else { cut_lines(bytes) }
+}
+
+/// The line that contains a place, without its end, and its number counted from 1.
+pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
+    let at = at.min(bytes.len());
+    let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+    let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+    let number = memchr_iter(b'\n', &bytes[..start]).count() as u64 + 1;
+    (bytes[start..end].trim_ascii_end(), number)
+}
+
+/// Whether the first line that says something is of one of these formats.
+pub(super) fn sniff(head: &[u8]) -> Option<Format> {
+    for line in head.split(|&byte| byte == b'\n').take(1000) {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let line = line.trim_ascii();
+        if line.is_empty() || line[0] == b'#' {
+            continue;
+        }
+        if line.starts_with(b"id ") || line.starts_with(b"epd ") {
+            return Some(Format::Perft);
+        }
+        let mut tokens = line
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(|token| !token.is_empty());
+        let board = tokens.next()?;
+        let looks_like_a_board = board.iter().filter(|&&byte| byte == b'/').count() == 7
+            && board
+                .iter()
+                .all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte));
+        if !looks_like_a_board || !matches!(tokens.next(), Some(b"w" | b"b")) {
+            return None;
+        }
+        let rest: Vec<&[u8]> = tokens.collect();
+        let number = |token: &&[u8]| token.iter().all(u8::is_ascii_digit);
+        return Some(if rest.contains(&&b"|"[..]) {
+            // `FEN | score | result` is a format of its own.
+            return None;
+        } else if rest.len() == 4 && rest[2..].iter().all(number) {
+            Format::Fen
+        } else {
+            Format::Epd
+        });
+    }
+    None
+}
+
+/// What decoding gathers.
+struct Decoder<'a> {
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    batch: Batch,
+    ordinals: Vec<u32>,
+    decoded: Decoded,
+    /// Where operations are wanted: those of all records but the last one, to which lines may be added yet.
+    operations: Option<Column<Arc<str>>>,
+    open: Option<String>,
+    /// The `id` line of the block that has just begun.
+    id: String,
+    /// Whether `perft` lines have a record that they belong to, good or bad.
+    in_block: bool,
+}
+
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let bytes: &[u8] = &chunk.bytes;
+    let mut decoder = Decoder {
+        chunk,
+        options,
+        batch: Batch::new(),
+        ordinals: Vec::new(),
+        decoded: Decoded::default(),
+        operations: options
+            .fields
+            .contains(Field::Operations)
+            .then(Column::default),
+        open: None,
+        id: String::new(),
+        in_block: false,
+    };
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
+        decoder.line(start, &bytes[start..end]);
+        decoder.decoded.lines += u64::from(end < bytes.len());
+        start = end + 1;
+    }
+    decoder.finish()
+}
+
+impl Decoder<'_> {
+    #[inline]
+    fn line(&mut self, start: usize, line: &[u8]) {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let line = line.trim_ascii();
+        match line.first() {
+            None | Some(b'#') => {}
+            Some(b'i') if line.starts_with(b"id ") => {
+                self.in_block = false;
+                if self.operations.is_some() {
+                    let name = text_of(line[3..].trim_ascii());
+                    self.id = format!("id \"{}\";", name.trim_matches('"').replace('"', "'"));
+                }
+            }
+            Some(b'e') if line.starts_with(b"epd ") => {
+                self.position(start, line, 4);
+                self.in_block = true;
+            }
+            Some(b'p') if line.starts_with(b"perft ") => self.count(start, line),
+            Some(_) => self.position(start, line, 0),
+        }
+    }
+
+    /// Reads the position that stands in a line from the byte `skip` on.
+    #[inline]
+    fn position(&mut self, start: usize, line: &[u8], skip: usize) {
+        let options = FenOptions {
+            keep_en_passant: self.options.keep_en_passant,
+        };
+        let fen = match fen::parse(&line[skip..], options) {
+            Ok(fen) => fen,
+            Err(mut error) => {
+                error.column += skip;
+                return self.reject(start, line, [error.expected.name()], error.to_string());
+            }
+        };
+        if let Some(&first) = fen.rest.first()
+            && !(first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
+        {
+            let message = format!(
+                "column {}: found `{}`, expected EPD operations or the end of the line",
+                line.len() - fen.rest.len() + 1,
+                first.escape_ascii()
+            );
+            return self.reject(start, line, ["fen_trailing_text"], message);
+        }
+        if fen.dropped_en_passant() {
+            // Afterwards nobody can tell that it was there.
+            if self.options.validity == Validity::Strict {
+                let mut written = fen.position.clone();
+                written.en_passant = fen.written_en_passant;
+                let violations = written.violations(Validity::Strict);
+                if !violations.is_empty() {
+                    return self.reject(
+                        start,
+                        line,
+                        violations.names(),
+                        violations.to_string(),
+                    );
+                }
+            }
+            self.decoded.dropped_en_passants += 1;
+        }
+        match Packed::pack(&fen.position) {
+            Ok(board) => self.push(start, board, &fen),
+            Err(error) => {
+                // Strict has a name for whatever cannot be packed.
+                let violations = fen.position.violations(Validity::Strict);
+                if violations.is_empty() {
+                    self.reject(start, line, ["unpackable"], error.to_string());
+                } else {
+                    self.reject(start, line, violations.names(), violations.to_string());
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, start: usize, board: Packed, fen: &Fen<'_>) {
+        let position = &fen.position;
+        self.batch.push(board, position.halfmove, position.fullmove);
+        self.batch.origins.push(start as u32);
+        self.ordinals.push(self.decoded.records as u32);
+        self.decoded.records += 1;
+        if self.operations.is_some() {
+            self.close();
+            let mut operations = std::mem::take(&mut self.id);
+            if !fen.rest.is_empty() {
+                separate(&mut operations);
+                operations.push_str(&text_of(fen.rest));
+            }
+            self.open = Some(operations);
+        }
+    }
+
+    /// Completes the operations of the last record.
+    fn close(&mut self) {
+        if let (Some(operations), Some(text)) = (&mut self.operations, self.open.take()) {
+            operations.push((!text.is_empty()).then(|| Arc::from(text)));
+        }
+    }
+
+    /// A `perft DEPTH COUNT` line.
+    fn count(&mut self, start: usize, line: &[u8]) {
+        let mut tokens = line.split(u8::is_ascii_whitespace).skip(1);
+        let mut number = || {
+            let token = tokens.find(|token| !token.is_empty())?;
+            std::str::from_utf8(token).ok()?.parse::<u64>().ok()
+        };
+        let (Some(depth), Some(count)) = (number(), number()) else {
+            let message = "expected `perft DEPTH COUNT`".to_owned();
+            return self.reject(start, line, ["perft_count"], message);
+        };
+        if !self.in_block {
+            let message = "a perft count without a position before it".to_owned();
+            return self.reject(start, line, ["perft_without_position"], message);
+        }
+        if let Some(operations) = &mut self.open {
+            separate(operations);
+            let _ = write!(operations, "D{depth} {count};");
+        }
+    }
+
+    #[cold]
+    fn reject(
+        &mut self,
+        start: usize,
+        line: &[u8],
+        reasons: impl IntoIterator<Item = &'static str>,
+        message: String,
+    ) {
+        // What follows belongs to this record, not to the one before.
+        self.close();
+        self.id.clear();
+        self.decoded.rejects.push(Reject {
+            place: Place {
+                file: Arc::clone(&self.chunk.file),
+                line: Some(self.decoded.lines + 1),
+                offset: start as u64,
+                record: self.decoded.records,
+                game: None,
+                ply: None,
+            },
+            reasons: reasons.into_iter().collect(),
+            message: Cow::Owned(message),
+            raw: line.to_vec(),
+        });
+        self.decoded.records += 1;
+    }
+
+    fn finish(mut self) -> Decoded {
+        self.close();
+        if let Some(operations) = self.operations
+            && operations.count_present() != 0
+        {
+            self.batch
+                .fields
+                .insert(Field::Operations, Values::Text(operations));
+        }
+        if !self.decoded.rejects.is_empty() {
+            self.batch.ordinals = Some(self.ordinals);
+        }
+        if !self.batch.is_empty() {
+            self.decoded.batches.push(self.batch);
+        }
+        self.decoded
+    }
+}
+
+fn separate(operations: &mut String) {
+    if !operations.is_empty() {
+        operations.push(' ');
+    }
+}
+
+/// Text as it is; where it is not UTF-8, as Latin-1, so that no byte is lost.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+/// The perft counts (depth, nodes) among operations, in either of their forms: `;D1 20 ;D2 400` and
+/// `D1 20; D2 400;`.
+///
+/// ```
+/// use lanefish::formats::text::perft_counts;
+/// assert_eq!(perft_counts(";D1 20 ;D2 400").collect::<Vec<_>>(), [(1, 20), (2, 400)]);
+/// assert_eq!(perft_counts("id \"x\"; D3 8902;").collect::<Vec<_>>(), [(3, 8902)]);
+/// ```
+pub fn perft_counts(operations: &str) -> impl Iterator<Item = (u32, u64)> {
+    operations.split(';').filter_map(|operation| {
+        let (depth, nodes) = operation.trim().strip_prefix('D')?.split_once(' ')?;
+        Some((depth.parse().ok()?, nodes.trim().parse().ok()?))
+    })
+}
+
+/// The name among operations: `id "NAME";`.
+///
+/// ```
+/// use lanefish::formats::text::id;
+/// assert_eq!(id("bm Rxb2; id \"BK.11\";"), Some("BK.11"));
+/// ```
+pub fn id(operations: &str) -> Option<&str> {
+    let at = if operations.starts_with("id \"") {
+        4
+    } else {
+        operations.find(" id \"")? + 5
+    };
+    operations[at..].split_once('"').map(|(name, _)| name)
+}

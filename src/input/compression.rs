@@ -1,0 +1,70 @@
+//! Compressed containers: which one it is, and a reader that sees through all of it.
+//!
+//! All three may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have
+//! skippable frames anywhere, in front of the first one too: that is how `pzstd` announces the size of each
+//! frame. Long windows are accepted up to the largest that the format can ask for, 2 GiB: whoever made such
+//! a file wanted it.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// A compressed container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Zstandard: frames, and skippable frames between them.
+    Zstd,
+    /// gzip: members.
+    Gzip,
+    /// bzip2: streams.
+    Bzip2,
+}
+
+impl Compression {
+    /// Finds it by the first bytes.
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Self::Zstd),
+            [0x1F, 0x8B, 8, ..] => Some(Self::Gzip),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
+            _ => None,
+        }
+    }
+    /// Finds it by the end of a file's name.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "zst" | "zstd" => Some(Self::Zstd),
+            "gz" => Some(Self::Gzip),
+            "bz2" => Some(Self::Bzip2),
+            _ => None,
+        }
+    }
+    /// `zstd`, `gzip` or `bzip2`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+    /// A reader of what is inside.
+    pub(super) fn reader<R: BufRead + Send + 'static>(
+        self,
+        inner: R,
+    ) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Self::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(inner)?;
+                decoder.window_log_max(31)?;
+                Box::new(decoder)
+            }
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(inner)),
+            Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(inner)),
+        })
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

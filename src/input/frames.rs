@@ -1,0 +1,274 @@
+//! zstd frames decompressed side by side.
+//!
+//! Frames are independent, so a file of many (what `pzstd` writes, and every Lichess dump is) can be
+//! decompressed by as many threads as there are. Where a frame ends can be found without decompressing it
+//! and without an index: the frame's header and the three-byte headers of its blocks give all lengths. The
+//! walk from block to block touches one page in thirty, and it stops early when a frame is too large to be
+//! held in memory: such a file is streamed instead.
+
+use super::{Bytes, Mapped};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+/// A frame that may need more memory than this is not decompressed as a whole.
+/// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
+const LARGEST_FRAME: usize = 64 << 20;
+/// Frames in memory at any time: those being decompressed and those that wait for their turn.
+const BUDGET: usize = 160 << 20;
+/// No block holds more than this once decompressed.
+const LARGEST_BLOCK: usize = 128 << 10;
+
+/// What stands at the start of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// A skippable frame of this length.
+    Skippable(usize),
+    /// A frame of this length, and the most that it can hold.
+    Frame { len: usize, holds: usize },
+    /// No complete frame, or one that is too large.
+    Unfit,
+}
+
+/// Measures the frame at the start of `bytes`.
+fn extent(bytes: &[u8]) -> Extent {
+    measure(bytes).unwrap_or(Extent::Unfit)
+}
+
+fn measure(bytes: &[u8]) -> Option<Extent> {
+    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    match word(0)? {
+        0x184D_2A50..=0x184D_2A5F => {
+            let len = 8 + word(4)? as usize;
+            (len <= bytes.len()).then_some(Extent::Skippable(len))
+        }
+        0xFD2F_B528 => {
+            let descriptor = *bytes.get(4)?;
+            let single_segment = descriptor & 0x20 != 0;
+            let checksum = descriptor & 4 != 0;
+            let window = usize::from(!single_segment);
+            let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+            let size_bytes = match descriptor >> 6 {
+                0 => usize::from(single_segment),
+                code => 1 << code,
+            };
+            let mut at = 5 + window + dictionary;
+            let size = bytes.get(at..at + size_bytes)?;
+            let size = match *size {
+                [] => None,
+                [a, b] => Some(u64::from(u16::from_le_bytes([a, b])) + 256),
+                _ => Some(
+                    size.iter()
+                        .rev()
+                        .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+                ),
+            };
+            if size.is_some_and(|size| size > LARGEST_FRAME as u64) {
+                return None;
+            }
+            at += size_bytes;
+            let mut blocks = 0;
+            loop {
+                let &[a, b, c] = bytes.get(at..)?.first_chunk()?;
+                let header = u32::from_le_bytes([a, b, c, 0]);
+                let (last, kind, len) = (header & 1 != 0, header >> 1 & 3, header >> 3);
+                // One byte stands for all of a run-length block.
+                at += 3 + if kind == 1 { 1 } else { len as usize };
+                blocks += 1;
+                if kind == 3 || blocks * LARGEST_BLOCK > 2 * LARGEST_FRAME {
+                    return None;
+                }
+                if last {
+                    break;
+                }
+            }
+            at += if checksum { 4 } else { 0 };
+            let most = size.map_or(blocks * LARGEST_BLOCK, |size| size as usize);
+            (at <= bytes.len() && most <= LARGEST_FRAME).then_some(Extent::Frame {
+                len: at,
+                holds: most,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The frames of a mapped file, handed out as jobs and taken back in order.
+#[derive(Debug)]
+pub(super) struct Frames {
+    map: Mapped<u8>,
+    /// Where the next frame to be handed out begins.
+    at: usize,
+    /// Number of the next frame to be handed out, and of the next to be taken.
+    given: u64,
+    taken: u64,
+    /// What the frames that are out or waiting hold at most, and where each ends in the file.
+    held: BTreeMap<u64, (usize, usize)>,
+    done: BTreeMap<u64, FrameDone>,
+    /// Bytes of the file that have been taken.
+    used: usize,
+}
+
+/// A frame to be decompressed by whoever has time.
+#[derive(Debug)]
+pub struct FrameJob {
+    number: u64,
+    bytes: Mapped<u8>,
+    holds: usize,
+}
+
+/// A decompressed frame.
+#[derive(Debug)]
+pub struct FrameDone {
+    number: u64,
+    bytes: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+impl FrameJob {
+    /// Decompresses the frame.
+    pub fn run(self) -> FrameDone {
+        let mut decompressor = zstd::bulk::Decompressor::new().ok();
+        let whole = decompressor
+            .as_mut()
+            .and_then(|decompressor| decompressor.decompress(&self.bytes, self.holds).ok());
+        let (bytes, error) = match whole {
+            Some(bytes) => (bytes, None),
+            // Once more, for the bytes before the damage.
+            None => {
+                let mut bytes = Vec::new();
+                let error = zstd::stream::read::Decoder::with_buffer(&self.bytes[..])
+                    .and_then(|mut decoder| {
+                        decoder.window_log_max(31)?;
+                        decoder
+                            .take(self.holds as u64 + 1)
+                            .read_to_end(&mut bytes)?;
+                        Ok(())
+                    })
+                    .err();
+                (bytes, error)
+            }
+        };
+        FrameDone {
+            number: self.number,
+            bytes,
+            error,
+        }
+    }
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub(super) enum FrameStep {
+    /// The next bytes, an error that follows them, and how much more of the file is used up.
+    Bytes(Bytes, Option<io::Error>, usize),
+    Job(FrameJob),
+    /// The next bytes are being made elsewhere.
+    Wait,
+    /// From here on the file has to be streamed.
+    Stream(Mapped<u8>),
+    End,
+}
+
+impl Frames {
+    /// The frames of a mapped zstd file, or `None` when there are not at least two that fit in memory.
+    pub(super) fn new(map: &Mapped<u8>) -> Option<Self> {
+        let mut at = 0;
+        let mut frames = 0;
+        while at < map.len() && frames < 2 {
+            match extent(&map[at..]) {
+                Extent::Skippable(len) => at += len,
+                Extent::Frame { len, .. } => {
+                    frames += 1;
+                    at += len;
+                }
+                Extent::Unfit => return None,
+            }
+        }
+        (frames == 2).then(|| Self {
+            map: map.clone(),
+            at: 0,
+            given: 0,
+            taken: 0,
+            held: BTreeMap::new(),
+            done: BTreeMap::new(),
+            used: 0,
+        })
+    }
+
+    pub(super) fn complete(&mut self, done: FrameDone) {
+        self.done.insert(done.number, done);
+    }
+
+    pub(super) fn step(&mut self) -> FrameStep {
+        if let Some(done) = self.done.remove(&self.taken) {
+            // The memory of this frame counts until the next one is taken.
+            self.held.retain(|&number, _| number >= self.taken);
+            let end = self.held.get(&self.taken).map_or(0, |&(_, end)| end);
+            let used = end - std::mem::replace(&mut self.used, end);
+            self.taken += 1;
+            return FrameStep::Bytes(done.bytes.into(), done.error, used);
+        }
+        let held: usize = self.held.values().map(|&(holds, _)| holds).sum();
+        while self.at < self.map.len() {
+            match extent(&self.map[self.at..]) {
+                Extent::Skippable(len) => self.at += len,
+                Extent::Frame { len, holds } => {
+                    if self.given > self.taken && held + holds > BUDGET {
+                        return FrameStep::Wait;
+                    }
+                    let job = FrameJob {
+                        number: self.given,
+                        bytes: self.map.slice(self.at..self.at + len),
+                        holds,
+                    };
+                    self.at += len;
+                    self.held.insert(self.given, (holds, self.at));
+                    self.given += 1;
+                    return FrameStep::Job(job);
+                }
+                Extent::Unfit if self.given > self.taken => return FrameStep::Wait,
+                Extent::Unfit => {
+                    let rest = self.map.slice(self.at..self.map.len());
+                    self.at = self.map.len();
+                    return FrameStep::Stream(rest);
+                }
+            }
+        }
+        if self.given > self.taken {
+            FrameStep::Wait
+        } else {
+            FrameStep::End
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_measured_with_and_without_size() {
+        let text = b"chess ".repeat(60_000);
+        for size in [true, false] {
+            for checksum in [true, false] {
+                let mut bytes = Vec::new();
+                let mut encoder = zstd::stream::write::Encoder::new(&mut bytes, 3).unwrap();
+                encoder.include_checksum(checksum).unwrap();
+                if size {
+                    encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
+                }
+                io::Write::write_all(&mut encoder, &text).unwrap();
+                encoder.finish().unwrap();
+                let len = bytes.len();
+                let Extent::Frame { len: found, holds } = extent(&bytes) else {
+                    panic!("not measured")
+                };
+                assert_eq!(found, len);
+                assert!(if size { holds == text.len() } else { holds >= text.len() });
+                for cut in 0..len {
+                    assert_eq!(extent(&bytes[..cut]), Extent::Unfit);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,1071 @@
+//! The road of the data: inputs to chunks to batches to results, on all threads, in order.
+//!
+//! Each worker takes the next chunk from the inputs, decodes it, waits until the chunks before it have been
+//! counted (so that it knows the numbers of its records), lets the lanes answer the questions, hands runs of
+//! good records to the [`Job`], and sends what the job made of them to the thread that called [`run`], which
+//! takes the parts in the order of the input. So the outcome depends neither on the number of threads nor on
+//! the size of chunks, and a few chunks a thread are all that is ever in memory. The frames of a `pzstd` file
+//! are decompressed by the same workers: `--threads` means what it says.
+//!
+//! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in
+//! the nearest cache.
+
+use crate::batch::{Batch, Field};
+use crate::block::Group;
+use crate::chess::validity::Validity;
+use crate::error::{Damage, Error, Place, Reject};
+use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
+use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
+use crate::tiers::{Analyzer, GroupResults, Wanted};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Groups that are analyzed at once: boards, results and what a job keeps stay in the nearest two caches.
+pub const TILE: usize = 64;
+/// Rejects that a [`Summary`] keeps.
+pub const FIRST_REJECTS: usize = 10;
+/// Chunks a thread that may be under way or wait for their turn.
+const CHUNKS_PER_THREAD: u64 = 4;
+/// A single record larger than this is no record of anything.
+const LARGEST_RECORD: usize = 256 << 20;
+
+/// How to run.
+pub struct Options<'a> {
+    /// Who answers the questions.
+    pub analyzer: &'a dyn Analyzer,
+    /// Worker threads; at least one runs.
+    pub threads: usize,
+    /// Which positions are accepted, and how they are read.
+    pub decode: DecodeOptions,
+    /// The format of all inputs, where the user knows better.
+    pub from: Option<Format>,
+    /// End with an error at the first bad record.
+    pub strict: bool,
+    /// Records to skip, counted over all inputs, bad ones included.
+    pub skip: u64,
+    /// Records to take at most after those skipped, bad ones included.
+    pub limit: Option<u64>,
+    /// Bytes of a chunk, about.
+    pub chunk_size: usize,
+    /// Go on behind damaged blocks and report them in [`Summary::files`], rather than stop with an error.
+    pub past_damage: bool,
+    /// Told of every reject, in order.
+    pub on_reject: Option<&'a mut dyn FnMut(&Reject) -> Result<(), Error>>,
+    /// Told from time to time how far the run is.
+    pub on_progress: Option<&'a mut dyn FnMut(Progress)>,
+    /// Set from elsewhere to end the run with [`Error::Interrupted`].
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+impl<'a> Options<'a> {
+    /// The usual: one thread, no limits.
+    pub fn new(analyzer: &'a dyn Analyzer) -> Self {
+        Self {
+            analyzer,
+            threads: 1,
+            decode: DecodeOptions::default(),
+            from: None,
+            strict: false,
+            skip: 0,
+            limit: None,
+            chunk_size: 1 << 20,
+            past_damage: false,
+            on_reject: None,
+            on_progress: None,
+            interrupt: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("analyzer", &self.analyzer)
+            .field("threads", &self.threads)
+            .field("decode", &self.decode)
+            .field("from", &self.from)
+            .field("strict", &self.strict)
+            .field("skip", &self.skip)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the inputs used up, as they lie on disk.
+    pub bytes: u64,
+    /// Records read, good and bad.
+    pub records: u64,
+    /// Games begun.
+    pub games: u64,
+}
+
+/// A run of good records with the answers to the questions about them.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile<'a> {
+    /// The batch that the records are in.
+    pub batch: &'a Batch,
+    /// Row of the first record; a multiple of eight.
+    pub start: usize,
+    /// Number of records; the last group may be partly filled.
+    pub len: usize,
+    /// The boards.
+    pub groups: &'a [Group],
+    /// The answers, one for each group.
+    pub results: &'a [GroupResults],
+}
+
+impl Tile<'_> {
+    /// The rows of [`Tile::batch`] that it covers. Row *r* is lane `r % 8` of group `(r - start) / 8`.
+    pub fn rows(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+    /// Which lanes of a group hold records, as bits.
+    #[inline]
+    pub fn lanes(&self, group: usize) -> u8 {
+        match self.len - group * Group::LEN {
+            len @ 0..8 => (1 << len) - 1,
+            _ => 0xFF,
+        }
+    }
+}
+
+/// What is done with the records.
+pub trait Job: Sync {
+    /// What becomes of a chunk's records.
+    type Output: Send;
+    /// Which questions are to be answered.
+    fn wanted(&self) -> Wanted;
+    /// Begins a chunk.
+    fn begin(&self) -> Self::Output;
+    /// Takes the next run of records of the chunk.
+    fn tile(&self, output: &mut Self::Output, tile: Tile<'_>);
+}
+
+/// What a run read, and how it ended.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Summary {
+    /// Records read within `skip` and `limit`, good and bad.
+    pub records: u64,
+    /// Of those, bad ones.
+    pub rejected: u64,
+    /// How often each reason was given; a record may have several.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// The first bad records.
+    pub first_rejects: Vec<Reject>,
+    /// Games begun.
+    pub games: u64,
+    /// En passant squares that were written and dropped, because no en passant capture is legal.
+    pub dropped_en_passants: u64,
+    /// Bytes of the inputs used up, as they lie on disk.
+    pub bytes: u64,
+    /// The same for each input that was opened.
+    pub files: Vec<FileSummary>,
+    /// Why the run ended before its time. Everything before that place was processed.
+    pub failure: Option<Error>,
+}
+
+impl Summary {
+    /// Records that were accepted.
+    pub fn accepted(&self) -> u64 {
+        self.records - self.rejected
+    }
+}
+
+/// What was read of one input.
+#[derive(Clone, Debug)]
+pub struct FileSummary {
+    /// The input.
+    pub path: Arc<Path>,
+    /// Its format.
+    pub format: Format,
+    /// The container around it.
+    pub compression: Option<Compression>,
+    /// Records read, good and bad.
+    pub records: u64,
+    /// Of those, bad ones.
+    pub rejected: u64,
+    /// How often each reason was given.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// Damaged places, with [`Options::past_damage`].
+    pub damage: Vec<Damage>,
+}
+
+/// Reads all inputs, lets `job` work on all good records on all threads, and hands what it made to `sink`,
+/// in order, on the calling thread.
+///
+/// The summary tells how it ended: an [`Error`] in [`Summary::failure`] does not undo what was processed
+/// before.
+pub fn run<J: Job>(
+    inputs: &Inputs,
+    mut options: Options<'_>,
+    job: &J,
+    mut sink: impl FnMut(J::Output) -> Result<(), Error>,
+) -> Summary {
+    let threads = options.threads.max(1);
+    let mut collector = Collector {
+        summary: Summary::default(),
+        strict: options.strict,
+        on_reject: options.on_reject.take(),
+    };
+    let mut on_progress = options.on_progress.take();
+    let interrupt = options.interrupt.take();
+    let settings = Settings {
+        analyzer: options.analyzer,
+        decode: options.decode,
+        skip: options.skip,
+        end: options
+            .limit
+            .map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
+        past_damage: options.past_damage,
+    };
+    let consumed = Arc::new(AtomicU64::new(0));
+    let pool = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool,
+        Err(error) => {
+            collector.summary.failure = Some(Error::Threads {
+                threads,
+                reason: error.to_string(),
+            });
+            return collector.summary;
+        }
+    };
+    let shared = Shared {
+        state: Mutex::new(State {
+            feed: Feed {
+                inputs: &inputs.paths,
+                next_input: 0,
+                current: None,
+                from: options.from,
+                chunk_size: options.chunk_size.max(64),
+                consumed: Arc::clone(&consumed),
+                ended: false,
+            },
+            given: 0,
+        }),
+        moved: Condvar::new(),
+        room: Mutex::new(threads as u64 * CHUNKS_PER_THREAD),
+        freed: Condvar::new(),
+        order: Mutex::new(Ordered::default()),
+        settled: Condvar::new(),
+        stop: AtomicBool::new(false),
+    };
+    let (sender, parts) = channel::<(u64, Part<J::Output>)>();
+    pool.in_place_scope(|scope| {
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let (shared, settings) = (&shared, &settings);
+            scope.spawn(move |_| work(shared, settings, job, &sender));
+        }
+        drop(sender);
+        let stopper = StopOnDrop(&shared);
+        let mut waiting = BTreeMap::new();
+        let mut next = 0;
+        'parts: loop {
+            let received = parts.recv_timeout(Duration::from_millis(50));
+            if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+                collector.summary.failure = Some(Error::Interrupted);
+                break;
+            }
+            if let Some(on_progress) = &mut on_progress {
+                on_progress(Progress {
+                    bytes: consumed.load(Ordering::Relaxed),
+                    records: collector.summary.records,
+                    games: collector.summary.games,
+                });
+            }
+            match received {
+                Ok((number, part)) => {
+                    waiting.insert(number, part);
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(part) = waiting.remove(&next) {
+                next += 1;
+                shared.leave();
+                if let Err(error) = collector.take(part, &mut sink) {
+                    collector.summary.failure = Some(error);
+                    break 'parts;
+                }
+            }
+        }
+        drop(stopper);
+    });
+    collector.summary.bytes = consumed.load(Ordering::Relaxed);
+    collector.summary
+}
+
+/// What is the same for all workers.
+struct Settings<'a> {
+    analyzer: &'a dyn Analyzer,
+    decode: DecodeOptions,
+    /// Numbers of the first record wanted and of the first one after them.
+    skip: u64,
+    end: u64,
+    past_damage: bool,
+}
+
+/// What the workers share.
+struct Shared<'a> {
+    state: Mutex<State<'a>>,
+    /// A frame is there, or the end.
+    moved: Condvar,
+    /// How many more chunks may be under way.
+    room: Mutex<u64>,
+    freed: Condvar,
+    order: Mutex<Ordered>,
+    /// A chunk has been counted.
+    settled: Condvar,
+    stop: AtomicBool,
+}
+
+struct State<'a> {
+    feed: Feed<'a>,
+    /// Chunks given out.
+    given: u64,
+}
+
+/// What is counted chunk after chunk.
+#[derive(Default)]
+struct Ordered {
+    next: u64,
+    totals: Totals,
+    file: usize,
+    check: FileCheck,
+}
+
+impl<'a> Shared<'a> {
+    fn lock(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+    /// Waits for room for one more chunk; false when the run is over.
+    fn enter(&self) -> bool {
+        let room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = self
+            .freed
+            .wait_while(room, |room| *room == 0 && !self.stopped())
+            .unwrap_or_else(PoisonError::into_inner);
+        *room = room.saturating_sub(1);
+        !self.stopped()
+    }
+    /// Makes room for one more chunk.
+    fn leave(&self) {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.freed.notify_one();
+    }
+}
+
+/// Ends all waiting when the run is over, also when it is over because somebody panicked.
+struct StopOnDrop<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for StopOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::SeqCst);
+        // Under each lock once, so that nobody falls asleep between looking at the flag and waiting.
+        drop(self.0.lock());
+        self.0.moved.notify_all();
+        drop(self.0.room.lock());
+        self.0.freed.notify_all();
+        drop(self.0.order.lock());
+        self.0.settled.notify_all();
+    }
+}
+
+struct StopOnPanic<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for StopOnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            drop(StopOnDrop(self.0));
+        }
+    }
+}
+
+/// What a worker may be given.
+enum Task {
+    Chunk(u64, Work),
+    Frame(usize, FrameJob),
+}
+
+/// What stands in the sequence of chunks.
+enum Work {
+    Chunk {
+        file: usize,
+        format: Format,
+        chunk: Chunk,
+    },
+    /// An input begins.
+    Begin {
+        path: Arc<Path>,
+        format: Format,
+        compression: Option<Compression>,
+    },
+    /// An input ends; its decompressed length.
+    End {
+        file: usize,
+        path: Arc<Path>,
+        len: u64,
+    },
+    Failure(Error),
+}
+
+/// What a chunk becomes.
+struct Part<T> {
+    file: usize,
+    begins: Option<FileSummary>,
+    output: Option<T>,
+    records: u64,
+    games: u64,
+    dropped_en_passants: u64,
+    rejects: Vec<Reject>,
+    damage: Vec<Damage>,
+    failure: Option<Error>,
+}
+
+impl<T> Default for Part<T> {
+    fn default() -> Self {
+        Self {
+            file: 0,
+            begins: None,
+            output: None,
+            records: 0,
+            games: 0,
+            dropped_en_passants: 0,
+            rejects: Vec::new(),
+            damage: Vec::new(),
+            failure: None,
+        }
+    }
+}
+
+/// The loop of a worker.
+fn work<J: Job>(
+    shared: &Shared<'_>,
+    settings: &Settings<'_>,
+    job: &J,
+    sender: &Sender<(u64, Part<J::Output>)>,
+) {
+    let _guard = StopOnPanic(shared);
+    let mut scratch = vec![GroupResults::default(); TILE];
+    while let Some(task) = next_task(shared) {
+        match task {
+            Task::Frame(file, frame) => {
+                let done = frame.run();
+                let mut state = shared.lock();
+                if let Some(current) = &mut state.feed.current
+                    && current.file == file
+                {
+                    current.opened.input.complete(done);
+                }
+                drop(state);
+                shared.moved.notify_all();
+            }
+            Task::Chunk(number, work) => {
+                let Some(part) = process(shared, settings, job, number, work, &mut scratch) else {
+                    return;
+                };
+                if sender.send((number, part)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the next task; `None` when there are no more.
+fn next_task(shared: &Shared<'_>) -> Option<Task> {
+    if !shared.enter() {
+        return None;
+    }
+    let mut state = shared.lock();
+    loop {
+        if shared.stopped() {
+            return None;
+        }
+        match state.feed.next() {
+            FeedStep::Work(work) => {
+                let number = state.given;
+                state.given += 1;
+                return Some(Task::Chunk(number, work));
+            }
+            FeedStep::Frame(file, job) => {
+                shared.leave();
+                return Some(Task::Frame(file, job));
+            }
+            FeedStep::End => {
+                shared.leave();
+                shared.moved.notify_all();
+                return None;
+            }
+            // A frame is being decompressed elsewhere, or a slow pipe has nothing yet: then nobody says
+            // when it has.
+            FeedStep::Wait => {
+                state = shared
+                    .moved
+                    .wait_timeout(state, Duration::from_millis(10))
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
+            }
+        }
+    }
+}
+
+/// Decodes, settles, filters and analyzes; `None` when the run was stopped meanwhile.
+fn process<J: Job>(
+    shared: &Shared<'_>,
+    settings: &Settings<'_>,
+    job: &J,
+    number: u64,
+    work: Work,
+    scratch: &mut [GroupResults],
+) -> Option<Part<J::Output>> {
+    let mut part = Part::default();
+    let lines_before;
+    let mut decoded = match &work {
+        Work::Chunk { format, chunk, .. } => Some(format.decode(chunk, &settings.decode)),
+        _ => None,
+    };
+    {
+        let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut order = shared
+            .settled
+            .wait_while(order, |order| order.next != number && !shared.stopped())
+            .unwrap_or_else(PoisonError::into_inner);
+        if order.next != number {
+            return None;
+        }
+        lines_before = order.totals.lines;
+        settle(&mut order, &work, decoded.as_mut(), settings, &mut part);
+        if order.totals.records >= settings.end {
+            shared.lock().feed.ended = true;
+            shared.moved.notify_all();
+        }
+        order.next += 1;
+        drop(order);
+        shared.settled.notify_all();
+    }
+    if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
+        let mut output = job.begin();
+        let mut filter = Filter {
+            settings,
+            job,
+            wanted: Wanted {
+                unplayable: true,
+                ..job.wanted()
+            },
+            format: *format,
+            chunk,
+            lines_before,
+            output: &mut output,
+            rejects: std::mem::take(&mut decoded.rejects),
+            scratch,
+        };
+        for batch in decoded.batches {
+            filter.batch(batch);
+        }
+        let mut rejects = filter.rejects;
+        rejects.sort_by_key(|reject| reject.place.record);
+        part.rejects = rejects;
+        part.output = Some(output);
+    }
+    if let Work::Failure(error) = work {
+        part.failure = Some(error);
+    }
+    Some(part)
+}
+
+/// The part of the work that is done in order: counting, and what is true of a file as a whole.
+fn settle<T>(
+    order: &mut Ordered,
+    work: &Work,
+    decoded: Option<&mut Decoded>,
+    settings: &Settings<'_>,
+    part: &mut Part<T>,
+) {
+    part.file = order.file;
+    let damage = match work {
+        Work::Begin {
+            path,
+            format,
+            compression,
+        } => {
+            order.totals.lines = 0;
+            order.check = FileCheck::new(*format);
+            part.begins = Some(FileSummary {
+                path: Arc::clone(path),
+                format: *format,
+                compression: *compression,
+                records: 0,
+                rejected: 0,
+                reasons: BTreeMap::new(),
+                damage: Vec::new(),
+            });
+            return;
+        }
+        Work::Failure(_) => return,
+        Work::Chunk { file, chunk, .. } => {
+            part.file = *file;
+            let Some(decoded) = decoded else { return };
+            let before = order.totals;
+            let mut damage = order.check.chunk(decoded, chunk.offset);
+            decoded.settle(&mut order.totals, chunk);
+            damage.append(&mut decoded.damage);
+            let range = settings.skip..settings.end;
+            part.records = overlap(before.records..order.totals.records, &range);
+            part.games = decoded.games;
+            part.dropped_en_passants = decoded.dropped_en_passants;
+            if part.records != decoded.records {
+                restrict(decoded, &range);
+            }
+            damage
+        }
+        Work::End { file, len, .. } => {
+            part.file = *file;
+            order.check.end(*len)
+        }
+    };
+    let path = match work {
+        Work::Chunk { chunk, .. } => &chunk.file,
+        Work::End { path, .. } => path,
+        Work::Begin { .. } | Work::Failure(_) => return,
+    };
+    if settings.past_damage {
+        part.damage = damage;
+    } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
+        part.failure = Some(Error::Damaged {
+            path: Arc::clone(path),
+            damage,
+        });
+    }
+}
+
+fn overlap(records: Range<u64>, wanted: &Range<u64>) -> u64 {
+    let start = records.start.max(wanted.start);
+    records.end.min(wanted.end).saturating_sub(start)
+}
+
+/// Leaves only records with these numbers.
+fn restrict(decoded: &mut Decoded, wanted: &Range<u64>) {
+    decoded
+        .rejects
+        .retain(|reject| wanted.contains(&reject.place.record));
+    for batch in &mut decoded.batches {
+        let rows: Vec<u32> = (0..batch.len() as u32)
+            .filter(|&row| wanted.contains(&batch.index(row as usize)))
+            .collect();
+        if rows.len() != batch.len() {
+            *batch = batch.select(&rows);
+        }
+    }
+}
+
+/// Hands good records to the job and keeps the bad ones.
+struct Filter<'a, J: Job> {
+    settings: &'a Settings<'a>,
+    job: &'a J,
+    wanted: Wanted,
+    format: Format,
+    chunk: &'a Chunk,
+    lines_before: u64,
+    output: &'a mut J::Output,
+    rejects: Vec<Reject>,
+    scratch: &'a mut [GroupResults],
+}
+
+impl<J: Job> Filter<'_, J> {
+    fn batch(&mut self, batch: Batch) {
+        let Err(start) = self.tiles(&batch, 0, true) else {
+            return;
+        };
+        // Something in the tile at `start` is bad. What follows is judged as a whole, and the good records
+        // close their ranks.
+        let mut good: Vec<u32> = Vec::with_capacity(batch.len() - start);
+        for tile in (start..batch.len()).step_by(TILE * Group::LEN) {
+            let end = (tile + TILE * Group::LEN).min(batch.len());
+            let groups = &batch.groups()[tile / Group::LEN..end.div_ceil(Group::LEN)];
+            let questions = Wanted {
+                unplayable: true,
+                ..Wanted::NOTHING
+            };
+            self.settings
+                .analyzer
+                .analyze(groups, questions, self.scratch);
+            for row in tile..end {
+                let bad = self.scratch[(row - tile) / Group::LEN].unplayable[row % Group::LEN] != 0
+                    || self.breaks_strict(&batch, row);
+                if bad {
+                    self.reject(&batch, row);
+                } else {
+                    good.push(row as u32);
+                }
+            }
+        }
+        let rest = batch.select(&good);
+        let again = self.tiles(&rest, 0, false);
+        debug_assert!(again.is_ok(), "good records are good twice");
+    }
+
+    /// Analyzes tile by tile from a row on. With `judge`, stops at the first tile that has a bad record.
+    fn tiles(&mut self, batch: &Batch, from: usize, judge: bool) -> Result<(), usize> {
+        for start in (from..batch.len()).step_by(TILE * Group::LEN) {
+            let len = (batch.len() - start).min(TILE * Group::LEN);
+            let first = start / Group::LEN;
+            let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
+            self.settings
+                .analyzer
+                .analyze(groups, self.wanted, self.scratch);
+            let tile = Tile {
+                batch,
+                start,
+                len,
+                groups,
+                results: &self.scratch[..groups.len()],
+            };
+            if judge && self.has_bad(&tile) {
+                return Err(start);
+            }
+            self.job.tile(self.output, tile);
+        }
+        Ok(())
+    }
+
+    fn has_bad(&self, tile: &Tile<'_>) -> bool {
+        let (last, whole) = match tile.results.split_last() {
+            Some(split) => split,
+            None => return false,
+        };
+        let mut bad = 0;
+        for results in whole {
+            for lane in results.unplayable {
+                bad |= lane;
+            }
+        }
+        let lanes = tile.len - whole.len() * Group::LEN;
+        for lane in &last.unplayable[..lanes] {
+            bad |= lane;
+        }
+        bad != 0 || tile.rows().any(|row| self.breaks_strict(tile.batch, row))
+    }
+
+    fn breaks_strict(&self, batch: &Batch, row: usize) -> bool {
+        self.settings.decode.validity == Validity::Strict
+            && !batch
+                .position(row)
+                .is_ok_and(|position| position.is_valid(Validity::Strict))
+    }
+
+    #[cold]
+    fn reject(&mut self, batch: &Batch, row: usize) {
+        let (reasons, message) = match batch.position(row) {
+            Err(error) => (vec!["undecodable"], error.to_string()),
+            Ok(position) => {
+                let violations = position.violations(self.settings.decode.validity);
+                (violations.names().collect(), violations.to_string())
+            }
+        };
+        let origin = batch.origin(row);
+        let (raw, line) = match self.format.raw(&self.chunk.bytes, origin) {
+            Some((raw, line)) => (raw.to_vec(), Some(self.lines_before + line)),
+            None => (hexadecimal(batch, row), None),
+        };
+        let number = |field| batch.values(field)?.number(row);
+        self.rejects.push(Reject {
+            place: Place {
+                file: Arc::clone(&self.chunk.file),
+                line,
+                offset: self.chunk.offset + origin as u64,
+                record: batch.index(row),
+                game: number(Field::Game).map(|game| game as u64),
+                ply: number(Field::Ply).map(|ply| ply as u16),
+            },
+            reasons,
+            message: Cow::Owned(message),
+            raw,
+        });
+    }
+}
+
+/// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.
+fn hexadecimal(batch: &Batch, row: usize) -> Vec<u8> {
+    let board = batch.board(row);
+    let [t0, t1, t2] = board.types;
+    format!(
+        "{:016x} {t0:016x} {t1:016x} {t2:016x} {} {}",
+        board.color, batch.halfmove[row], batch.fullmove[row]
+    )
+    .into_bytes()
+}
+
+/// Puts the parts together in order.
+struct Collector<'a> {
+    summary: Summary,
+    strict: bool,
+    on_reject: Option<&'a mut dyn FnMut(&Reject) -> Result<(), Error>>,
+}
+
+impl Collector<'_> {
+    fn take<T>(
+        &mut self,
+        part: Part<T>,
+        sink: &mut impl FnMut(T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let summary = &mut self.summary;
+        summary.files.extend(part.begins);
+        // A damaged chunk is not to be believed.
+        if let Some(error) = part.failure {
+            return Err(error);
+        }
+        let rejected = part.rejects.len() as u64;
+        summary.records += part.records;
+        summary.rejected += rejected;
+        summary.games += part.games;
+        summary.dropped_en_passants += part.dropped_en_passants;
+        let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
+        if let Some(file) = summary.files.get_mut(part.file) {
+            file.records += part.records;
+            file.rejected += rejected;
+            file.damage.extend(part.damage);
+            for &reason in reasons.clone() {
+                *file.reasons.entry(reason).or_default() += 1;
+            }
+        }
+        for &reason in reasons {
+            *summary.reasons.entry(reason).or_default() += 1;
+        }
+        for reject in part.rejects {
+            if let Some(on_reject) = &mut self.on_reject {
+                on_reject(&reject)?;
+            }
+            if self.strict {
+                return Err(Error::Strict(Box::new(reject)));
+            }
+            if summary.first_rejects.len() < FIRST_REJECTS {
+                summary.first_rejects.push(reject);
+            }
+        }
+        part.output.map_or(Ok(()), sink)
+    }
+}
+
+/// The inputs, cut into chunks.
+struct Feed<'a> {
+    inputs: &'a [Arc<Path>],
+    next_input: usize,
+    current: Option<Current>,
+    from: Option<Format>,
+    chunk_size: usize,
+    consumed: Arc<AtomicU64>,
+    ended: bool,
+}
+
+/// The input that is being cut.
+struct Current {
+    file: usize,
+    opened: Opened,
+    /// Bytes not yet cut; their beginning may be taken over from the piece before.
+    piece: Option<Bytes>,
+    /// What is left of the pieces before, too little to decode.
+    carry: Vec<u8>,
+    /// Where the next chunk begins in the decompressed input.
+    offset: u64,
+    error: Option<Error>,
+    ended: bool,
+}
+
+enum FeedStep {
+    Work(Work),
+    Frame(usize, FrameJob),
+    Wait,
+    End,
+}
+
+impl Feed<'_> {
+    fn next(&mut self) -> FeedStep {
+        if self.ended {
+            return FeedStep::End;
+        }
+        let Some(current) = &mut self.current else {
+            return self.open_next();
+        };
+        let mapped = current.opened.input.is_mapped();
+        match current.next(self.chunk_size) {
+            Cut::Chunk(bytes) => {
+                if mapped {
+                    self.consumed
+                        .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                }
+                let chunk = Chunk {
+                    file: Arc::clone(current.opened.input.path()),
+                    offset: current.offset,
+                    bytes,
+                };
+                current.offset += chunk.bytes.len() as u64;
+                FeedStep::Work(Work::Chunk {
+                    file: current.file,
+                    format: current.opened.format,
+                    chunk,
+                })
+            }
+            Cut::Frame(job) => FeedStep::Frame(current.file, job),
+            Cut::Wait => FeedStep::Wait,
+            Cut::End => {
+                let work = Work::End {
+                    file: current.file,
+                    path: Arc::clone(current.opened.input.path()),
+                    len: current.offset,
+                };
+                self.current = None;
+                FeedStep::Work(work)
+            }
+            Cut::Failure(error) => {
+                self.ended = true;
+                FeedStep::Work(Work::Failure(error))
+            }
+        }
+    }
+
+    fn open_next(&mut self) -> FeedStep {
+        let Some(path) = self.inputs.get(self.next_input) else {
+            self.ended = true;
+            return FeedStep::End;
+        };
+        match formats::open(path, self.from, Arc::clone(&self.consumed)) {
+            Ok(opened) => {
+                let work = Work::Begin {
+                    path: Arc::clone(path),
+                    format: opened.format,
+                    compression: opened.input.compression(),
+                };
+                self.current = Some(Current {
+                    file: self.next_input,
+                    opened,
+                    piece: None,
+                    carry: Vec::new(),
+                    offset: 0,
+                    error: None,
+                    ended: false,
+                });
+                self.next_input += 1;
+                FeedStep::Work(work)
+            }
+            Err(error) => {
+                self.ended = true;
+                FeedStep::Work(Work::Failure(error))
+            }
+        }
+    }
+}
+
+enum Cut {
+    Chunk(Bytes),
+    Frame(FrameJob),
+    Wait,
+    End,
+    Failure(Error),
+}
+
+/// Bytes of the next piece that are first added to what is left of the one before.
+const SEAM: usize = 64 << 10;
+
+impl Current {
+    fn next(&mut self, chunk_size: usize) -> Cut {
+        let format = self.opened.format;
+        loop {
+            if let Some(piece) = self.piece.take() {
+                if let Some(chunk) = self.cut(piece, chunk_size) {
+                    return Cut::Chunk(chunk);
+                }
+                if self.carry.len() > LARGEST_RECORD {
+                    return Cut::Failure(Error::WrongFormat {
+                        path: Arc::clone(self.opened.input.path()),
+                        format: format.name(),
+                        reason: format!(
+                            "no record ends within {LARGEST_RECORD} bytes after byte {}",
+                            self.offset
+                        ),
+                    });
+                }
+                continue;
+            }
+            if self.ended {
+                let mut rest = std::mem::take(&mut self.carry);
+                if self.error.is_some() {
+                    rest.truncate(format.salvage(&rest));
+                }
+                return match (rest.is_empty(), self.error.take()) {
+                    (false, error) => {
+                        self.error = error;
+                        Cut::Chunk(rest.into())
+                    }
+                    (true, Some(error)) => Cut::Failure(error),
+                    (true, None) => Cut::End,
+                };
+            }
+            match self.opened.input.next() {
+                Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
+                Ok(Next::Job(job)) => return Cut::Frame(job),
+                Ok(Next::Wait) => return Cut::Wait,
+                Ok(Next::End) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    self.error = Some(error);
+                }
+            }
+        }
+    }
+
+    /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry.
+    fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
+        let format = self.opened.format;
+        if self.carry.is_empty() {
+            let mut window = chunk_size.min(piece.len());
+            loop {
+                if let Some(len) = format.cut(&piece[..window]) {
+                    if len < piece.len() {
+                        self.piece = Some(piece.slice(len..piece.len()));
+                    }
+                    return Some(piece.slice(0..len));
+                }
+                if window == piece.len() {
+                    self.carry.extend_from_slice(&piece);
+                    return None;
+                }
+                window = (2 * window).min(piece.len());
+            }
+        }
+        let mut taken = 0;
+        let mut step = SEAM.min(chunk_size);
+        while taken < piece.len() {
+            let more = step.min(piece.len() - taken);
+            self.carry.extend_from_slice(&piece[taken..taken + more]);
+            taken += more;
+            if let Some(len) = format.cut(&self.carry) {
+                let rest = self.carry.split_off(len);
+                let chunk = std::mem::replace(&mut self.carry, rest);
+                // What is left of the seam is still in the piece, unless the cut is before it.
+                let back = self.carry.len().min(taken);
+                self.carry.truncate(self.carry.len() - back);
+                if taken - back < piece.len() {
+                    self.piece = Some(piece.slice(taken - back..piece.len()));
+                }
+                return Some(chunk.into());
+            }
+            step *= 2;
+        }
+        None
+    }
+}
