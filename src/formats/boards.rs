@@ -714,7 +714,11 @@ const KINDS: [&str; 7] = ["groups", "u8", "i16", "u16", "u32", "u64", "text"];
 
 /// The columns that may or do stand in blocks: boards and clocks, then fields.
 fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
-    let fixed = [(GROUPS, 0, "boards"), (HALFMOVE, 3, "halfmove"), (FULLMOVE, 3, "fullmove")];
+    let fixed = [
+        (GROUPS, 0, "boards"),
+        (HALFMOVE, 3, "halfmove"),
+        (FULLMOVE, 3, "fullmove"),
+    ];
     let fields = fields
         .iter()
         .map(|field| (id_of(field), type_of(&field.column(0)), field.name()));
@@ -839,9 +843,7 @@ impl<W: Write> BoardsWriter<W> {
             .fields
             .iter()
             .map(|(&field, values)| (field, values))
-            .filter(|(field, values)| {
-                self.fields.contains(*field) && values.count_present() != 0
-            })
+            .filter(|(field, values)| self.fields.contains(*field) && values.count_present() != 0)
             .collect();
         let count = 3 + columns.len();
         let section = &mut self.section;
@@ -962,7 +964,12 @@ fn write_values(out: &mut Vec<u8>, values: &Values, partial: bool) {
     macro_rules! numbers {
         ($column:expr) => {{
             bitmap(out, $column.present(), partial, $column.values());
-            out.extend($column.values().iter().flat_map(|value| value.to_le_bytes()));
+            out.extend(
+                $column
+                    .values()
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes()),
+            );
         }};
     }
     match values {
@@ -1046,16 +1053,24 @@ impl BoardsFile {
         let section = |at: u64, kind: Kind| {
             let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
             let rest = rest.ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
-            let header =
-                SectionHeader::read(rest).map_err(|what| damaged(at, what.to_owned()))?;
+            let header = SectionHeader::read(rest).map_err(|what| damaged(at, what.to_owned()))?;
             if header.kind != kind || header.len > rest.len() as u64 {
-                return Err(damaged(at, format!("expected {kind:?} here").to_lowercase()));
+                return Err(damaged(
+                    at,
+                    format!("expected {kind:?} here").to_lowercase(),
+                ));
             }
             let rest = &rest[UNIT..header.len as usize];
             if Checksum::of(rest) != header.checksum {
-                return Err(damaged(at, "a section does not match its checksum".to_owned()));
+                return Err(damaged(
+                    at,
+                    "a section does not match its checksum".to_owned(),
+                ));
             }
-            Ok((header, at as usize + UNIT..at as usize + header.len as usize))
+            Ok((
+                header,
+                at as usize + UNIT..at as usize + header.len as usize,
+            ))
         };
         let (header, columns) = section(0, Kind::Header)?;
         let (major, minor) = header.version();
@@ -1088,7 +1103,10 @@ impl BoardsFile {
         if u64::from(index.count) != end.total.div_ceil(blocks)
             || places.len() < 8 * index.count as usize
         {
-            return Err(damaged(end.extra, "the index has a wrong length".to_owned()));
+            return Err(damaged(
+                end.extra,
+                "the index has a wrong length".to_owned(),
+            ));
         }
         Ok(Self {
             path: Arc::clone(path),

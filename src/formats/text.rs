@@ -190,12 +190,7 @@ impl Decoder<'_> {
                 written.en_passant = fen.written_en_passant;
                 let violations = written.violations(Validity::Strict);
                 if !violations.is_empty() {
-                    return self.reject(
-                        start,
-                        line,
-                        violations.names(),
-                        violations.to_string(),
-                    );
+                    return self.reject(start, line, violations.names(), violations.to_string());
                 }
             }
             self.decoded.dropped_en_passants += 1;

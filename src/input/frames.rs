@@ -255,7 +255,9 @@ mod tests {
                 let mut encoder = zstd::stream::write::Encoder::new(&mut bytes, 3).unwrap();
                 encoder.include_checksum(checksum).unwrap();
                 if size {
-                    encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
+                    encoder
+                        .set_pledged_src_size(Some(text.len() as u64))
+                        .unwrap();
                 }
                 io::Write::write_all(&mut encoder, &text).unwrap();
                 encoder.finish().unwrap();
@@ -264,7 +266,11 @@ mod tests {
                     panic!("not measured")
                 };
                 assert_eq!(found, len);
-                assert!(if size { holds == text.len() } else { holds >= text.len() });
+                assert!(if size {
+                    holds == text.len()
+                } else {
+                    holds >= text.len()
+                });
                 for cut in 0..len {
                     assert_eq!(extent(&bytes[..cut]), Extent::Unfit);
                 }

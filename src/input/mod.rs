@@ -160,10 +160,7 @@ impl Input {
         })
     }
 
-    fn supply(
-        path: &Path,
-        consumed: &Arc<AtomicU64>,
-    ) -> io::Result<(Option<Compression>, Supply)> {
+    fn supply(path: &Path, consumed: &Arc<AtomicU64>) -> io::Result<(Option<Compression>, Supply)> {
         let reader: Box<dyn Read + Send> = if path == Path::new("-") {
             Box::new(io::stdin())
         } else {
@@ -207,11 +204,12 @@ impl Input {
         let whole = io::Cursor::new(head).chain(reader);
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
-            Some(compression) => {
-                compression.reader(BufReader::with_capacity(256 << 10, whole))?
-            }
+            Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole))?,
         };
-        Ok((compression, Supply::Stream(Stream::spawn(reader, compression.is_none())?)))
+        Ok((
+            compression,
+            Supply::Stream(Stream::spawn(reader, compression.is_none())?),
+        ))
     }
 
     /// The name it was opened by.
