@@ -3,6 +3,8 @@
 pub mod batch;
 pub mod block;
 pub mod chess;
+pub mod columns;
+pub mod cpu;
 pub mod error;
 pub mod formats;
 pub mod input;
@@ -13,3 +15,5 @@ pub mod simd;
 pub mod sliders;
 pub mod stats;
 pub mod tiers;
+
+pub use error::Error;

@@ -1,2 +1,9 @@
-//! The command-line tool.
-fn main() {}
+//! The command-line tool: arguments and printing on top of the public library, nothing else.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

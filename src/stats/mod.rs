@@ -22,6 +22,7 @@ use crate::batch::{Batch, Field, Values};
 use crate::block::Group;
 use crate::tiers::{GroupResults, Wanted};
 use census::{Flags, census};
+use std::ops::Range;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -203,24 +204,23 @@ impl Stats {
         self.en_passants += counts >> 56;
     }
 
-    /// Adds the results and scores of a batch whose positions are added by [`Self::add_tile`].
-    pub fn add_fields(&mut self, batch: &Batch) {
-        if let Some(Values::U8(column)) = batch.fields.get(&Field::Result) {
-            for row in 0..column.len() {
-                if let Some(result) = column
-                    .get(row)
-                    .and_then(|&r| self.results.get_mut(r as usize))
-                {
-                    *result += 1;
+    /// Adds the results and scores of those rows of a batch whose positions are added by
+    /// [`Self::add_tile`].
+    ///
+    /// # Panics
+    /// When the batch has fewer rows.
+    pub fn add_fields(&mut self, batch: &Batch, rows: Range<usize>) {
+        if let Some(results) = batch.values(Field::Result) {
+            for result in rows.clone().filter_map(|row| results.number(row)) {
+                if let Some(count) = self.results.get_mut(result as usize) {
+                    *count += 1;
                 }
             }
         }
-        if let Some(Values::I16(column)) = batch.fields.get(&Field::Score) {
+        if let Some(Values::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
-            for row in 0..column.len() {
-                if let Some(&score) = column.get(row) {
-                    scores[Scores::index(score)] += 1;
-                }
+            for &score in rows.filter_map(|row| column.get(row)) {
+                scores[Scores::index(score)] += 1;
             }
         }
     }

@@ -1,0 +1,175 @@
+//! What may be typed, and what it means.
+//!
+//! The structures with `clap` attributes are what was typed. Before any work a command turns them into
+//! checked values (an analyzer that this CPU has, a number of threads, ..), so that whatever is wrong with
+//! the arguments is said at once and with exit status 2.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Process chess positions in bulk, one board per SIMD lane.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lanefish",
+    version,
+    disable_version_flag = true,
+    max_term_width = 100,
+    after_help = "\
+Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, \
+directories, and - for standard input.
+
+Exit status: 0 all good; 1 finished, but records were rejected (or a check failed); 2 could not do the job."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+
+    /// Print the version; with -v also what this CPU offers and which tier is used
+    #[arg(short = 'V', long)]
+    pub(crate) version: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Options of every command, before or after it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Implementation to use
+    #[arg(
+        long,
+        global = true,
+        env = "LANEFISH_TIER",
+        default_value = "auto",
+        hide_env_values = true,
+        value_name = "TIER",
+        value_parser = tier_parser()
+    )]
+    pub(crate) tier: TierChoice,
+
+    /// Worker threads [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Which positions are accepted [default: playable; of verify: strict]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) validity: Option<ValidityChoice>,
+
+    /// Stop at the first bad record
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
+
+    /// Write every rejected record there, with its place and reason
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+
+    /// Skip so many records
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) skip: u64,
+
+    /// Take at most so many records (after the skipped ones)
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+
+    /// Progress bar on standard error
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: When,
+
+    /// Colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+
+    /// Say less: no notes, no list of rejected records
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// The tier as it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TierChoice {
+    Auto,
+    Only(lanefish::tiers::Tier),
+}
+
+fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
+    // An empty LANEFISH_TIER is no choice.
+    let names = [PossibleValue::new("auto"), PossibleValue::new("").hide(true)]
+        .into_iter()
+        .chain(lanefish::tiers::Tier::ALL.map(|tier| PossibleValue::new(tier.name())));
+    PossibleValuesParser::new(names)
+        .map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
+}
+
+/// Auto, always or never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// Where it is a terminal
+    Auto,
+    Always,
+    Never,
+}
+
+/// The validity level as it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValidityChoice {
+    /// Everything that can be played on from
+    Playable,
+    /// Only what a game can reach, as far as that can be told
+    Strict,
+}
+
+/// What commands share that read positions.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Files, directories, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How positions are read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// Format of the inputs [default: found from their content, then from their names]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+
+    /// Keep en passant squares as they are given, also where no such capture is legal
+    #[arg(long)]
+    pub(crate) keep_en_passant: bool,
+}
+
+/// Where a command writes to.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Write to this file instead of standard output; it appears whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace the output file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// The commands, one file each.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Stats(super::stats::StatsArgs),
+    Compute(super::compute::ComputeArgs),
+    Convert(super::convert::ConvertArgs),
+    Show(super::show::ShowArgs),
+    Perft(super::perft::PerftArgs),
+    Generate(super::generate::GenerateArgs),
+    Verify(super::verify::VerifyArgs),
+    Info(super::info::InfoArgs),
+    Completions(super::completions::CompletionsArgs),
+    Man(super::man::ManArgs),
+}

@@ -1,0 +1,82 @@
+//! `convert`: any input format to any output format, losing nothing silently.
+
+use super::args::{OutputArgs, ReadArgs};
+use super::numbers::grouped;
+use super::output::{Encoded, RecordOutput, format_of};
+use super::session::{Run, Session};
+use anyhow::Result;
+use clap::Args;
+use lanefish::batch::{Field, Fields};
+use lanefish::formats::Format;
+use lanefish::pipeline::{Job, Tile};
+use lanefish::tiers::Wanted;
+use std::collections::BTreeMap;
+
+/// Convert any input format to any output format
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Format of the output [default: from the name given with -o]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Encodes records and counts what the output has no place for.
+struct Encode {
+    format: Format,
+}
+
+impl Job for Encode {
+    type Output = (Encoded, BTreeMap<Field, u64>);
+    fn wanted(&self) -> Wanted {
+        Wanted::NOTHING
+    }
+    fn begin(&self) -> Self::Output {
+        (Encoded::new(self.format), BTreeMap::new())
+    }
+    fn tile(&self, (encoded, lost): &mut Self::Output, tile: Tile<'_>) {
+        encoded.add(tile.batch, tile.rows());
+        for (&field, values) in &tile.batch.fields {
+            if !RecordOutput::holds(self.format, field) {
+                let present = tile.rows().filter(|&row| values.number(row).is_some() || values.text(row).is_some()).count();
+                *lost.entry(field).or_default() += present as u64;
+            }
+        }
+    }
+}
+
+impl ConvertArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        let format = format_of(self.to.as_deref(), &self.output, None)?;
+        let mut output = RecordOutput::open(format, &self.output)?;
+        let run = Run {
+            fields: Fields::ALL,
+            ..Run::default()
+        };
+        let job = Encode { format };
+        let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
+        let reading = &self.read.reading;
+        let done = session.read(&self.read.inputs, reading, run, &job, |(encoded, some)| {
+            for (field, records) in some {
+                *lost.entry(field).or_default() += records;
+            }
+            output.put(&encoded)
+        })?;
+        if done.summary.failure.is_none() {
+            output.finish()?;
+            for (field, records) in lost.into_iter().filter(|&(_, records)| records > 0) {
+                session.note(format_args!(
+                    "{format} has no place for `{}`, which {} records carried",
+                    field.name(),
+                    grouped(records)
+                ));
+            }
+        }
+        session.conclude(done.summary)
+    }
+}

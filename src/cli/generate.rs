@@ -1,0 +1,97 @@
+//! `generate`: positions by seeded random play, any number, the same for the same seed everywhere.
+
+use super::args::OutputArgs;
+use super::interrupt;
+use super::output::{Encoded, RecordOutput, format_of};
+use super::session::Session;
+use anyhow::{Context, Result};
+use clap::Args;
+use lanefish::Error;
+use lanefish::batch::Batch;
+use lanefish::block::Packed;
+use lanefish::chess::random::{Random, RandomPlay, Start};
+use lanefish::formats::Format;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+/// Make positions by seeded random play
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// Number of positions
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
+    number: u64,
+
+    /// The same seed gives the same positions, whatever the number of threads
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Begin the games from Chess960 arrays, every other one with different arrays for both sides
+    #[arg(long)]
+    chess960: bool,
+
+    /// Format of the output [default: from the name given with -o, else fen]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Positions of a shard: each has games of its own, so that threads need not wait for one another.
+const SHARD: u64 = 1 << 14;
+
+impl GenerateArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        let format = format_of(self.to.as_deref(), &self.output, Some(Format::Fen))?;
+        let mut output = RecordOutput::open(format, &self.output)?;
+        let interrupt = interrupt::flag();
+        let shards = self.number.div_ceil(SHARD);
+        let threads = (session.threads as u64).min(shards);
+        thread::scope(|scope| {
+            // Each thread makes every so-many-th shard; taking them in turn puts them in order.
+            let receivers: Vec<Receiver<Encoded>> = (0..threads)
+                .map(|first| {
+                    let (sender, receiver) = sync_channel(1);
+                    scope.spawn(move || {
+                        let mine = (first..shards).step_by(threads as usize);
+                        // Nobody receives any more when writing has failed.
+                        let _ = mine.map(|shard| self.shard(shard, format))
+                            .try_for_each(|encoded| sender.send(encoded));
+                    });
+                    receiver
+                })
+                .collect();
+            for shard in 0..shards {
+                if interrupt.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted.into());
+                }
+                let encoded = receivers[(shard % threads) as usize]
+                    .recv()
+                    .context("a generating thread ended before its time")?;
+                output.put(&encoded)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        })?;
+        output.finish()?;
+        Ok(0)
+    }
+
+    /// The positions of one shard; the last may be cut short.
+    fn shard(&self, shard: u64, format: Format) -> Encoded {
+        let start = if self.chess960 { Start::Chess960 } else { Start::Standard };
+        // Mixed twice, so that neighbouring seeds and shards have nothing in common.
+        let seed = Random::new(Random::new(self.seed).bits() ^ shard).bits();
+        let len = SHARD.min(self.number - shard * SHARD) as usize;
+        let mut batch = Batch::new();
+        for position in RandomPlay::new(seed, start).map(|played| played.position).take(len) {
+            // Random play never fills the board, so that every position has a packed form.
+            if let Ok(board) = Packed::pack(&position) {
+                batch.push(board, position.halfmove, position.fullmove);
+            }
+        }
+        let mut encoded = Encoded::new(format);
+        encoded.add(&batch, 0..batch.len());
+        encoded
+    }
+}

@@ -1,0 +1,181 @@
+//! `info`: what a file holds; without one, what this CPU offers and which tier is used, and why.
+
+use super::args::{Global, Reading, TierChoice};
+use super::numbers::grouped;
+use super::session::{Nothing, Run, Session, analyzer_for};
+use anyhow::{Result, bail};
+use clap::Args;
+use lanefish::cpu;
+use lanefish::formats::boards::BoardsFile;
+use lanefish::formats::{self, Format};
+use lanefish::tiers::{Analyzer, Tier};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Tell what a file holds, or what this CPU offers and which tier is used
+///
+/// Only headers are read; `verify` reads everything.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The files; without any, the CPU is described
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// JSON instead of text: an object for the CPU or a single file, else one a line
+    #[arg(long)]
+    json: bool,
+}
+
+type Object = Map<String, Value>;
+
+impl InfoArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        if self.files.is_empty() {
+            let facts = cpu_facts(session.global().tier, session.analyzer);
+            return self.tell(&[facts]);
+        }
+        let facts = self.files.iter().map(|path| self.file_facts(session, path)).collect::<Result<Vec<_>>>()?;
+        self.tell(&facts)
+    }
+
+    fn tell(&self, all: &[Object]) -> Result<u8> {
+        match all {
+            [one] if self.json => super::print_object(one)?,
+            _ if self.json => {
+                for facts in all {
+                    super::print(format!("{}\n", Value::Object(facts.clone())).as_bytes())?;
+                }
+            }
+            _ => {
+                let texts: Vec<String> = all.iter().map(text).collect();
+                super::print(texts.join("\n").as_bytes())?;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// `--version`, with `-v` the CPU too.
+pub(super) fn version(global: &Global) -> Result<u8> {
+    let mut answer = format!("lanefish {}\n", env!("CARGO_PKG_VERSION"));
+    if global.verbose > 0 {
+        answer.push_str(&text(&cpu_facts(global.tier, analyzer_for(global.tier)?)));
+    }
+    super::print(answer.as_bytes())?;
+    Ok(0)
+}
+
+/// One `key: value` a line.
+fn text(facts: &Object) -> String {
+    let mut text = String::new();
+    for (key, value) in facts {
+        let value = match value {
+            Value::String(value) => value.clone(),
+            Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
+            Value::Array(values) => {
+                let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+                words.join(" ")
+            }
+            Value::Null => "unknown".to_owned(),
+            other => other.to_string(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key}: {value}");
+    }
+    text
+}
+
+fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
+    let names = |present: bool| -> Vec<&'static str> {
+        cpu::features()
+            .into_iter()
+            .filter(|feature| feature.present == present)
+            .map(|feature| feature.name)
+            .collect()
+    };
+    let available: Vec<&str> = Tier::ALL
+        .into_iter()
+        .filter(|tier| tier.is_available())
+        .map(Tier::name)
+        .collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Object::from_iter([
+        ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+        ("cpu".to_owned(), json!(cpu::model())),
+        ("architecture".to_owned(), json!(std::env::consts::ARCH)),
+        ("cores".to_owned(), json!(threads)),
+        ("features".to_owned(), json!(names(true))),
+        ("missing".to_owned(), json!(names(false))),
+        ("tiers".to_owned(), json!(available)),
+        ("tier".to_owned(), json!(analyzer.tier().name())),
+        ("uses".to_owned(), json!(analyzer.features())),
+        ("why".to_owned(), json!(why(choice, analyzer.tier()))),
+    ])
+}
+
+/// Why this tier was taken.
+fn why(choice: TierChoice, tier: Tier) -> String {
+    if let TierChoice::Only(tier) = choice {
+        return format!("{tier} was asked for by --tier or LANEFISH_TIER");
+    }
+    let reason = match tier {
+        Tier::Avx512 => "the CPU has AVX-512 F, BW, DQ and VL: eight boards at once".to_owned(),
+        Tier::Avx2 => "the CPU has AVX2 but not all of AVX-512 F, BW, DQ, VL: four boards at once".to_owned(),
+        Tier::Bmi2 => "the CPU has a fast PEXT but no AVX2".to_owned(),
+        _ => "the CPU has no instruction set that a faster tier needs".to_owned(),
+    };
+    if cpu::pext_is_microcoded() {
+        return format!("{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen");
+    }
+    reason
+}
+
+/// Larger inputs without a count in their header are not read through just to be counted.
+const COUNTED: u64 = 16 << 20;
+
+impl InfoArgs {
+    fn file_facts(&self, session: &Session<'_>, path: &Path) -> Result<Object> {
+        let path: Arc<Path> = Arc::from(path);
+        let metadata = fs::metadata(&path).ok();
+        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
+            bail!("{} is a directory; name the files in it", path.display());
+        }
+        let opened = formats::open(&path, None, Arc::default())?;
+        let (format, compression) = (opened.format, opened.input.compression());
+        drop(opened);
+        let bytes = metadata.map(|metadata| metadata.len());
+        let mut facts = Object::from_iter([
+            ("file".to_owned(), json!(path.display().to_string())),
+            ("format".to_owned(), json!(format.name())),
+            ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
+            ("bytes".to_owned(), json!(bytes)),
+        ]);
+        if format == Format::Boards && compression.is_none() {
+            let boards = BoardsFile::open(&path)?;
+            let (major, minor) = boards.version();
+            let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
+            facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));
+            facts.insert("records".to_owned(), json!(boards.len()));
+            facts.insert("columns".to_owned(), json!(columns));
+            facts.insert("blocks".to_owned(), json!(boards.blocks()));
+            facts.insert("records_per_block".to_owned(), json!(boards.block_len()));
+            let checksum = "header, index and end are intact; verify checks the blocks";
+            facts.insert("checksum".to_owned(), json!(checksum));
+        } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
+            let reading = Reading { from: None, keep_en_passant: false };
+            let inputs = [path.to_path_buf()];
+            let done = session.read(&inputs, &reading, Run::default(), &Nothing, |()| Ok(()))?;
+            if let Some(failure) = done.summary.failure {
+                return Err(failure.into());
+            }
+            facts.insert("records".to_owned(), json!(done.summary.records));
+            facts.insert("rejected".to_owned(), json!(done.summary.rejected));
+        } else {
+            facts.insert("records".to_owned(), Value::Null);
+        }
+        Ok(facts)
+    }
+}

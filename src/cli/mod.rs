@@ -1,0 +1,107 @@
+//! The commands, one file each, and what they share.
+
+mod args;
+mod completions;
+mod compute;
+mod convert;
+mod generate;
+mod info;
+mod interrupt;
+mod man;
+mod numbers;
+mod output;
+mod perft;
+mod position;
+mod progress;
+mod session;
+mod show;
+mod stats;
+mod style;
+mod verify;
+
+use anyhow::Result;
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use serde_json::{Map, Value};
+use session::Session;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Exit status: finished, but something is wrong with the data.
+const SOMETHING_WRONG: u8 = 1;
+/// Exit status: could not do the job. What clap uses for wrong usage, too.
+const FAILED: u8 = 2;
+/// Exit status after Ctrl-C, as shells expect it.
+const INTERRUPTED: u8 = 130;
+
+/// Parses the arguments and runs the command.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    let status = dispatch(&cli).unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return 0;
+        }
+        if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
+            return INTERRUPTED;
+        }
+        // Nothing can be done where standard error is closed too.
+        let _ = writeln!(io::stderr(), "lanefish: {error:#}");
+        FAILED
+    });
+    ExitCode::from(status)
+}
+
+fn dispatch(cli: &Cli) -> Result<u8> {
+    let global = &cli.global;
+    if cli.version {
+        return info::version(global);
+    }
+    match &cli.command {
+        None => {
+            let _ = write!(io::stderr(), "{}", Cli::command().render_help());
+            Ok(FAILED)
+        }
+        Some(Command::Completions(command)) => command.run(),
+        Some(Command::Man(command)) => command.run(),
+        Some(Command::Info(command)) => command.run(&Session::new(global)?),
+        Some(Command::Stats(command)) => command.run(&Session::new(global)?),
+        Some(Command::Compute(command)) => command.run(&Session::new(global)?),
+        Some(Command::Convert(command)) => command.run(&Session::new(global)?),
+        Some(Command::Show(command)) => command.run(&Session::new(global)?),
+        Some(Command::Perft(command)) => command.run(&Session::new(global)?),
+        Some(Command::Generate(command)) => command.run(&Session::new(global)?),
+        Some(Command::Verify(command)) => command.run(&Session::new(global)?),
+    }
+}
+
+/// Whether the reader of our output went away, as `| head` does.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Writes to standard output at once.
+fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(lanefish::Error::stdout)
+}
+
+/// Prints the whole of an answer.
+fn print(bytes: &[u8]) -> Result<()> {
+    Ok(write_stdout(bytes)?)
+}
+
+/// Prints a JSON object, each key on a line of its own and each value on one line.
+fn print_object(object: &Map<String, Value>) -> Result<()> {
+    let lines: Vec<String> = object
+        .iter()
+        .map(|(key, value)| format!("  {}: {value}", Value::String(key.clone())))
+        .collect();
+    print(format!("{{\n{}\n}}\n", lines.join(",\n")).as_bytes())
+}

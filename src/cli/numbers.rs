@@ -1,0 +1,61 @@
+//! Numbers for people.
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three digits and a unit: `3.21 M`, `18.0 k`, `214`.
+pub(crate) fn short(number: f64) -> String {
+    let (scaled, unit) = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")]
+        .into_iter()
+        .find(|&(unit, _)| number >= unit)
+        .map_or((number, ""), |(by, unit)| (number / by, unit));
+    let decimals = match scaled {
+        _ if unit.is_empty() => 0,
+        100.0.. => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$}{unit}")
+}
+
+/// A part of a whole in percent, with as many decimals as keep something visible.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    let share = part as f64 / whole as f64 * 100.0;
+    match share {
+        0.0 => "0 %".to_owned(),
+        ..0.001 => "< 0.001 %".to_owned(),
+        ..0.1 => format!("{share:.3} %"),
+        _ => format!("{share:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(short(214.0), "214");
+        assert_eq!(short(18_040.0), "18.0 k");
+        assert_eq!(short(3.214e9), "3.21 G");
+        assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(percent(1, 10_000), "0.010 %");
+        assert_eq!(percent(0, 0), "-");
+    }
+}

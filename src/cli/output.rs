@@ -1,0 +1,189 @@
+//! Where results go: standard output, or a file that appears whole or not at all.
+
+use super::args::OutputArgs;
+use anyhow::{Result, bail};
+use lanefish::Error;
+use lanefish::batch::{Batch, Field, Fields};
+use lanefish::formats::Format;
+use lanefish::formats::boards::BoardsWriter;
+use lanefish::output::AtomicFile;
+use lanefish::output::text::{holds, write_line};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Standard output or a file.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+    File(AtomicFile),
+    /// A device or a pipe with a name: nothing that could be replaced.
+    Special { path: PathBuf, out: BufWriter<File> },
+}
+
+/// Fewer system calls; buffers of rows are written through.
+const BUFFER: usize = 1 << 18;
+
+impl Output {
+    pub(crate) fn open(args: &OutputArgs) -> Result<Self> {
+        let path = match &args.output {
+            Some(path) if path.as_os_str() != "-" => path,
+            _ => return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout().lock()))),
+        };
+        if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+            bail!("{} is a directory", path.display());
+        }
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let failed = |source| Error::Write { path: path.clone(), source };
+            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+            let out = BufWriter::with_capacity(BUFFER, file);
+            return Ok(Self::Special { path: path.clone(), out });
+        }
+        Ok(Self::File(AtomicFile::create(path, args.force)?))
+    }
+
+    /// Its name.
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Stdout(_) => PathBuf::from("standard output"),
+            Self::File(file) => file.path().to_owned(),
+            Self::Special { path, .. } => path.clone(),
+        }
+    }
+
+    /// Gives an error of writing its place.
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Write { path: self.path(), source }
+    }
+
+    /// Writes; errors know the place.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write_all(bytes).map_err(|error| self.failed(error))
+    }
+
+    /// Writes out what is buffered and lets a file appear under its name.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        self.flush().map_err(|error| self.failed(error))?;
+        match self {
+            Self::File(file) => file.commit(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(file) => file.write(bytes),
+            Self::Special { out, .. } => out.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(file) => file.flush(),
+            Self::Special { out, .. } => out.flush(),
+        }
+    }
+}
+
+/// The format that an output is to have: as it is named, or as the file's name tells.
+pub(crate) fn format_of(to: Option<&str>, args: &OutputArgs, default: Option<Format>) -> Result<Format> {
+    if let Some(name) = to {
+        return Ok(name.parse()?);
+    }
+    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    match (file, default) {
+        (None, Some(default)) => Ok(default),
+        (None, None) => bail!("name a format with --to, or a file with -o"),
+        (Some(path), _) => match Format::of_name(path) {
+            Some(format) => Ok(format),
+            None => bail!("{}: the name tells no format; add --to FORMAT", path.display()),
+        },
+    }
+}
+
+/// Records on their way into an output of some format.
+#[derive(Debug)]
+pub(crate) enum RecordOutput {
+    Lines(Output),
+    Boards {
+        path: PathBuf,
+        writer: Box<BoardsWriter<Output>>,
+    },
+}
+
+/// What a chunk of records becomes before it is written: text is made on all threads.
+#[derive(Debug)]
+pub(crate) enum Encoded {
+    Lines { format: Format, text: Vec<u8> },
+    Boards(Batch),
+}
+
+impl Encoded {
+    pub(crate) fn new(format: Format) -> Self {
+        match format {
+            Format::Boards => Self::Boards(Batch::new()),
+            _ => Self::Lines { format, text: Vec::new() },
+        }
+    }
+
+    pub(crate) fn add(&mut self, batch: &Batch, rows: Range<usize>) {
+        match self {
+            Self::Lines { format, text } => {
+                rows.for_each(|row| write_line(*format, batch, row, text));
+            }
+            Self::Boards(all) => all.extend_from(batch, rows),
+        }
+    }
+}
+
+impl RecordOutput {
+    /// Begins an output.
+    pub(crate) fn open(format: Format, args: &OutputArgs) -> Result<Self> {
+        let output = Output::open(args)?;
+        if format != Format::Boards {
+            return Ok(Self::Lines(output));
+        }
+        if matches!(output, Output::Stdout(_)) && io::stdout().is_terminal() {
+            bail!("boards files are binary and not written to a terminal; use -o FILE");
+        }
+        let path = output.path();
+        let writer = BoardsWriter::new(output, Fields::ALL)
+            .map_err(|source| Error::Write { path: path.clone(), source })?;
+        Ok(Self::Boards { path, writer: Box::new(writer) })
+    }
+
+    /// Whether this field has a place in the format.
+    pub(crate) fn holds(format: Format, field: Field) -> bool {
+        holds(format).is_none_or(|fields| fields.contains(field))
+    }
+
+    pub(crate) fn put(&mut self, encoded: &Encoded) -> Result<(), Error> {
+        match (self, encoded) {
+            (Self::Lines(output), Encoded::Lines { text, .. }) => output.put(text),
+            (Self::Boards { path, writer }, Encoded::Boards(batch)) => writer
+                .write(batch, 0..batch.len())
+                .map_err(|source| Error::Write { path: path.clone(), source }),
+            _ => unreachable!("encoded for another output"),
+        }
+    }
+
+    /// Completes the output and lets a file appear under its name.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let output = match self {
+            Self::Lines(output) => output,
+            Self::Boards { path, writer } => {
+                let failed = |source| Error::Write { path: path.clone(), source };
+                let (mut output, finished) = writer.finish().map_err(failed)?;
+                if let Output::File(file) = &mut output {
+                    file.rewrite_start(&finished.header).map_err(failed)?;
+                }
+                output
+            }
+        };
+        output.finish()
+    }
+}

@@ -1,0 +1,39 @@
+//! A position given as an argument.
+
+use super::session::Session;
+use anyhow::{Context, Result, bail};
+use lanefish::chess::fen::{FenOptions, parse};
+use lanefish::chess::Position;
+use lanefish::chess::validity::Validity;
+use std::ffi::OsStr;
+
+/// Whether an argument is meant as FEN rather than as the name of a file: eight ranks of pieces, or
+/// `startpos`.
+pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
+    let Some(board) = argument.to_str().and_then(|text| text.split_whitespace().next()) else {
+        return false;
+    };
+    if board == "startpos" {
+        return true;
+    }
+    board.matches('/').count() == 7
+        && board.bytes().all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
+}
+
+/// The position of a FEN; nothing or `startpos` is the start.
+pub(crate) fn position_of(fen: &str, session: &Session<'_>, keep_en_passant: bool) -> Result<Position> {
+    if fen.is_empty() || fen == "startpos" {
+        return Ok(Position::standard());
+    }
+    let options = FenOptions { keep_en_passant };
+    let parsed = parse(fen.as_bytes(), options).with_context(|| format!("`{fen}` is not a FEN"))?;
+    if !parsed.rest.is_empty() {
+        let rest = String::from_utf8_lossy(parsed.rest);
+        bail!("`{fen}`: `{rest}` follows the six fields");
+    }
+    let violations = parsed.violations(session.validity(Validity::Playable));
+    if !violations.is_empty() {
+        bail!("`{fen}` is no acceptable position: {violations}");
+    }
+    Ok(parsed.position)
+}

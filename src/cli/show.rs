@@ -1,0 +1,239 @@
+//! `show`: positions on a board in the terminal, with what attacks, checks and pins.
+
+use super::args::Reading;
+use super::position::{looks_like_fen, position_of};
+use super::session::{Run, Session};
+use super::style::Style;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use lanefish::chess::{Bitboard, Color, Position, Role, Square};
+use lanefish::pipeline::{Job, Tile};
+use lanefish::tiers::Wanted;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Draw positions on a board, with attacks, checks and pins
+///
+/// Pieces that give check and pieces that are pinned are marked (in colour by red and yellow, without
+/// colour as !N and (N)).
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A FEN, or files, directories, or - for standard input
+    #[arg(value_name = "FEN|INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    /// Draw the record with this number (from 0); without it, the first record, or as many as --limit says
+    #[arg(long, value_name = "N", conflicts_with = "limit")]
+    index: Option<u64>,
+
+    /// Mark the squares that a side attacks
+    #[arg(long, value_name = "SIDE", num_args = 0..=1, default_missing_value = "both")]
+    attacks: Option<Attacks>,
+
+    /// Figurines instead of letters
+    #[arg(long)]
+    unicode: bool,
+
+    /// Black at the bottom
+    #[arg(long)]
+    flip: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Attacks {
+    White,
+    Black,
+    Both,
+}
+
+/// Keeps the positions.
+struct Take;
+
+impl Job for Take {
+    type Output = Vec<(u64, Position)>;
+    fn wanted(&self) -> Wanted {
+        Wanted::NOTHING
+    }
+    fn begin(&self) -> Self::Output {
+        Vec::new()
+    }
+    fn tile(&self, positions: &mut Self::Output, tile: Tile<'_>) {
+        positions.extend(tile.rows().filter_map(|row| {
+            Some((tile.batch.index(row), tile.batch.position(row).ok()?))
+        }));
+    }
+}
+
+impl ShowArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        if let Some(first) = self.inputs.first()
+            && looks_like_fen(first.as_os_str())
+            && !Path::new(first).exists()
+        {
+            let words: Vec<_> = self.inputs.iter().map(|word| word.to_string_lossy()).collect();
+            let keep = self.reading.keep_en_passant;
+            let position = position_of(&words.join(" "), session, keep)?;
+            super::print(self.draw(&position, session.style).as_bytes())?;
+            return Ok(0);
+        }
+        let run = Run {
+            skip: self.index,
+            limit: Some(1),
+            ..Run::default()
+        };
+        let mut first = true;
+        let style = session.style;
+        let done = session.read(&self.inputs, &self.reading, run, &Take, |positions| {
+            for (index, position) in positions {
+                let blank = if first { "" } else { "\n" };
+                first = false;
+                let heading = style.heading(&format!("record {index}"));
+                let text = format!("{blank}{heading}\n{}", self.draw(&position, style));
+                super::write_stdout(text.as_bytes())?;
+            }
+            Ok(())
+        })?;
+        if done.summary.failure.is_none() && done.summary.records == 0 {
+            anyhow::bail!("there is no record to draw");
+        }
+        session.conclude(done.summary)
+    }
+
+    fn draw(&self, position: &Position, style: Style) -> String {
+        let marks = Marks {
+            checkers: position.checkers(),
+            pinned: position.pinned(),
+            white: match self.attacks {
+                Some(Attacks::White | Attacks::Both) => position.attacked_by(Color::White),
+                _ => Bitboard::EMPTY,
+            },
+            black: match self.attacks {
+                Some(Attacks::Black | Attacks::Both) => position.attacked_by(Color::Black),
+                _ => Bitboard::EMPTY,
+            },
+        };
+        let facts = facts(position, self.attacks.is_some());
+        let mut facts = facts.iter();
+        let mut text = String::new();
+        for row in 0..8u8 {
+            let rank = if self.flip { row } else { 7 - row };
+            text.push_str(&style.faint(&format!("{} ", rank + 1)));
+            for column in 0..8u8 {
+                let file = if self.flip { 7 - column } else { column };
+                let square = Square::new(rank * 8 + file);
+                text.push_str(&self.cell(position, square, &marks, style));
+            }
+            let _ = writeln!(text, "  {}", facts.next().map_or("", String::as_str));
+        }
+        let files = if self.flip { "hgfedcba" } else { "abcdefgh" };
+        text.push_str("  ");
+        for file in files.chars() {
+            text.push_str(&style.faint(&format!(" {file} ")));
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+        for fact in facts {
+            let _ = writeln!(text, "{fact}");
+        }
+        let _ = writeln!(text, "{position}");
+        text
+    }
+
+    /// Three columns: the piece between its marks.
+    fn cell(&self, position: &Position, square: Square, marks: &Marks, style: Style) -> String {
+        let piece = position.piece_at(square);
+        let letter = match piece {
+            None => ' ',
+            Some(piece) if self.unicode => {
+                let at = piece.role.index();
+                let figurines = match piece.color {
+                    Color::White => ['♙', '♘', '♗', '♖', '♕', '♔'],
+                    Color::Black => ['♟', '♞', '♝', '♜', '♛', '♚'],
+                };
+                figurines[at]
+            }
+            Some(piece) => piece.letter(),
+        };
+        let (white, black) = (marks.white.contains(square), marks.black.contains(square));
+        let checks = marks.checkers.contains(square);
+        let pinned = marks.pinned.contains(square);
+        let king_in_check = piece.is_some_and(|piece| {
+            piece.role == Role::King && piece.color == position.side_to_move && marks.checkers.any()
+        });
+        if style.has_color() {
+            let light = (square.file().index() + square.rank().index()) % 2 == 1;
+            let background = match (white, black) {
+                _ if checks || king_in_check => 160,
+                _ if pinned => 172,
+                (true, true) => if light { 176 } else { 133 },
+                (true, false) => if light { 110 } else { 67 },
+                (false, true) => if light { 174 } else { 131 },
+                _ => if light { 180 } else { 137 },
+            };
+            let ink = match piece {
+                Some(piece) if piece.color == Color::White => 231,
+                _ => 16,
+            };
+            return style.sgr(&format!("1;38;5;{ink};48;5;{background}"), &format!(" {letter} "));
+        }
+        let letter = if letter == ' ' { '.' } else { letter };
+        match (checks || king_in_check, pinned, white, black) {
+            (true, ..) => format!("!{letter} "),
+            (_, true, ..) => format!("({letter})"),
+            (.., true, true) => format!(" {letter}±"),
+            (.., true, false) => format!(" {letter}+"),
+            (.., false, true) => format!(" {letter}-"),
+            _ => format!(" {letter} "),
+        }
+    }
+}
+
+/// What is marked on the board.
+struct Marks {
+    checkers: Bitboard,
+    pinned: Bitboard,
+    white: Bitboard,
+    black: Bitboard,
+}
+
+/// What stands beside the board.
+fn facts(position: &Position, attacks: bool) -> Vec<String> {
+    let list = |set: Bitboard| {
+        let squares: Vec<String> = set.into_iter().map(|square| square.to_string()).collect();
+        squares.join(" ")
+    };
+    let side = match position.side_to_move {
+        Color::White => "White",
+        Color::Black => "Black",
+    };
+    let moves = position.legal_moves();
+    let checkers = position.checkers();
+    let state = match (moves.is_empty(), checkers.len()) {
+        (true, 0) => ", stalemate",
+        (true, _) => ", checkmate",
+        (false, 0) => "",
+        (false, 1) => ", check",
+        (false, _) => ", double check",
+    };
+    let mut facts = vec![
+        format!("{side} to move{state}"),
+        format!("{} legal moves", moves.len()),
+    ];
+    if checkers.any() {
+        facts.push(format!("checkers {}", list(checkers)));
+    }
+    let pinned = position.pinned();
+    if pinned.any() {
+        facts.push(format!("pinned {}", list(pinned)));
+    }
+    if attacks {
+        let count = |color| position.attacked_by(color).len();
+        facts.push(format!("White attacks {} squares (+)", count(Color::White)));
+        facts.push(format!("Black attacks {} squares (-)", count(Color::Black)));
+    }
+    facts.push(format!("key {:#018x}", position.polyglot_key()));
+    facts
+}

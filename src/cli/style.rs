@@ -1,0 +1,46 @@
+//! Colours of the terminal, used or left out as `--color`, `NO_COLOR` and the terminal say.
+
+use super::args::When;
+use std::env;
+use std::io::{IsTerminal, stdout};
+
+/// Whether colours are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    color: bool,
+}
+
+impl Style {
+    pub(crate) fn for_stdout(when: When) -> Self {
+        let color = match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+                    || env::var_os("TERM").is_some_and(|value| value == "dumb");
+                !refused && stdout().is_terminal()
+            }
+        };
+        Self { color }
+    }
+
+    pub(crate) fn has_color(self) -> bool {
+        self.color
+    }
+    /// A heading.
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.sgr("1", text)
+    }
+    /// Something of less weight.
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.sgr("2", text)
+    }
+    /// Text under an SGR code such as `1` or `48;5;240`.
+    pub(crate) fn sgr(self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `verify`: reads everything and reports what is wrong, and where.
+
+use super::args::ReadArgs;
+use super::numbers::grouped;
+use super::session::{Nothing, Run, Session};
+use super::SOMETHING_WRONG;
+use anyhow::Result;
+use clap::Args;
+use lanefish::Error;
+use lanefish::chess::validity::Validity;
+use lanefish::pipeline::{FileSummary, Summary};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// Check checksums, structure and the legality of each position
+///
+/// Positions are judged strictly unless --validity says otherwise. Exit status 1 tells that something is
+/// wrong, 2 that a file cannot be read to its end.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl VerifyArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        let run = Run {
+            default_validity: Validity::Strict,
+            past_damage: true,
+            ..Run::default()
+        };
+        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
+        let summary = done.summary;
+        if let Some(Error::Interrupted) = summary.failure {
+            return session.conclude(summary);
+        }
+        let damaged = summary.files.iter().any(|file| !file.damage.is_empty());
+        let ok = summary.rejected == 0 && !damaged && summary.failure.is_none();
+        if self.json {
+            super::print_object(&object(&summary, ok))?;
+        } else {
+            super::print(text(&summary, ok).as_bytes())?;
+        }
+        let status = session.conclude(summary)?;
+        Ok(if damaged { status.max(SOMETHING_WRONG) } else { status })
+    }
+}
+
+/// What is wrong with the bytes of an input: damaged places, and the place where reading ended.
+struct Found<'a> {
+    file: &'a FileSummary,
+    damage: Vec<(u64, String)>,
+}
+
+fn found(summary: &Summary) -> Vec<Found<'_>> {
+    let mut found: Vec<Found<'_>> = summary
+        .files
+        .iter()
+        .map(|file| Found {
+            file,
+            damage: file.damage.iter().map(|damage| (damage.offset, damage.what.clone())).collect(),
+        })
+        .collect();
+    // Inputs are read one after the other: what ended the run lies in the last one.
+    if let (Some(last), Some(failure)) = (found.last_mut(), &summary.failure) {
+        let offset = match failure {
+            Error::Container { offset, .. } | Error::Read { offset, .. } => Some(*offset),
+            Error::Damaged { damage, .. } => Some(damage.offset),
+            _ => None,
+        };
+        if let Some(offset) = offset {
+            last.damage.push((offset, failure.to_string()));
+        }
+    }
+    found
+}
+
+fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
+    let files: Vec<Value> = found(summary)
+        .into_iter()
+        .map(|Found { file, damage }| {
+            let damage: Vec<Value> = damage
+                .into_iter()
+                .map(|(offset, what)| json!({ "offset": offset, "what": what }))
+                .collect();
+            json!({
+                "path": file.path.display().to_string(),
+                "format": file.format.name(),
+                "records": file.records,
+                "rejected": file.rejected,
+                "reasons": file.reasons,
+                "damage": damage,
+            })
+        })
+        .collect();
+    Map::from_iter([("files".to_owned(), files.into()), ("ok".to_owned(), json!(ok))])
+}
+
+fn text(summary: &Summary, ok: bool) -> String {
+    let mut text = String::new();
+    for Found { file, damage } in found(summary) {
+        let good = file.rejected == 0 && damage.is_empty();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}: {}, {} records, {} rejected{}",
+            file.path.display(),
+            file.format,
+            grouped(file.records),
+            grouped(file.rejected),
+            if good { ", ok" } else { "" },
+        );
+        for (reason, count) in &file.reasons {
+            let _ = writeln!(text, "  {reason}: {}", grouped(*count));
+        }
+        for (offset, what) in damage {
+            let _ = writeln!(text, "  damaged at byte {offset}: {what}");
+        }
+    }
+    text.push_str(if ok { "ok\n" } else { "not ok\n" });
+    text
+}
