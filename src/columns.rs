@@ -82,7 +82,11 @@ impl Cell<'_> {
     /// Appends the value as a CSV field, in quotes where it needs them; nothing where it is missing.
     pub fn write_csv(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Text(text) if text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) => {
+            Self::Text(text)
+                if text
+                    .bytes()
+                    .any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) =>
+            {
                 out.push(b'"');
                 for byte in text.bytes() {
                     if byte == b'"' {
@@ -250,10 +254,16 @@ impl<'a> Row<'a> {
         }
     }
     fn material(&self, side: u64) -> u64 {
-        [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)]
-            .into_iter()
-            .map(|(role, worth)| count(self.role(role) & side) * worth)
-            .sum()
+        [
+            (Role::Pawn, 1),
+            (Role::Knight, 3),
+            (Role::Bishop, 3),
+            (Role::Rook, 5),
+            (Role::Queen, 9),
+        ]
+        .into_iter()
+        .map(|(role, worth)| count(self.role(role) & side) * worth)
+        .sum()
     }
     fn phase(&self) -> u64 {
         let minors = count(self.role(Role::Knight) | self.role(Role::Bishop));
@@ -264,7 +274,8 @@ impl<'a> Row<'a> {
         self.batch.values(field)?.number(self.record)
     }
     fn unsigned(&self, field: Field) -> Cell<'_> {
-        self.number(field).map_or(Cell::Missing, |n| Cell::Unsigned(n as u64))
+        self.number(field)
+            .map_or(Cell::Missing, |n| Cell::Unsigned(n as u64))
     }
     fn text(&self, field: Field) -> Cell<'_> {
         self.batch
@@ -381,13 +392,36 @@ impl Columns {
 }
 
 const NOTHING: Wanted = Wanted::NOTHING;
-const MOVES: Wanted = Wanted { moves: true, ..NOTHING };
-const KINDS: Wanted = Wanted { moves: true, kinds: true, ..NOTHING };
-const CHECKERS: Wanted = Wanted { checkers: true, ..NOTHING };
-const ENDED: Wanted = Wanted { moves: true, checkers: true, ..NOTHING };
-const ATTACKS: Wanted = Wanted { attacks: true, ..NOTHING };
-const PINNED: Wanted = Wanted { pinned: true, ..NOTHING };
-const MOBILITY: Wanted = Wanted { mobility: true, ..NOTHING };
+const MOVES: Wanted = Wanted {
+    moves: true,
+    ..NOTHING
+};
+const KINDS: Wanted = Wanted {
+    moves: true,
+    kinds: true,
+    ..NOTHING
+};
+const CHECKERS: Wanted = Wanted {
+    checkers: true,
+    ..NOTHING
+};
+const ENDED: Wanted = Wanted {
+    moves: true,
+    checkers: true,
+    ..NOTHING
+};
+const ATTACKS: Wanted = Wanted {
+    attacks: true,
+    ..NOTHING
+};
+const PINNED: Wanted = Wanted {
+    pinned: true,
+    ..NOTHING
+};
+const MOBILITY: Wanted = Wanted {
+    mobility: true,
+    ..NOTHING
+};
 
 const fn column(
     name: &'static str,
@@ -396,73 +430,381 @@ const fn column(
     get: Getter,
     meaning: &'static str,
 ) -> Column {
-    Column { name, kind, meaning, wanted, field: None, get }
+    Column {
+        name,
+        kind,
+        meaning,
+        wanted,
+        field: None,
+        get,
+    }
 }
 
-const fn carried(
-    field: Field,
-    kind: Kind,
-    get: Getter,
-    meaning: &'static str,
-) -> Column {
-    Column { name: field.name(), kind, meaning, wanted: NOTHING, field: Some(field), get }
+const fn carried(field: Field, kind: Kind, get: Getter, meaning: &'static str) -> Column {
+    Column {
+        name: field.name(),
+        kind,
+        meaning,
+        wanted: NOTHING,
+        field: Some(field),
+        get,
+    }
 }
 
 /// All columns, in the order of listings and of `--columns all`.
 pub static COLUMNS: &[Column] = &[
-    column("index", Kind::U64, NOTHING, |r| Cell::Unsigned(r.batch.index(r.record)), "0-based number of the record over all inputs"),
-    column("fen", Kind::Text, NOTHING, |r| Cell::Fen(r.position()), "the position; castling as KQkq where the rook is the outermost one, else its file letter; en passant square only where such a capture is legal"),
-    column("stm", Kind::Text, NOTHING, |r| Cell::Letter(r.board.side_to_move().letter() as u8), "side to move, w or b"),
-    column("legal_moves", Kind::U16, MOVES, |r| Cell::Unsigned(r.legal().moves.into()), "number of legal moves; each promotion piece counts, castling counts once per rook"),
-    column("legal_captures", Kind::U16, KINDS, |r| Cell::Unsigned(r.legal().captures.into()), "of those, captures (en passant is one)"),
-    column("legal_promotions", Kind::U16, KINDS, |r| Cell::Unsigned(r.legal().promotions.into()), "of the legal moves, promotions"),
-    column("legal_castles", Kind::U16, KINDS, |r| Cell::Unsigned(r.legal().castles.into()), "of the legal moves, castlings"),
-    column("legal_en_passants", Kind::U16, KINDS, |r| Cell::Unsigned(r.legal().en_passants.into()), "of the legal moves, en passant captures"),
-    column("checkers", Kind::U8, CHECKERS, |r| Cell::Unsigned(count(r.checkers())), "number of enemy pieces giving check to the side to move"),
-    column("in_check", Kind::Flag, CHECKERS, |r| flag(r.checkers() != 0), "whether the side to move is in check"),
-    column("double_check", Kind::Flag, CHECKERS, |r| flag(count(r.checkers()) > 1), "whether more than one piece gives check"),
-    column("checkmate", Kind::Flag, ENDED, |r| flag(r.legal().moves == 0 && r.checkers() != 0), "in check and without a legal move"),
-    column("stalemate", Kind::Flag, ENDED, |r| flag(r.legal().moves == 0 && r.checkers() == 0), "not in check and without a legal move"),
-    column("attacked_white", Kind::U8, ATTACKS, |r| Cell::Unsigned(count(r.results.attacks_white[r.lane])), "number of squares that White attacks: sliders stop at the first piece, own pieces' squares count, pins are ignored"),
-    column("attacked_black", Kind::U8, ATTACKS, |r| Cell::Unsigned(count(r.results.attacks_black[r.lane])), "the same of Black"),
-    column("attacks_white", Kind::Bits, ATTACKS, |r| Cell::Bits(r.results.attacks_white[r.lane]), "squares that White attacks, a1 = bit 0, h8 = bit 63"),
-    column("attacks_black", Kind::Bits, ATTACKS, |r| Cell::Bits(r.results.attacks_black[r.lane]), "squares that Black attacks"),
-    column("checkers_mask", Kind::Bits, CHECKERS, |r| Cell::Bits(r.checkers()), "enemy pieces giving check"),
-    column("pinned_mask", Kind::Bits, PINNED, |r| Cell::Bits(r.results.pinned[r.lane]), "pieces of the side to move that are absolutely pinned to their king"),
-    column("mobility_white", Kind::U16, MOBILITY, |r| Cell::Unsigned(r.results.mobility[r.lane] & 0xFFFF), "pairs of a white knight, bishop, rook or queen and a square that it attacks and that holds no white piece"),
-    column("mobility_black", Kind::U16, MOBILITY, |r| Cell::Unsigned(r.results.mobility[r.lane] >> 16 & 0xFFFF), "the same of Black"),
-    column("pieces", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.board.occupied())), "number of pieces, pawns and kings included"),
-    column("white_pieces", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.white())), "of those, White's"),
-    column("black_pieces", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.black())), "of those, Black's"),
-    column("pawns", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.role(Role::Pawn))), "number of pawns of both sides"),
-    column("knights", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.role(Role::Knight))), "number of knights of both sides"),
-    column("bishops", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.role(Role::Bishop))), "number of bishops of both sides"),
-    column("rooks", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.role(Role::Rook))), "number of rooks of both sides"),
-    column("queens", Kind::U8, NOTHING, |r| Cell::Unsigned(count(r.role(Role::Queen))), "number of queens of both sides"),
-    column("material_white", Kind::U16, NOTHING, |r| Cell::Unsigned(r.material(r.white())), "White's material, 1-3-3-5-9"),
-    column("material_black", Kind::U16, NOTHING, |r| Cell::Unsigned(r.material(r.black())), "Black's material, 1-3-3-5-9"),
-    column("phase", Kind::U8, NOTHING, |r| Cell::Unsigned(r.phase()), "24 = all minor and major pieces on the board, 0 = none (minor 1, rook 2, queen 4; at most 24)"),
-    column("white_king", Kind::Text, NOTHING, |r| Cell::Square(Bitboard(r.role(Role::King) & r.white()).first()), "square of the white king"),
-    column("black_king", Kind::Text, NOTHING, |r| Cell::Square(Bitboard(r.role(Role::King) & r.black()).first()), "square of the black king"),
-    column("castling", Kind::Text, NOTHING, |r| Cell::Castling(r.position()), "castling rights, as in FEN"),
-    column("en_passant", Kind::Text, NOTHING, |r| Cell::Square(r.position().en_passant), "en passant square, as in FEN"),
-    column("halfmove", Kind::U16, NOTHING, |r| Cell::Unsigned(r.batch.halfmove[r.record].into()), "halfmove clock, as in FEN"),
-    column("fullmove", Kind::U16, NOTHING, |r| Cell::Unsigned(r.batch.fullmove[r.record].into()), "fullmove number, as in FEN"),
-    column("key", Kind::Bits, NOTHING, |r| Cell::Bits(r.position().polyglot_key()), "Polyglot Zobrist key"),
-    carried(Field::Game, Kind::U64, |r| r.unsigned(Field::Game), "0-based number of the game over all inputs"),
-    carried(Field::Ply, Kind::U16, |r| r.unsigned(Field::Ply), "plies since the start of the game"),
-    carried(Field::Move, Kind::Text, the_move, "the move played or the best move of the record, in UCI form"),
-    carried(Field::Score, Kind::I16, |r| r.number(Field::Score).map_or(Cell::Missing, Cell::Signed), "centipawns, from White's side"),
+    column(
+        "index",
+        Kind::U64,
+        NOTHING,
+        |r| Cell::Unsigned(r.batch.index(r.record)),
+        "0-based number of the record over all inputs",
+    ),
+    column(
+        "fen",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Fen(r.position()),
+        "the position; castling as KQkq where the rook is the outermost one, else its file letter; en passant square only where such a capture is legal",
+    ),
+    column(
+        "stm",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Letter(r.board.side_to_move().letter() as u8),
+        "side to move, w or b",
+    ),
+    column(
+        "legal_moves",
+        Kind::U16,
+        MOVES,
+        |r| Cell::Unsigned(r.legal().moves.into()),
+        "number of legal moves; each promotion piece counts, castling counts once per rook",
+    ),
+    column(
+        "legal_captures",
+        Kind::U16,
+        KINDS,
+        |r| Cell::Unsigned(r.legal().captures.into()),
+        "of those, captures (en passant is one)",
+    ),
+    column(
+        "legal_promotions",
+        Kind::U16,
+        KINDS,
+        |r| Cell::Unsigned(r.legal().promotions.into()),
+        "of the legal moves, promotions",
+    ),
+    column(
+        "legal_castles",
+        Kind::U16,
+        KINDS,
+        |r| Cell::Unsigned(r.legal().castles.into()),
+        "of the legal moves, castlings",
+    ),
+    column(
+        "legal_en_passants",
+        Kind::U16,
+        KINDS,
+        |r| Cell::Unsigned(r.legal().en_passants.into()),
+        "of the legal moves, en passant captures",
+    ),
+    column(
+        "checkers",
+        Kind::U8,
+        CHECKERS,
+        |r| Cell::Unsigned(count(r.checkers())),
+        "number of enemy pieces giving check to the side to move",
+    ),
+    column(
+        "in_check",
+        Kind::Flag,
+        CHECKERS,
+        |r| flag(r.checkers() != 0),
+        "whether the side to move is in check",
+    ),
+    column(
+        "double_check",
+        Kind::Flag,
+        CHECKERS,
+        |r| flag(count(r.checkers()) > 1),
+        "whether more than one piece gives check",
+    ),
+    column(
+        "checkmate",
+        Kind::Flag,
+        ENDED,
+        |r| flag(r.legal().moves == 0 && r.checkers() != 0),
+        "in check and without a legal move",
+    ),
+    column(
+        "stalemate",
+        Kind::Flag,
+        ENDED,
+        |r| flag(r.legal().moves == 0 && r.checkers() == 0),
+        "not in check and without a legal move",
+    ),
+    column(
+        "attacked_white",
+        Kind::U8,
+        ATTACKS,
+        |r| Cell::Unsigned(count(r.results.attacks_white[r.lane])),
+        "number of squares that White attacks: sliders stop at the first piece, own pieces' squares count, pins are ignored",
+    ),
+    column(
+        "attacked_black",
+        Kind::U8,
+        ATTACKS,
+        |r| Cell::Unsigned(count(r.results.attacks_black[r.lane])),
+        "the same of Black",
+    ),
+    column(
+        "attacks_white",
+        Kind::Bits,
+        ATTACKS,
+        |r| Cell::Bits(r.results.attacks_white[r.lane]),
+        "squares that White attacks, a1 = bit 0, h8 = bit 63",
+    ),
+    column(
+        "attacks_black",
+        Kind::Bits,
+        ATTACKS,
+        |r| Cell::Bits(r.results.attacks_black[r.lane]),
+        "squares that Black attacks",
+    ),
+    column(
+        "checkers_mask",
+        Kind::Bits,
+        CHECKERS,
+        |r| Cell::Bits(r.checkers()),
+        "enemy pieces giving check",
+    ),
+    column(
+        "pinned_mask",
+        Kind::Bits,
+        PINNED,
+        |r| Cell::Bits(r.results.pinned[r.lane]),
+        "pieces of the side to move that are absolutely pinned to their king",
+    ),
+    column(
+        "mobility_white",
+        Kind::U16,
+        MOBILITY,
+        |r| Cell::Unsigned(r.results.mobility[r.lane] & 0xFFFF),
+        "pairs of a white knight, bishop, rook or queen and a square that it attacks and that holds no white piece",
+    ),
+    column(
+        "mobility_black",
+        Kind::U16,
+        MOBILITY,
+        |r| Cell::Unsigned(r.results.mobility[r.lane] >> 16 & 0xFFFF),
+        "the same of Black",
+    ),
+    column(
+        "pieces",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.board.occupied())),
+        "number of pieces, pawns and kings included",
+    ),
+    column(
+        "white_pieces",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.white())),
+        "of those, White's",
+    ),
+    column(
+        "black_pieces",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.black())),
+        "of those, Black's",
+    ),
+    column(
+        "pawns",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.role(Role::Pawn))),
+        "number of pawns of both sides",
+    ),
+    column(
+        "knights",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.role(Role::Knight))),
+        "number of knights of both sides",
+    ),
+    column(
+        "bishops",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.role(Role::Bishop))),
+        "number of bishops of both sides",
+    ),
+    column(
+        "rooks",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.role(Role::Rook))),
+        "number of rooks of both sides",
+    ),
+    column(
+        "queens",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(count(r.role(Role::Queen))),
+        "number of queens of both sides",
+    ),
+    column(
+        "material_white",
+        Kind::U16,
+        NOTHING,
+        |r| Cell::Unsigned(r.material(r.white())),
+        "White's material, 1-3-3-5-9",
+    ),
+    column(
+        "material_black",
+        Kind::U16,
+        NOTHING,
+        |r| Cell::Unsigned(r.material(r.black())),
+        "Black's material, 1-3-3-5-9",
+    ),
+    column(
+        "phase",
+        Kind::U8,
+        NOTHING,
+        |r| Cell::Unsigned(r.phase()),
+        "24 = all minor and major pieces on the board, 0 = none (minor 1, rook 2, queen 4; at most 24)",
+    ),
+    column(
+        "white_king",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Square(Bitboard(r.role(Role::King) & r.white()).first()),
+        "square of the white king",
+    ),
+    column(
+        "black_king",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Square(Bitboard(r.role(Role::King) & r.black()).first()),
+        "square of the black king",
+    ),
+    column(
+        "castling",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Castling(r.position()),
+        "castling rights, as in FEN",
+    ),
+    column(
+        "en_passant",
+        Kind::Text,
+        NOTHING,
+        |r| Cell::Square(r.position().en_passant),
+        "en passant square, as in FEN",
+    ),
+    column(
+        "halfmove",
+        Kind::U16,
+        NOTHING,
+        |r| Cell::Unsigned(r.batch.halfmove[r.record].into()),
+        "halfmove clock, as in FEN",
+    ),
+    column(
+        "fullmove",
+        Kind::U16,
+        NOTHING,
+        |r| Cell::Unsigned(r.batch.fullmove[r.record].into()),
+        "fullmove number, as in FEN",
+    ),
+    column(
+        "key",
+        Kind::Bits,
+        NOTHING,
+        |r| Cell::Bits(r.position().polyglot_key()),
+        "Polyglot Zobrist key",
+    ),
+    carried(
+        Field::Game,
+        Kind::U64,
+        |r| r.unsigned(Field::Game),
+        "0-based number of the game over all inputs",
+    ),
+    carried(
+        Field::Ply,
+        Kind::U16,
+        |r| r.unsigned(Field::Ply),
+        "plies since the start of the game",
+    ),
+    carried(
+        Field::Move,
+        Kind::Text,
+        the_move,
+        "the move played or the best move of the record, in UCI form",
+    ),
+    carried(
+        Field::Score,
+        Kind::I16,
+        |r| r.number(Field::Score).map_or(Cell::Missing, Cell::Signed),
+        "centipawns, from White's side",
+    ),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
-    carried(Field::WhiteElo, Kind::U16, |r| r.unsigned(Field::WhiteElo), "White's rating"),
-    carried(Field::BlackElo, Kind::U16, |r| r.unsigned(Field::BlackElo), "Black's rating"),
-    carried(Field::Clock, Kind::U32, |r| r.unsigned(Field::Clock), "the mover's remaining time after the move, in centiseconds"),
-    carried(Field::Eco, Kind::Text, |r| r.text(Field::Eco), "opening code"),
-    carried(Field::Opening, Kind::Text, |r| r.text(Field::Opening), "name of the opening"),
-    carried(Field::TimeControl, Kind::Text, |r| r.text(Field::TimeControl), "time control, as the game gives it"),
-    carried(Field::Date, Kind::Text, |r| r.text(Field::Date), "date as YYYY.MM.DD"),
-    carried(Field::Site, Kind::Text, |r| r.text(Field::Site), "site; for Lichess the address of the game"),
-    carried(Field::Operations, Kind::Text, |r| r.text(Field::Operations), "EPD operations, as they stood in the line"),
+    carried(
+        Field::WhiteElo,
+        Kind::U16,
+        |r| r.unsigned(Field::WhiteElo),
+        "White's rating",
+    ),
+    carried(
+        Field::BlackElo,
+        Kind::U16,
+        |r| r.unsigned(Field::BlackElo),
+        "Black's rating",
+    ),
+    carried(
+        Field::Clock,
+        Kind::U32,
+        |r| r.unsigned(Field::Clock),
+        "the mover's remaining time after the move, in centiseconds",
+    ),
+    carried(
+        Field::Eco,
+        Kind::Text,
+        |r| r.text(Field::Eco),
+        "opening code",
+    ),
+    carried(
+        Field::Opening,
+        Kind::Text,
+        |r| r.text(Field::Opening),
+        "name of the opening",
+    ),
+    carried(
+        Field::TimeControl,
+        Kind::Text,
+        |r| r.text(Field::TimeControl),
+        "time control, as the game gives it",
+    ),
+    carried(
+        Field::Date,
+        Kind::Text,
+        |r| r.text(Field::Date),
+        "date as YYYY.MM.DD",
+    ),
+    carried(
+        Field::Site,
+        Kind::Text,
+        |r| r.text(Field::Site),
+        "site; for Lichess the address of the game",
+    ),
+    carried(
+        Field::Operations,
+        Kind::Text,
+        |r| r.text(Field::Operations),
+        "EPD operations, as they stood in the line",
+    ),
 ];
 
 fn the_move<'a>(row: &'a Row<'a>) -> Cell<'a> {
@@ -507,21 +849,34 @@ mod tests {
     fn values_of_a_position() {
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 7 31";
         assert_eq!(
-            row_of(fen, "stm,castling,halfmove,fullmove,pieces,white_pieces,pawns,rooks,phase"),
+            row_of(
+                fen,
+                "stm,castling,halfmove,fullmove,pieces,white_pieces,pawns,rooks,phase"
+            ),
             "b Kq 7 31 32 16 16 4 24 "
         );
         assert_eq!(row_of(fen, "fen"), format!("{fen} "));
         assert_eq!(
-            row_of(fen, "white_king,black_king,en_passant,material_white,material_black,score"),
+            row_of(
+                fen,
+                "white_king,black_king,en_passant,material_white,material_black,score"
+            ),
             "e1 e8 - 39 39  "
         );
-        assert_eq!(row_of(fen, "attacked_white,attacks_white"), "5 0x800000000000000f ");
+        assert_eq!(
+            row_of(fen, "attacked_white,attacks_white"),
+            "5 0x800000000000000f "
+        );
     }
 
     #[test]
     fn names_are_unique_and_meanings_are_one_line() {
         for (at, column) in COLUMNS.iter().enumerate() {
-            assert!(COLUMNS[..at].iter().all(|other| other.name != column.name), "{}", column.name);
+            assert!(
+                COLUMNS[..at].iter().all(|other| other.name != column.name),
+                "{}",
+                column.name
+            );
             assert!(!column.meaning.is_empty() && !column.meaning.contains('\n'));
         }
     }
@@ -531,11 +886,18 @@ mod tests {
         let written = |text: &str, json: bool| {
             let mut out = Vec::new();
             let cell = Cell::Text(text);
-            if json { cell.write_json(&mut out) } else { cell.write_csv(&mut out) }
+            if json {
+                cell.write_json(&mut out)
+            } else {
+                cell.write_csv(&mut out)
+            }
             String::from_utf8(out).unwrap()
         };
         assert_eq!(written("B12", false), "B12");
-        assert_eq!(written("Caro-Kann, \"Fantasy\"", false), "\"Caro-Kann, \"\"Fantasy\"\"\"");
+        assert_eq!(
+            written("Caro-Kann, \"Fantasy\"", false),
+            "\"Caro-Kann, \"\"Fantasy\"\"\""
+        );
         assert_eq!(written("a\"b\\c\u{1}é", true), "\"a\\\"b\\\\c\\u0001é\"");
     }
 

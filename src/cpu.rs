@@ -91,7 +91,11 @@ mod tests {
 
     #[test]
     fn newer_extensions_come_with_older_ones() {
-        let has = |name| features().iter().any(|feature| feature.name == name && feature.present);
+        let has = |name| {
+            features()
+                .iter()
+                .any(|feature| feature.name == name && feature.present)
+        };
         assert!(!has("avx512f") || has("avx2"));
     }
 }

@@ -66,7 +66,13 @@ pub(crate) struct Global {
     pub(crate) rejects: Option<PathBuf>,
 
     /// Skip so many records
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
     pub(crate) skip: u64,
 
     /// Take at most so many records (after the skipped ones)
@@ -99,9 +105,12 @@ pub(crate) enum TierChoice {
 
 fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
     // An empty LANEFISH_TIER is no choice.
-    let names = [PossibleValue::new("auto"), PossibleValue::new("").hide(true)]
-        .into_iter()
-        .chain(lanefish::tiers::Tier::ALL.map(|tier| PossibleValue::new(tier.name())));
+    let names = [
+        PossibleValue::new("auto"),
+        PossibleValue::new("").hide(true),
+    ]
+    .into_iter()
+    .chain(lanefish::tiers::Tier::ALL.map(|tier| PossibleValue::new(tier.name())));
     PossibleValuesParser::new(names)
         .map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
 }

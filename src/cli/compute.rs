@@ -76,7 +76,8 @@ impl Job for Format<'_> {
     fn tile(&self, text: &mut Vec<u8>, tile: Tile<'_>) {
         for record in tile.rows() {
             let results = &tile.results[(record - tile.start) / Group::LEN];
-            self.rows.row(self.columns, &Row::new(tile.batch, record, results), text);
+            self.rows
+                .row(self.columns, &Row::new(tile.batch, record, results), text);
         }
     }
 }
@@ -99,8 +100,13 @@ impl ComputeArgs {
             fields: columns.fields(),
             ..Run::default()
         };
-        let job = Format { columns: &columns, rows };
-        let done = session.read(&self.inputs, &self.reading, run, &job, |text| output.put(&text))?;
+        let job = Format {
+            columns: &columns,
+            rows,
+        };
+        let done = session.read(&self.inputs, &self.reading, run, &job, |text| {
+            output.put(&text)
+        })?;
         if done.summary.failure.is_none() {
             output.finish()?;
         }

@@ -43,7 +43,10 @@ impl Job for Encode {
         encoded.add(tile.batch, tile.rows());
         for (&field, values) in &tile.batch.fields {
             if !RecordOutput::holds(self.format, field) {
-                let present = tile.rows().filter(|&row| values.number(row).is_some() || values.text(row).is_some()).count();
+                let present = tile
+                    .rows()
+                    .filter(|&row| values.number(row).is_some() || values.text(row).is_some())
+                    .count();
                 *lost.entry(field).or_default() += present as u64;
             }
         }

@@ -56,7 +56,8 @@ impl GenerateArgs {
                     scope.spawn(move || {
                         let mine = (first..shards).step_by(threads as usize);
                         // Nobody receives any more when writing has failed.
-                        let _ = mine.map(|shard| self.shard(shard, format))
+                        let _ = mine
+                            .map(|shard| self.shard(shard, format))
                             .try_for_each(|encoded| sender.send(encoded));
                     });
                     receiver
@@ -79,12 +80,19 @@ impl GenerateArgs {
 
     /// The positions of one shard; the last may be cut short.
     fn shard(&self, shard: u64, format: Format) -> Encoded {
-        let start = if self.chess960 { Start::Chess960 } else { Start::Standard };
+        let start = if self.chess960 {
+            Start::Chess960
+        } else {
+            Start::Standard
+        };
         // Mixed twice, so that neighbouring seeds and shards have nothing in common.
         let seed = Random::new(Random::new(self.seed).bits() ^ shard).bits();
         let len = SHARD.min(self.number - shard * SHARD) as usize;
         let mut batch = Batch::new();
-        for position in RandomPlay::new(seed, start).map(|played| played.position).take(len) {
+        for position in RandomPlay::new(seed, start)
+            .map(|played| played.position)
+            .take(len)
+        {
             // Random play never fills the board, so that every position has a packed form.
             if let Ok(board) = Packed::pack(&position) {
                 batch.push(board, position.halfmove, position.fullmove);

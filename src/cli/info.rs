@@ -37,7 +37,11 @@ impl InfoArgs {
             let facts = cpu_facts(session.global().tier, session.analyzer);
             return self.tell(&[facts]);
         }
-        let facts = self.files.iter().map(|path| self.file_facts(session, path)).collect::<Result<Vec<_>>>()?;
+        let facts = self
+            .files
+            .iter()
+            .map(|path| self.file_facts(session, path))
+            .collect::<Result<Vec<_>>>()?;
         self.tell(&facts)
     }
 
@@ -123,12 +127,16 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     }
     let reason = match tier {
         Tier::Avx512 => "the CPU has AVX-512 F, BW, DQ and VL: eight boards at once".to_owned(),
-        Tier::Avx2 => "the CPU has AVX2 but not all of AVX-512 F, BW, DQ, VL: four boards at once".to_owned(),
+        Tier::Avx2 => {
+            "the CPU has AVX2 but not all of AVX-512 F, BW, DQ, VL: four boards at once".to_owned()
+        }
         Tier::Bmi2 => "the CPU has a fast PEXT but no AVX2".to_owned(),
         _ => "the CPU has no instruction set that a faster tier needs".to_owned(),
     };
     if cpu::pext_is_microcoded() {
-        return format!("{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen");
+        return format!(
+            "{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen"
+        );
     }
     reason
 }
@@ -150,7 +158,10 @@ impl InfoArgs {
         let mut facts = Object::from_iter([
             ("file".to_owned(), json!(path.display().to_string())),
             ("format".to_owned(), json!(format.name())),
-            ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
+            (
+                "compression".to_owned(),
+                json!(compression.map_or("none", |c| c.name())),
+            ),
             ("bytes".to_owned(), json!(bytes)),
         ]);
         if format == Format::Boards && compression.is_none() {
@@ -165,7 +176,10 @@ impl InfoArgs {
             let checksum = "header, index and end are intact; verify checks the blocks";
             facts.insert("checksum".to_owned(), json!(checksum));
         } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
-            let reading = Reading { from: None, keep_en_passant: false };
+            let reading = Reading {
+                from: None,
+                keep_en_passant: false,
+            };
             let inputs = [path.to_path_buf()];
             let done = session.read(&inputs, &reading, Run::default(), &Nothing, |()| Ok(()))?;
             if let Some(failure) = done.summary.failure {

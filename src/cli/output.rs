@@ -19,7 +19,10 @@ pub(crate) enum Output {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(AtomicFile),
     /// A device or a pipe with a name: nothing that could be replaced.
-    Special { path: PathBuf, out: BufWriter<File> },
+    Special {
+        path: PathBuf,
+        out: BufWriter<File>,
+    },
 }
 
 /// Fewer system calls; buffers of rows are written through.
@@ -29,16 +32,27 @@ impl Output {
     pub(crate) fn open(args: &OutputArgs) -> Result<Self> {
         let path = match &args.output {
             Some(path) if path.as_os_str() != "-" => path,
-            _ => return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout().lock()))),
+            _ => {
+                return Ok(Self::Stdout(BufWriter::with_capacity(
+                    BUFFER,
+                    io::stdout().lock(),
+                )));
+            }
         };
         if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
             bail!("{} is a directory", path.display());
         }
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            let failed = |source| Error::Write { path: path.clone(), source };
+            let failed = |source| Error::Write {
+                path: path.clone(),
+                source,
+            };
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
             let out = BufWriter::with_capacity(BUFFER, file);
-            return Ok(Self::Special { path: path.clone(), out });
+            return Ok(Self::Special {
+                path: path.clone(),
+                out,
+            });
         }
         Ok(Self::File(AtomicFile::create(path, args.force)?))
     }
@@ -54,7 +68,10 @@ impl Output {
 
     /// Gives an error of writing its place.
     fn failed(&self, source: io::Error) -> Error {
-        Error::Write { path: self.path(), source }
+        Error::Write {
+            path: self.path(),
+            source,
+        }
     }
 
     /// Writes; errors know the place.
@@ -90,17 +107,27 @@ impl Write for Output {
 }
 
 /// The format that an output is to have: as it is named, or as the file's name tells.
-pub(crate) fn format_of(to: Option<&str>, args: &OutputArgs, default: Option<Format>) -> Result<Format> {
+pub(crate) fn format_of(
+    to: Option<&str>,
+    args: &OutputArgs,
+    default: Option<Format>,
+) -> Result<Format> {
     if let Some(name) = to {
         return Ok(name.parse()?);
     }
-    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let file = args
+        .output
+        .as_deref()
+        .filter(|path| path.as_os_str() != "-");
     match (file, default) {
         (None, Some(default)) => Ok(default),
         (None, None) => bail!("name a format with --to, or a file with -o"),
         (Some(path), _) => match Format::of_name(path) {
             Some(format) => Ok(format),
-            None => bail!("{}: the name tells no format; add --to FORMAT", path.display()),
+            None => bail!(
+                "{}: the name tells no format; add --to FORMAT",
+                path.display()
+            ),
         },
     }
 }
@@ -126,7 +153,10 @@ impl Encoded {
     pub(crate) fn new(format: Format) -> Self {
         match format {
             Format::Boards => Self::Boards(Batch::new()),
-            _ => Self::Lines { format, text: Vec::new() },
+            _ => Self::Lines {
+                format,
+                text: Vec::new(),
+            },
         }
     }
 
@@ -151,9 +181,14 @@ impl RecordOutput {
             bail!("boards files are binary and not written to a terminal; use -o FILE");
         }
         let path = output.path();
-        let writer = BoardsWriter::new(output, Fields::ALL)
-            .map_err(|source| Error::Write { path: path.clone(), source })?;
-        Ok(Self::Boards { path, writer: Box::new(writer) })
+        let writer = BoardsWriter::new(output, Fields::ALL).map_err(|source| Error::Write {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self::Boards {
+            path,
+            writer: Box::new(writer),
+        })
     }
 
     /// Whether this field has a place in the format.
@@ -166,7 +201,10 @@ impl RecordOutput {
             (Self::Lines(output), Encoded::Lines { text, .. }) => output.put(text),
             (Self::Boards { path, writer }, Encoded::Boards(batch)) => writer
                 .write(batch, 0..batch.len())
-                .map_err(|source| Error::Write { path: path.clone(), source }),
+                .map_err(|source| Error::Write {
+                    path: path.clone(),
+                    source,
+                }),
             _ => unreachable!("encoded for another output"),
         }
     }
@@ -176,7 +214,10 @@ impl RecordOutput {
         let output = match self {
             Self::Lines(output) => output,
             Self::Boards { path, writer } => {
-                let failed = |source| Error::Write { path: path.clone(), source };
+                let failed = |source| Error::Write {
+                    path: path.clone(),
+                    source,
+                };
                 let (mut output, finished) = writer.finish().map_err(failed)?;
                 if let Output::File(file) = &mut output {
                     file.rewrite_start(&finished.header).map_err(failed)?;

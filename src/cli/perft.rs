@@ -1,10 +1,10 @@
 //! `perft`: counts the move tree, the classical test and benchmark of a move generator.
 
-use super::args::Reading;
-use super::position::position_of;
-use super::numbers::short;
-use super::session::{Run, Session};
 use super::SOMETHING_WRONG;
+use super::args::Reading;
+use super::numbers::short;
+use super::position::position_of;
+use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::batch::{Batch, Field};
@@ -19,10 +19,16 @@ use std::time::Instant;
 
 /// Count the move tree below a position
 #[derive(Debug, Args)]
-#[command(override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE...")]
+#[command(
+    override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE..."
+)]
 pub(crate) struct PerftArgs {
     /// The position [default: the start] and the depth in plies
-    #[arg(value_name = "[FEN] DEPTH", required_unless_present = "suite", conflicts_with = "suite")]
+    #[arg(
+        value_name = "[FEN] DEPTH",
+        required_unless_present = "suite",
+        conflicts_with = "suite"
+    )]
     position_and_depth: Vec<String>,
 
     /// Count per move of the position
@@ -34,7 +40,12 @@ pub(crate) struct PerftArgs {
     suite: Vec<PathBuf>,
 
     /// With --suite, leave out counts above this
-    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000_000,
+        requires = "suite"
+    )]
     max_nodes: u64,
 
     /// One JSON object instead of text
@@ -99,7 +110,10 @@ impl PerftArgs {
     }
 
     fn suite(&self, session: &Session<'_>) -> Result<u8> {
-        let reading = Reading { from: None, keep_en_passant: false };
+        let reading = Reading {
+            from: None,
+            keep_en_passant: false,
+        };
         let run = Run {
             fields: [Field::Operations].into_iter().collect(),
             ..Run::default()
@@ -163,7 +177,11 @@ impl PerftArgs {
             session.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
         }
         let status = session.conclude(done.summary)?;
-        Ok(if ok { status } else { status.max(SOMETHING_WRONG) })
+        Ok(if ok {
+            status
+        } else {
+            status.max(SOMETHING_WRONG)
+        })
     }
 }
 
@@ -192,7 +210,9 @@ impl Job for Cases {
 }
 
 fn case(batch: &Batch, row: usize) -> Option<Case> {
-    let operations = batch.values(Field::Operations).and_then(|values| values.text(row));
+    let operations = batch
+        .values(Field::Operations)
+        .and_then(|values| values.text(row));
     let operations = operations.map_or("", |text| text);
     Some(Case {
         position: batch.position(row).ok()?,

@@ -2,26 +2,35 @@
 
 use super::session::Session;
 use anyhow::{Context, Result, bail};
-use lanefish::chess::fen::{FenOptions, parse};
 use lanefish::chess::Position;
+use lanefish::chess::fen::{FenOptions, parse};
 use lanefish::chess::validity::Validity;
 use std::ffi::OsStr;
 
 /// Whether an argument is meant as FEN rather than as the name of a file: eight ranks of pieces, or
 /// `startpos`.
 pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
-    let Some(board) = argument.to_str().and_then(|text| text.split_whitespace().next()) else {
+    let Some(board) = argument
+        .to_str()
+        .and_then(|text| text.split_whitespace().next())
+    else {
         return false;
     };
     if board == "startpos" {
         return true;
     }
     board.matches('/').count() == 7
-        && board.bytes().all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
+        && board
+            .bytes()
+            .all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
 }
 
 /// The position of a FEN; nothing or `startpos` is the start.
-pub(crate) fn position_of(fen: &str, session: &Session<'_>, keep_en_passant: bool) -> Result<Position> {
+pub(crate) fn position_of(
+    fen: &str,
+    session: &Session<'_>,
+    keep_en_passant: bool,
+) -> Result<Position> {
     if fen.is_empty() || fen == "startpos" {
         return Ok(Position::standard());
     }

@@ -34,10 +34,20 @@ impl Meter {
         let shown = match when {
             When::Never => Shown::Never,
             When::Auto if !terminal => Shown::Never,
-            When::Auto => Shown::NotYet { terminal, after: PATIENCE },
-            When::Always => Shown::NotYet { terminal, after: Duration::ZERO },
+            When::Auto => Shown::NotYet {
+                terminal,
+                after: PATIENCE,
+            },
+            When::Always => Shown::NotYet {
+                terminal,
+                after: Duration::ZERO,
+            },
         };
-        Self { total, begin: Instant::now(), shown }
+        Self {
+            total,
+            begin: Instant::now(),
+            shown,
+        }
     }
 
     pub(crate) fn show(&mut self, progress: Progress) {
@@ -50,7 +60,9 @@ impl Meter {
                 Shown::Bar(bar(self.total, elapsed))
             } else {
                 self.line(progress);
-                Shown::Lines { last: Instant::now() }
+                Shown::Lines {
+                    last: Instant::now(),
+                }
             };
         }
         match &self.shown {
@@ -60,7 +72,9 @@ impl Meter {
             }
             Shown::Lines { last } if last.elapsed() >= LINE_EVERY => {
                 self.line(progress);
-                self.shown = Shown::Lines { last: Instant::now() };
+                self.shown = Shown::Lines {
+                    last: Instant::now(),
+                };
             }
             _ => {}
         }
@@ -78,7 +92,11 @@ impl Meter {
             0 => String::new(),
             games => format!("{} games, ", grouped(games)),
         };
-        format!("{games}{} records, {}/s", grouped(progress.records), short(rate))
+        format!(
+            "{games}{} records, {}/s",
+            grouped(progress.records),
+            short(rate)
+        )
     }
 
     fn line(&self, progress: Progress) {
@@ -99,7 +117,9 @@ fn bar(total: Option<u64>, elapsed: Duration) -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(10);
     let bar = ProgressBar::with_draw_target(total, target).with_elapsed(elapsed);
     let template = match total {
-        Some(_) => "{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
+        Some(_) => {
+            "{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left"
+        }
         None => "{spinner} {bytes}  {bytes_per_sec}  {msg}",
     };
     match ProgressStyle::with_template(template) {

@@ -6,6 +6,7 @@ use super::progress::Meter;
 use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
+use lanefish::Error;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::Reject;
@@ -14,7 +15,6 @@ use lanefish::input::Inputs;
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
 use lanefish::tiers::{Analyzer, Tier, Wanted};
-use lanefish::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -123,17 +123,30 @@ impl<'a> Session<'a> {
         sink: impl FnMut(J::Output) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
-        let from = reading.from.as_deref().map(str::parse::<Format>).transpose()?;
+        let from = reading
+            .from
+            .as_deref()
+            .map(str::parse::<Format>)
+            .transpose()?;
         let inputs = match from {
             Some(_) => Inputs::resolve(inputs, |_| true)?,
             None => Inputs::resolve(inputs, formats::is_supported)?,
         };
-        if inputs.paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        if inputs
+            .paths
+            .iter()
+            .filter(|path| path.as_os_str() == "-")
+            .count()
+            > 1
+        {
             bail!("standard input can be read only once");
         }
         for path in &inputs.skipped {
             if self.verbose() {
-                self.note(format_args!("{}: not a supported format, left out", path.display()));
+                self.note(format_args!(
+                    "{}: not a supported format, left out",
+                    path.display()
+                ));
             }
         }
         let mut rejects = match &self.global.rejects {
@@ -144,8 +157,10 @@ impl<'a> Session<'a> {
             if let Some(file) = &mut rejects {
                 let mut line = Vec::new();
                 reject.write_line(&mut line);
-                file.write_all(&line)
-                    .map_err(|source| Error::Write { path: file.path().to_owned(), source })?;
+                file.write_all(&line).map_err(|source| Error::Write {
+                    path: file.path().to_owned(),
+                    source,
+                })?;
             }
             Ok(())
         };
@@ -179,7 +194,10 @@ impl<'a> Session<'a> {
         {
             file.commit()?;
         }
-        Ok(Timed { summary, elapsed: begin.elapsed() })
+        Ok(Timed {
+            summary,
+            elapsed: begin.elapsed(),
+        })
     }
 
     /// Tells what was rejected and dropped, and gives the exit status or the error that ended the run.
@@ -187,7 +205,10 @@ impl<'a> Session<'a> {
         let rejected = summary.rejected;
         if rejected > 0 {
             let records = grouped(summary.records);
-            self.note(format_args!("{} of {records} records rejected:", grouped(rejected)));
+            self.note(format_args!(
+                "{} of {records} records rejected:",
+                grouped(rejected)
+            ));
             for reject in &summary.first_rejects {
                 self.note(format_args!("  {reject}"));
             }

@@ -61,9 +61,10 @@ impl Job for Take {
         Vec::new()
     }
     fn tile(&self, positions: &mut Self::Output, tile: Tile<'_>) {
-        positions.extend(tile.rows().filter_map(|row| {
-            Some((tile.batch.index(row), tile.batch.position(row).ok()?))
-        }));
+        positions.extend(
+            tile.rows()
+                .filter_map(|row| Some((tile.batch.index(row), tile.batch.position(row).ok()?))),
+        );
     }
 }
 
@@ -73,7 +74,11 @@ impl ShowArgs {
             && looks_like_fen(first.as_os_str())
             && !Path::new(first).exists()
         {
-            let words: Vec<_> = self.inputs.iter().map(|word| word.to_string_lossy()).collect();
+            let words: Vec<_> = self
+                .inputs
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect();
             let keep = self.reading.keep_en_passant;
             let position = position_of(&words.join(" "), session, keep)?;
             super::print(self.draw(&position, session.style).as_bytes())?;
@@ -168,16 +173,43 @@ impl ShowArgs {
             let background = match (white, black) {
                 _ if checks || king_in_check => 160,
                 _ if pinned => 172,
-                (true, true) => if light { 176 } else { 133 },
-                (true, false) => if light { 110 } else { 67 },
-                (false, true) => if light { 174 } else { 131 },
-                _ => if light { 180 } else { 137 },
+                (true, true) => {
+                    if light {
+                        176
+                    } else {
+                        133
+                    }
+                }
+                (true, false) => {
+                    if light {
+                        110
+                    } else {
+                        67
+                    }
+                }
+                (false, true) => {
+                    if light {
+                        174
+                    } else {
+                        131
+                    }
+                }
+                _ => {
+                    if light {
+                        180
+                    } else {
+                        137
+                    }
+                }
             };
             let ink = match piece {
                 Some(piece) if piece.color == Color::White => 231,
                 _ => 16,
             };
-            return style.sgr(&format!("1;38;5;{ink};48;5;{background}"), &format!(" {letter} "));
+            return style.sgr(
+                &format!("1;38;5;{ink};48;5;{background}"),
+                &format!(" {letter} "),
+            );
         }
         let letter = if letter == ' ' { '.' } else { letter };
         match (checks || king_in_check, pinned, white, black) {

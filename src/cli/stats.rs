@@ -54,18 +54,24 @@ impl Job for Gather {
 
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let gather = Gather { shelf: Mutex::default() };
+        let gather = Gather {
+            shelf: Mutex::default(),
+        };
         let run = Run {
             fields: [Field::Score, Field::Result].into_iter().collect(),
             ..Run::default()
         };
         let reading = &self.read.reading;
-        let Timed { summary, elapsed } = session.read(&self.read.inputs, reading, run, &gather, |stats| {
-            let mut shelf = gather.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-            shelf.push(stats);
-            Ok(())
-        })?;
-        let shelf = gather.shelf.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Timed { summary, elapsed } =
+            session.read(&self.read.inputs, reading, run, &gather, |stats| {
+                let mut shelf = gather.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+                shelf.push(stats);
+                Ok(())
+            })?;
+        let shelf = gather
+            .shelf
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut stats = shelf.into_iter().reduce(|mut all, some| {
             all.merge(&some);
             all
@@ -74,7 +80,10 @@ impl StatsArgs {
         stats.add_rejected(summary.rejected);
 
         // What was read before a broken place counts and is shown; exit status and message tell the rest.
-        if !matches!(summary.failure, Some(Error::Strict(_) | Error::Interrupted | Error::Threads { .. })) {
+        if !matches!(
+            summary.failure,
+            Some(Error::Strict(_) | Error::Interrupted | Error::Threads { .. })
+        ) {
             let seconds = elapsed.as_secs_f64();
             let rate = summary.records as f64 / seconds;
             let tier = session.analyzer.tier().name();
@@ -91,7 +100,10 @@ impl StatsArgs {
                 super::print_object(&object)?;
             } else {
                 let mut text = String::new();
-                let report = Report { stats, style: session.style };
+                let report = Report {
+                    stats,
+                    style: session.style,
+                };
                 report.write(&mut text, self.maps)?;
                 let threads = match session.threads {
                     1 => "1 thread".to_owned(),
@@ -118,7 +130,8 @@ struct Report<'a> {
 }
 
 /// A line below the header and nothing else.
-const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+const RULED: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Cells of the longest bar.
 const BAR: usize = 40;
@@ -139,7 +152,12 @@ impl Report<'_> {
         writeln!(out, "\n{}", self.spreads().trim_fmt())?;
         self.histogram(out, "Legal moves", &stats.legal_moves_histogram(), 5)?;
         self.histogram(out, "Pieces on the board", &stats.pieces_histogram(), 2)?;
-        self.histogram(out, "Phase (24 = all minor and major pieces)", &stats.phase_histogram(), 2)?;
+        self.histogram(
+            out,
+            "Phase (24 = all minor and major pieces)",
+            &stats.phase_histogram(),
+            2,
+        )?;
         let heat = stats.heat();
         let side = |pieces: &[[u64; 64]]| -> [u64; 64] {
             std::array::from_fn(|square| pieces.iter().map(|map| map[square]).sum())
@@ -148,7 +166,12 @@ impl Report<'_> {
         let attacks = heat.attacks();
         self.maps(
             out,
-            &["White's pieces", "Black's pieces", "attacked by White", "attacked by Black"],
+            &[
+                "White's pieces",
+                "Black's pieces",
+                "attacked by White",
+                "attacked by Black",
+            ],
             &[side(white), side(black), attacks[0], attacks[1]],
         )?;
         if all_maps {
@@ -223,7 +246,14 @@ impl Report<'_> {
         let heat = stats.heat();
         let mut table = Table::new();
         table.load_style(RULED);
-        table.set_header(["a position has", "mean", "median", "std. dev.", "least", "most"]);
+        table.set_header([
+            "a position has",
+            "mean",
+            "median",
+            "std. dev.",
+            "least",
+            "most",
+        ]);
         let mut row = |name: &str, summary: &Summary| {
             let decimal = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
             let whole = |value: Option<i64>| value.map_or("-".to_owned(), |v| v.to_string());
@@ -263,7 +293,13 @@ impl Report<'_> {
         table
     }
 
-    fn histogram(&self, out: &mut String, title: &str, counts: &[u64], width: usize) -> std::fmt::Result {
+    fn histogram(
+        &self,
+        out: &mut String,
+        title: &str,
+        counts: &[u64],
+        width: usize,
+    ) -> std::fmt::Result {
         writeln!(out, "\n{}", self.style.heading(title))?;
         let bins: Vec<u64> = counts.chunks(width).map(|bin| bin.iter().sum()).collect();
         let tallest = bins.iter().copied().max().unwrap_or(0).max(1);
@@ -278,7 +314,11 @@ impl Report<'_> {
             let colored = self.style.sgr("36", &cells);
             let pad = " ".repeat(BAR - cells.chars().count());
             let share = percent(bin, self.stats.positions());
-            writeln!(out, "{range:>8} {colored}{pad} {:>14}  {share:>9}", grouped(bin))?;
+            writeln!(
+                out,
+                "{range:>8} {colored}{pad} {:>14}  {share:>9}",
+                grouped(bin)
+            )?;
         }
         Ok(())
     }

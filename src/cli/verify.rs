@@ -1,9 +1,9 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
+use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
 use super::numbers::grouped;
 use super::session::{Nothing, Run, Session};
-use super::SOMETHING_WRONG;
 use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
@@ -33,7 +33,9 @@ impl VerifyArgs {
             past_damage: true,
             ..Run::default()
         };
-        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
+        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| {
+            Ok(())
+        })?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {
             return session.conclude(summary);
@@ -46,7 +48,11 @@ impl VerifyArgs {
             super::print(text(&summary, ok).as_bytes())?;
         }
         let status = session.conclude(summary)?;
-        Ok(if damaged { status.max(SOMETHING_WRONG) } else { status })
+        Ok(if damaged {
+            status.max(SOMETHING_WRONG)
+        } else {
+            status
+        })
     }
 }
 
@@ -62,7 +68,11 @@ fn found(summary: &Summary) -> Vec<Found<'_>> {
         .iter()
         .map(|file| Found {
             file,
-            damage: file.damage.iter().map(|damage| (damage.offset, damage.what.clone())).collect(),
+            damage: file
+                .damage
+                .iter()
+                .map(|damage| (damage.offset, damage.what.clone()))
+                .collect(),
         })
         .collect();
     // Inputs are read one after the other: what ended the run lies in the last one.
@@ -97,7 +107,10 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
             })
         })
         .collect();
-    Map::from_iter([("files".to_owned(), files.into()), ("ok".to_owned(), json!(ok))])
+    Map::from_iter([
+        ("files".to_owned(), files.into()),
+        ("ok".to_owned(), json!(ok)),
+    ])
 }
 
 fn text(summary: &Summary, ok: bool) -> String {

@@ -32,7 +32,9 @@ pub fn write_line(format: Format, batch: &Batch, row: usize, out: &mut Vec<u8>) 
         if out.ends_with(b" 0 1") {
             out.truncate(out.len() - 4);
         }
-        let operations = batch.values(Field::Operations).and_then(|values| values.text(row));
+        let operations = batch
+            .values(Field::Operations)
+            .and_then(|values| values.text(row));
         if let Some(operations) = operations.filter(|operations| !operations.is_empty()) {
             out.push(b' ');
             out.extend_from_slice(operations.as_bytes());
