@@ -16,10 +16,10 @@ use crate::simd::{Lanes, Simd, inlined};
 use crate::tiers::GroupResults;
 
 /// Where the kinds stand in [`GroupResults::counts`].
-const CAPTURES: u32 = 16;
-const PROMOTIONS: u32 = 32;
-const CASTLES: u32 = 48;
-const EN_PASSANTS: u32 = 56;
+pub(crate) const CAPTURES: u32 = 16;
+pub(crate) const PROMOTIONS: u32 = 32;
+pub(crate) const CASTLES: u32 = 48;
+pub(crate) const EN_PASSANTS: u32 = 56;
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
 #[inline(always)]
@@ -34,7 +34,7 @@ pub fn count_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     let [w1, w2, w4, w8, w16] = WEIGHTS;
     simd.store_weighted_counts(
         moves.castles.add(moves.en_passants),
-        [m1, m2, m4, m8, m16, moves.promotions()],
+        [m1, m2, m4, m8, m16, moves.pawns.promotions()],
         [w1, w2, w4, w8, w16, 3],
         &mut out.counts,
         at,
@@ -117,8 +117,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
             c4,
             c8,
             c16,
-            moves.promotions(),
-            moves.capture_promotions,
+            moves.pawns.promotions(),
+            moves.pawns.capture_promotions,
         ],
         [
             w1,
@@ -363,20 +363,55 @@ impl<L: Lanes> Men<L> {
 struct Moves<L> {
     /// All moves but castlings and en passant, each promotion once.
     sums: Sums<L>,
-    /// One bit each step to the last rank; the bits are not squares.
-    step_promotions: L,
-    /// One bit each capture on the last rank; the bits are not squares, and not those of the steps.
-    capture_promotions: L,
+    pawns: PawnMoves<L>,
     castles: L,
     en_passants: L,
 }
 
-impl<L: Lanes> Moves<L> {
+/// What pawns do, en passant left aside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PawnMoves<L> {
+    /// Single steps where they end, double steps two ranks below where they end.
+    pub steps: L,
+    pub takes_right: L,
+    pub takes_left: L,
+    /// One bit each step to the last rank; the bits are not squares.
+    pub step_promotions: L,
+    /// One bit each capture on the last rank; the bits are not squares, and not those of the steps.
+    pub capture_promotions: L,
+}
+
+impl<L: Lanes> PawnMoves<L> {
+    /// The moves, ending in `mask`, of the pawns that may move along each line.
     #[inline(always)]
-    fn promotions(&self) -> L {
-        self.step_promotions | self.capture_promotions
+    pub(crate) fn new(board: &Board<L>, pawns: ByLine<L>, mask: L) -> Self {
+        // A double step lands on rank 4, a single one never below rank 3: moved down two ranks, the double
+        // steps fit under the single ones and both are one set.
+        let step = pawns.file.shl::<8>() & board.empty;
+        let double_step = (step & mask.splat(RANK_3)).shl::<8>() & board.empty & mask;
+        let step = step & mask;
+        let victims = board.them.all & mask;
+        let takes_right = pawns.diagonal.shl::<9>() & mask.splat(!FILE_A) & victims;
+        let takes_left = pawns.antidiagonal.shl::<7>() & mask.splat(!FILE_H) & victims;
+        let last_rank = mask.splat(RANK_8);
+        Self {
+            steps: step | double_step.shr::<16>(),
+            takes_right,
+            takes_left,
+            step_promotions: step & last_rank,
+            capture_promotions: (takes_right & last_rank).shr::<8>()
+                | (takes_left & last_rank).shr::<16>(),
+        }
     }
 
+    /// One bit each step or capture to the last rank.
+    #[inline(always)]
+    pub(crate) fn promotions(&self) -> L {
+        self.step_promotions | self.capture_promotions
+    }
+}
+
+impl<L: Lanes> Moves<L> {
     /// `pieces` is what sliders and knights reach, friend or foe.
     #[inline(always)]
     fn new<S: Simd<Lanes = L>>(
@@ -386,38 +421,30 @@ impl<L: Lanes> Moves<L> {
         men: &Men<L>,
         pieces: Sums<L>,
     ) -> Self {
-        let (us, them) = (&board.us, &board.them);
+        let us = &board.us;
         let mask = danger.check_mask;
         let king = us.king.neighbours_of_bit() & !(us.all | danger.attacked | danger.behind_king);
 
-        // A double step lands on rank 4, a single one never below rank 3: moved down two ranks, the double
-        // steps fit under the single ones and both are one set.
-        let step = men.pawns.file.shl::<8>() & board.empty;
-        let double_step = (step & simd.splat(RANK_3)).shl::<8>() & board.empty & mask;
-        let step = step & mask;
-        let steps = step | double_step.shr::<16>();
-        let victims = them.all & mask;
-        let takes_right = men.pawns.diagonal.shl::<9>() & simd.splat(!FILE_A) & victims;
-        let takes_left = men.pawns.antidiagonal.shl::<7>() & simd.splat(!FILE_H) & victims;
-        let last_rank = simd.splat(RANK_8);
-        let sums = pieces
-            .within(mask & !us.all)
-            .plus_four([king, steps, takes_right, takes_left]);
+        let pawns = PawnMoves::new(board, men.pawns, mask);
+        let sums = pieces.within(mask & !us.all).plus_four([
+            king,
+            pawns.steps,
+            pawns.takes_right,
+            pawns.takes_left,
+        ]);
 
         Self {
             sums,
-            step_promotions: step & last_rank,
-            capture_promotions: (takes_right & last_rank).shr::<8>()
-                | (takes_left & last_rank).shr::<16>(),
-            castles: castles(simd, board, danger),
+            pawns,
+            castles: castles(simd, board, danger.attacked),
             en_passants: en_passants(board, danger, men),
         }
     }
 }
 
-/// Number of legal castlings.
+/// Number of legal castlings, where the enemy attacks these squares.
 #[inline(always)]
-fn castles<S: Simd>(simd: S, board: &Board<L<S>>, danger: &Danger<L<S>>) -> L<S> {
+pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
     const E1: u64 = 1 << 4;
     const A1: u64 = 1;
     const H1: u64 = 1 << 7;
@@ -431,7 +458,7 @@ fn castles<S: Simd>(simd: S, board: &Board<L<S>>, danger: &Danger<L<S>>) -> L<S>
         more = castles_chess960(
             simd,
             board,
-            danger,
+            attacked,
             elsewhere.if_zero(simd.splat(0), rooks | elsewhere),
         );
         rooks = elsewhere.if_zero(rooks, simd.splat(0));
@@ -442,7 +469,7 @@ fn castles<S: Simd>(simd: S, board: &Board<L<S>>, danger: &Danger<L<S>>) -> L<S>
         #[inline(always)]
         |rook: u64, empty: u64, safe: u64| {
             (board.occupied & simd.splat(empty))
-                | (danger.attacked & simd.splat(safe))
+                | (attacked & simd.splat(safe))
                 | (!rooks & simd.splat(rook))
         },
     );
@@ -456,12 +483,7 @@ fn castles<S: Simd>(simd: S, board: &Board<L<S>>, danger: &Danger<L<S>>) -> L<S>
 /// Number of legal castlings from any start squares, in lanes in which a castling rook or its king does not
 /// stand where standard chess has it; 0 in lanes without rooks.
 #[inline(always)]
-fn castles_chess960<S: Simd>(
-    simd: S,
-    board: &Board<L<S>>,
-    danger: &Danger<L<S>>,
-    rooks: L<S>,
-) -> L<S> {
+fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> L<S> {
     let none = simd.splat(0);
     let first_rank = simd.splat(RANK_1);
     let king = board.us.king & first_rank;
@@ -491,7 +513,7 @@ fn castles_chess960<S: Simd>(
             let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
             let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
                 | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
-            let legal = (stands | (king_way & danger.attacked) | sees).if_zero(simd.splat(1), none);
+            let legal = (stands | (king_way & attacked) | sees).if_zero(simd.splat(1), none);
             rook.if_zero(none, legal)
         },
     );

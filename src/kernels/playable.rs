@@ -24,7 +24,7 @@ pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRes
 /// Not zero in lanes whose board is not playable; `in_check` is not zero where the side that is not to move
 /// is in check.
 #[inline(always)]
-pub(super) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
+pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
     let one = in_check.splat(1);
     let all = in_check.splat(!0);
     let several = inlined(

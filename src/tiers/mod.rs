@@ -3,10 +3,13 @@
 //! Everything above this module asks an [`Analyzer`] about whole runs of groups and never knows which
 //! instructions answer. The answer is the same, bit for bit, whichever it is.
 
+mod per_piece;
 mod set_wise;
 
 use crate::block::Group;
 use crate::simd;
+use crate::sliders;
+use per_piece::PerPiece;
 use set_wise::SetWise;
 use std::fmt;
 use std::str::FromStr;
@@ -57,6 +60,7 @@ impl Tier {
         }
         match self {
             Self::Portable => found!(SetWise::<simd::Scalar>::detect(self).map(boxed)),
+            Self::Bmi2 => found!(PerPiece::<sliders::Pext>::detect(self).map(boxed)),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => found!(SetWise::<simd::Avx2>::detect(self).map(boxed)),
             #[cfg(target_arch = "x86_64")]
@@ -65,7 +69,8 @@ impl Tier {
                     .map(boxed)
                     .or_else(|| SetWise::<simd::Avx512>::detect(self).map(boxed))
             ),
-            _ => None,
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => None,
         }
     }
     /// Whether the CPU can run it.
@@ -190,6 +195,25 @@ impl GroupResults {
             en_passants: (counts >> 56) as u8,
         }
     }
+}
+
+/// Implementations that a tier could use but does not, by name, for measuring whether the choice is right:
+/// per-piece code on other slider algorithms, and plain `u64` set-wise code.
+pub fn rivals() -> Vec<(&'static str, Box<dyn Analyzer>)> {
+    struct Rivals(Vec<(&'static str, Box<dyn Analyzer>)>);
+    impl sliders::Visitor for Rivals {
+        fn visit<A: sliders::Sliders>(&mut self) {
+            if let Some(analyzer) = PerPiece::<A>::detect(Tier::Portable) {
+                self.0.push((A::NAME, Box::new(analyzer)));
+            }
+        }
+    }
+    let mut rivals = Rivals(Vec::new());
+    if let Some(analyzer) = SetWise::<simd::Scalar>::detect(Tier::Portable) {
+        rivals.0.push(("set-wise", Box::new(analyzer)));
+    }
+    sliders::for_each_algorithm(&mut rivals);
+    rivals.0
 }
 
 /// An implementation of all kernels.
