@@ -128,8 +128,8 @@ fn lines_of_all_kinds_are_read_in_order() {
             assert_eq!(
                 places,
                 [
-                    (Some(4), 77, 1, "nonsense".to_owned()),
-                    (Some(7), 195, 4, "4k3/8/8/8/8/8/8/8 w - - 0 1".to_owned()),
+                    (Some(4), 76, 1, "nonsense".to_owned()),
+                    (Some(7), 192, 4, "4k3/8/8/8/8/8/8/8 w - - 0 1".to_owned()),
                 ]
             );
         }

@@ -166,7 +166,7 @@ impl Decoder<'_> {
         let options = FenOptions {
             keep_en_passant: self.options.keep_en_passant,
         };
-        let fen = match fen::parse(&line[skip..], options) {
+        let mut fen = match fen::parse(&line[skip..], options) {
             Ok(fen) => fen,
             Err(mut error) => {
                 error.column += skip;
@@ -182,6 +182,9 @@ impl Decoder<'_> {
                 first.escape_ascii()
             );
             return self.reject(start, line, ["fen_trailing_text"], message);
+        }
+        if fen.rest.len() > 5 {
+            clocks_of_operations(&mut fen);
         }
         if fen.dropped_en_passant() {
             // Afterwards nobody can tell that it was there.
@@ -301,6 +304,20 @@ impl Decoder<'_> {
     }
 }
 
+/// EPD has the clocks as operations, where they are not fields.
+fn clocks_of_operations(fen: &mut Fen<'_>) {
+    let Ok(operations) = std::str::from_utf8(fen.rest) else {
+        return;
+    };
+    let number = |opcode| operand(operations, opcode)?.trim().parse().ok();
+    if let Some(halfmove) = number("hmvc") {
+        fen.position.halfmove = halfmove;
+    }
+    if let Some(fullmove) = number("fmvn") {
+        fen.position.fullmove = fullmove;
+    }
+}
+
 fn separate(operations: &mut String) {
     if !operations.is_empty() {
         operations.push(' ');
@@ -327,6 +344,20 @@ pub fn perft_counts(operations: &str) -> impl Iterator<Item = (u32, u64)> {
     operations.split(';').filter_map(|operation| {
         let (depth, nodes) = operation.trim().strip_prefix('D')?.split_once(' ')?;
         Some((depth.parse().ok()?, nodes.trim().parse().ok()?))
+    })
+}
+
+/// What stands behind an opcode among operations, up to its `;`.
+///
+/// ```
+/// use lanefish::formats::text::operand;
+/// assert_eq!(operand("bm Rxb2; ce 31;", "ce"), Some("31"));
+/// assert_eq!(operand("bm Rxb2; ce 31;", "acd"), None);
+/// ```
+pub fn operand<'a>(operations: &'a str, opcode: &str) -> Option<&'a str> {
+    operations.split(';').find_map(|operation| {
+        let operand = operation.trim_start().strip_prefix(opcode)?;
+        operand.strip_prefix(' ').map(str::trim)
     })
 }
 
