@@ -10,6 +10,7 @@ pub mod formats;
 pub mod input;
 pub mod kernels;
 pub mod output;
+pub mod perft;
 pub mod pipeline;
 pub mod simd;
 pub mod sliders;

@@ -8,8 +8,9 @@ use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::batch::{Batch, Field};
-use lanefish::chess::{Position, perft};
+use lanefish::chess::Position;
 use lanefish::formats::text::{id, perft_counts};
+use lanefish::perft;
 use lanefish::pipeline::{Job, Tile};
 use lanefish::tiers::Wanted;
 use serde_json::{Map, json};
@@ -69,14 +70,14 @@ impl PerftArgs {
         let position = position_of(&fen.join(" "), session, false)?;
         let begin = Instant::now();
         let moves = if self.divide {
-            perft::divide(&mut position.clone(), depth)
+            perft::divide(&position, depth, session.analyzer, session.threads)
         } else {
             Vec::new()
         };
         let nodes = if self.divide && depth > 0 {
             moves.iter().map(|(_, nodes)| nodes).sum()
         } else {
-            perft::perft(&mut position.clone(), depth)
+            perft::perft(&position, depth, session.analyzer, session.threads)
         };
         let seconds = begin.elapsed().as_secs_f64();
         let rate = nodes as f64 / seconds.max(1e-9);
@@ -131,7 +132,7 @@ impl PerftArgs {
                     left_out += 1;
                     continue;
                 }
-                let nodes = perft::perft(&mut case.position.clone(), depth);
+                let nodes = perft::perft(&case.position, depth, session.analyzer, session.threads);
                 checked += 1;
                 all_nodes += nodes;
                 if nodes != expected {

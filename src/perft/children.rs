@@ -1,0 +1,469 @@
+//! Children of a board, plane by plane: the only generator that perft from the lanes needs.
+//!
+//! A child differs from its parent in a few bits of four planes, so it is written, not played: what a piece
+//! leaves behind is prepared once a piece, and each of its targets costs two logic operations a plane. All
+//! moves are legal by construction, with the same two masks as in [`crate::chess::legal_moves`]; that a
+//! rook loses its right to castle by moving or by being taken costs nothing, since the right is part of the
+//! piece's code.
+//!
+//! The marks are what lanes understand but not always the canonical ones of [`crate::block`]: some empty
+//! square outside ranks 3 and 6 says that Black is to move, and an en passant square is marked wherever an
+//! enemy pawn stands beside a double step, whether or not it may take.
+
+use crate::block::{Group, Packed};
+use crate::chess::attacks::{between, king_attacks, knight_attacks, line, pawn_attacks};
+use crate::chess::castling::{CastlingRights, Wing};
+use crate::chess::{Bitboard, Color, Square};
+use crate::sliders::Sliders;
+
+const FILE_A: u64 = 0x0101_0101_0101_0101;
+const FILE_H: u64 = FILE_A << 7;
+const RANK_1: u64 = 0xFF;
+const RANK_3: u64 = RANK_1 << 16;
+const RANK_6: u64 = RANK_1 << 40;
+const RANK_8: u64 = RANK_1 << 56;
+
+/// Piece codes of the packed record.
+const PAWN: u8 = 1;
+const KNIGHT: u8 = 2;
+const BISHOP: u8 = 3;
+const ROOK: u8 = 4;
+const QUEEN: u8 = 5;
+const KING: u8 = 6;
+
+/// Boards in groups, one after the other; the lanes behind the last are left over from earlier ones.
+#[derive(Debug)]
+pub(super) struct Boards {
+    groups: Box<[Group]>,
+    len: usize,
+}
+
+impl Boards {
+    /// More than the legal moves of a playable board: 31 queens have less than 28 each.
+    const MOST_CHILDREN: usize = 896;
+
+    /// No boards, with room for the children of one more board as long as there are at most `len`.
+    pub(super) fn with_room(len: usize) -> Self {
+        let groups = (len + Self::MOST_CHILDREN).div_ceil(Group::LEN);
+        Self {
+            groups: vec![Group::default(); groups].into_boxed_slice(),
+            len: 0,
+        }
+    }
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.groups[..self.len.div_ceil(Group::LEN)]
+    }
+    pub(super) fn get(&self, index: usize) -> Packed {
+        self.groups[index / Group::LEN].get(index % Group::LEN)
+    }
+    #[inline(always)]
+    pub(super) fn push(&mut self, board: Packed) {
+        self.groups[self.len / Group::LEN].set(self.len % Group::LEN, board);
+        self.len += 1;
+    }
+}
+
+/// Adds the boards after each legal move.
+///
+/// The board must be playable; so are its children.
+#[inline(always)]
+pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mut Boards) {
+    // Twice the same code with every shift and mask a constant.
+    match board.side_to_move() {
+        Color::White => Parent::<A, false>::new(sliders, board).push_children(children),
+        Color::Black => Parent::<A, true>::new(sliders, board).push_children(children),
+    }
+}
+
+/// The squares of a set, lowest first.
+#[inline(always)]
+fn next(set: &mut u64) -> Option<u64> {
+    let bit = *set & set.wrapping_neg();
+    *set ^= bit;
+    (bit != 0).then_some(bit)
+}
+
+#[inline(always)]
+fn square_of(bit: u64) -> Square {
+    Square::new(bit.trailing_zeros() as u8 & 63)
+}
+
+/// A board about to have children, seen by the side to move.
+#[derive(Clone, Copy)]
+struct Parent<A, const BLACK: bool> {
+    sliders: A,
+    /// The planes, without any mark.
+    planes: Packed,
+    en_passant: u64,
+    occupied: u64,
+    us: u64,
+    them: u64,
+    pawns: u64,
+    knights: u64,
+    /// Bishops and queens.
+    diagonal: u64,
+    /// Rooks and queens.
+    orthogonal: u64,
+    kings: u64,
+    /// Two empty squares outside ranks 3 and 6. Whatever White's move, one of them stays empty, and its mark
+    /// says that Black is to move.
+    free: u64,
+}
+
+impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
+    #[inline(always)]
+    fn new(sliders: A, board: Packed) -> Self {
+        let [t0, t1, t2] = board.types;
+        let occupied = board.occupied();
+        let color = board.color & occupied;
+        let black = color;
+        let white = occupied ^ color;
+        let free = !(occupied | RANK_3 | RANK_6);
+        let but_lowest = free & free.wrapping_sub(1);
+        Self {
+            sliders,
+            planes: Packed { color, ..board },
+            en_passant: board.color & !occupied & if BLACK { RANK_3 } else { RANK_6 },
+            occupied,
+            us: if BLACK { black } else { white },
+            them: if BLACK { white } else { black },
+            pawns: t0 & !(t1 | t2),
+            knights: t1 & !(t0 | t2),
+            diagonal: t0 & (t1 ^ t2),
+            orthogonal: t2 & (t0 | !t1),
+            kings: t2 & t1 & !t0,
+            free: free ^ but_lowest & but_lowest.wrapping_sub(1),
+        }
+    }
+
+    /// One rank towards the enemy.
+    #[inline(always)]
+    fn up(set: u64) -> u64 {
+        if BLACK { set >> 8 } else { set << 8 }
+    }
+    #[inline(always)]
+    fn down(set: u64) -> u64 {
+        if BLACK { set << 8 } else { set >> 8 }
+    }
+    #[inline(always)]
+    fn us_color() -> Color {
+        if BLACK { Color::Black } else { Color::White }
+    }
+
+    /// The planes without what stands on `gone`.
+    #[inline(always)]
+    fn without(&self, gone: u64) -> Packed {
+        let [t0, t1, t2] = self.planes.types;
+        Packed {
+            color: self.planes.color & !gone,
+            types: [t0 & !gone, t1 & !gone, t2 & !gone],
+        }
+    }
+
+    /// The planes with a piece of the side to move on a square, in place of what stood there.
+    #[inline(always)]
+    fn place<const CODE: u8>(planes: Packed, to: u64) -> Packed {
+        let Packed {
+            mut color,
+            types: [mut t0, mut t1, mut t2],
+        } = planes;
+        color = if BLACK { color | to } else { color & !to };
+        t0 = if CODE & 1 != 0 { t0 | to } else { t0 & !to };
+        t1 = if CODE & 2 != 0 { t1 | to } else { t1 & !to };
+        t2 = if CODE & 4 != 0 { t2 | to } else { t2 & !to };
+        Packed {
+            color,
+            types: [t0, t1, t2],
+        }
+    }
+
+    /// Hands over to the other side, after a move to this square.
+    #[inline(always)]
+    fn pass(&self, mut planes: Packed, to: u64) -> Packed {
+        if !BLACK {
+            let free = self.free & !to;
+            planes.color |= free & free.wrapping_neg();
+        }
+        planes
+    }
+
+    /// Pushes the moves of one piece, not a pawn, to all its targets.
+    #[inline(always)]
+    fn push_moves<const CODE: u8>(&self, rest: Packed, mut targets: u64, children: &mut Boards) {
+        while let Some(to) = next(&mut targets) {
+            children.push(self.pass(Self::place::<CODE>(rest, to), to));
+        }
+    }
+
+    #[inline(always)]
+    fn push_children(self, children: &mut Boards) {
+        let Self {
+            sliders,
+            occupied,
+            us,
+            them,
+            ..
+        } = self;
+        let king_bit = self.kings & us;
+        let king = square_of(king_bit);
+
+        // Pins and checks: the enemy sliders that would see the king if our own men were not there.
+        let enemies = Bitboard(them);
+        let mut snipers = (sliders.rook(king, enemies).0 & self.orthogonal
+            | sliders.bishop(king, enemies).0 & self.diagonal)
+            & them;
+        let mut checkers = (knight_attacks(king).0 & self.knights
+            | pawn_attacks(Self::us_color(), king).0 & self.pawns)
+            & them;
+        let mut pinned = 0;
+        while let Some(sniper) = next(&mut snipers) {
+            let shield = between(king, square_of(sniper)).0 & us;
+            if shield == 0 {
+                checkers |= sniper;
+            } else if shield & (shield - 1) == 0 {
+                pinned |= shield;
+            }
+        }
+
+        let danger = self.danger(occupied ^ king_bit);
+        self.push_king(king, king_bit, checkers, danger, children);
+        if checkers & checkers.wrapping_sub(1) != 0 {
+            return;
+        }
+        let evasions = if checkers == 0 {
+            !0
+        } else {
+            between(king, square_of(checkers)).0 | checkers
+        };
+        let targets = evasions & !us;
+
+        self.push_pawns(self.pawns & us & !pinned, evasions, children);
+        self.push_en_passants(king, checkers, children);
+        let mut knights = self.knights & us & !pinned;
+        while let Some(from) = next(&mut knights) {
+            let to = knight_attacks(square_of(from)).0 & targets;
+            self.push_moves::<KNIGHT>(self.without(from), to, children);
+        }
+        let queens = self.diagonal & self.orthogonal;
+        let bishops = (self.diagonal ^ queens) & us;
+        let rooks = (self.orthogonal ^ queens) & us;
+        let queens = queens & us;
+        let blockers = Bitboard(occupied);
+        macro_rules! push_sliders {
+            ($code:ident, $attacks:ident, $set:expr, |$from:ident| $targets:expr) => {
+                let mut set = $set;
+                while let Some(bit) = next(&mut set) {
+                    let $from = square_of(bit);
+                    let to = sliders.$attacks($from, blockers).0 & $targets;
+                    self.push_moves::<$code>(self.without(bit), to, children);
+                }
+            };
+        }
+        push_sliders!(BISHOP, bishop, bishops & !pinned, |from| targets);
+        push_sliders!(ROOK, rook, rooks & !pinned, |from| targets);
+        push_sliders!(QUEEN, queen, queens & !pinned, |from| targets);
+
+        if pinned != 0 {
+            let mut pawns = self.pawns & pinned;
+            while let Some(from) = next(&mut pawns) {
+                let along = line(king, square_of(from)).0;
+                self.push_pawns(from, evasions & along, children);
+            }
+            push_sliders!(BISHOP, bishop, bishops & pinned, |from| targets
+                & line(king, from).0);
+            push_sliders!(ROOK, rook, rooks & pinned, |from| targets
+                & line(king, from).0);
+            push_sliders!(QUEEN, queen, queens & pinned, |from| targets
+                & line(king, from).0);
+        }
+    }
+
+    /// All squares that the enemy attacks.
+    #[inline(always)]
+    fn danger(&self, occupied: u64) -> u64 {
+        let them = self.them;
+        let pawns = Self::down(self.pawns & them);
+        let mut danger = (pawns & !FILE_A) >> 1 | (pawns & !FILE_H) << 1;
+        let mut knights = self.knights & them;
+        while let Some(from) = next(&mut knights) {
+            danger |= knight_attacks(square_of(from)).0;
+        }
+        let mut diagonal = self.diagonal & them;
+        while let Some(from) = next(&mut diagonal) {
+            danger |= self.sliders.bishop(square_of(from), Bitboard(occupied)).0;
+        }
+        let mut orthogonal = self.orthogonal & them;
+        while let Some(from) = next(&mut orthogonal) {
+            danger |= self.sliders.rook(square_of(from), Bitboard(occupied)).0;
+        }
+        danger | king_attacks(square_of(self.kings & them)).0
+    }
+
+    /// King's steps and castlings.
+    #[inline(always)]
+    fn push_king(
+        &self,
+        king: Square,
+        king_bit: u64,
+        checkers: u64,
+        danger: u64,
+        children: &mut Boards,
+    ) {
+        let [t0, t1, t2] = self.planes.types;
+        let rights = t0 & t1 & t2 & self.us;
+        // Rooks that may no longer castle: their code loses two bits.
+        let mut rest = self.without(king_bit);
+        rest.types[0] &= !rights;
+        rest.types[1] &= !rights;
+        let to = king_attacks(king).0 & !(self.us | danger);
+        self.push_moves::<KING>(rest, to, children);
+        if checkers != 0 || rights == 0 {
+            return;
+        }
+        let mut rooks = rights;
+        while let Some(rook_bit) = next(&mut rooks) {
+            let rook = square_of(rook_bit);
+            let wing = Wing::of(king, rook);
+            let rank = CastlingRights::back_rank(Self::us_color());
+            let king_goal = Square::at(wing.king_goal(), rank);
+            let rook_goal = Square::at(wing.rook_goal(), rank);
+            let goal_bit = Bitboard::square(king_goal).0;
+            let goals = goal_bit | Bitboard::square(rook_goal).0;
+            let way = between(king, king_goal).0;
+            let others = self.occupied ^ king_bit ^ rook_bit;
+            if (goals | way | between(rook, rook_goal).0) & others != 0
+                || (way | goal_bit) & danger != 0
+            {
+                continue;
+            }
+            // In Chess960 the castling rook itself may have been what hid the king from a rook of the enemy.
+            let seen = self.sliders.rook(king_goal, Bitboard(others | goals)).0;
+            if seen & self.orthogonal & self.them & (RANK_1 | RANK_8) != 0 {
+                continue;
+            }
+            let gone = king_bit | rook_bit;
+            let color = rest.color & !gone;
+            let child = Packed {
+                color: if BLACK { color | goals } else { color },
+                types: [
+                    rest.types[0] & !gone,
+                    rest.types[1] & !gone | goal_bit,
+                    rest.types[2] & !gone | goals,
+                ],
+            };
+            // Both free squares may be among the goals.
+            let free = !(others | goals | RANK_3 | RANK_6);
+            let mark = if BLACK { 0 } else { free & free.wrapping_neg() };
+            children.push(Packed {
+                color: child.color | mark,
+                ..child
+            });
+        }
+    }
+
+    /// Steps and captures of pawns, without en passant, to the squares of a mask.
+    #[inline(always)]
+    fn push_pawns(&self, pawns: u64, mask: u64, children: &mut Boards) {
+        const LAST_RANKS: u64 = RANK_1 | RANK_8;
+        let planes = self.planes;
+        let step = Self::up(pawns) & !self.occupied;
+        let third = if BLACK { RANK_6 } else { RANK_3 };
+        let mut double = Self::up(step & third) & !self.occupied & mask;
+        let step = step & mask;
+
+        let mut quiet = step & !LAST_RANKS;
+        while let Some(to) = next(&mut quiet) {
+            let moved = to | Self::down(to);
+            let mut child = planes;
+            child.types[0] ^= moved;
+            if BLACK {
+                child.color ^= moved;
+            }
+            children.push(self.pass(child, to));
+        }
+        let enemy_pawns = self.pawns & self.them;
+        while let Some(to) = next(&mut double) {
+            let passed = Self::down(to);
+            let moved = to | Self::down(passed);
+            let beside = (to & !FILE_A) >> 1 | (to & !FILE_H) << 1;
+            let mut child = planes;
+            child.types[0] ^= moved;
+            if BLACK {
+                child.color ^= moved;
+            }
+            let mut child = self.pass(child, to);
+            if beside & enemy_pawns != 0 {
+                child.color = child.color & self.occupied | if BLACK { to | passed } else { passed };
+            }
+            children.push(child);
+        }
+
+        let forward = Self::up(pawns);
+        let victims = self.them & mask;
+        let east = (forward & !FILE_H) << 1 & victims;
+        let west = (forward & !FILE_A) >> 1 & victims;
+        let mut takes = east & !LAST_RANKS;
+        while let Some(to) = next(&mut takes) {
+            let rest = self.without(Self::down(to >> 1));
+            children.push(self.pass(Self::place::<PAWN>(rest, to), to));
+        }
+        let mut takes = west & !LAST_RANKS;
+        while let Some(to) = next(&mut takes) {
+            let rest = self.without(Self::down(to << 1));
+            children.push(self.pass(Self::place::<PAWN>(rest, to), to));
+        }
+
+        if (step | east | west) & LAST_RANKS != 0 {
+            self.push_promotions(step & LAST_RANKS, 0, children);
+            self.push_promotions(east & LAST_RANKS, 1, children);
+            self.push_promotions(west & LAST_RANKS, -1, children);
+        }
+    }
+
+    /// Promotions of the pawns that come from so many files to the left.
+    #[inline(always)]
+    fn push_promotions(&self, mut targets: u64, files: i32, children: &mut Boards) {
+        while let Some(to) = next(&mut targets) {
+            let from = Self::down(match files {
+                0 => to,
+                1 => to >> 1,
+                _ => to << 1,
+            });
+            let rest = self.without(from);
+            children.push(self.pass(Self::place::<KNIGHT>(rest, to), to));
+            children.push(self.pass(Self::place::<BISHOP>(rest, to), to));
+            children.push(self.pass(Self::place::<ROOK>(rest, to), to));
+            children.push(self.pass(Self::place::<QUEEN>(rest, to), to));
+        }
+    }
+
+    /// En passant captures; each is tried out, since two pawns leave the king's sight at once.
+    #[inline(always)]
+    fn push_en_passants(&self, king: Square, checkers: u64, children: &mut Boards) {
+        let to = self.en_passant;
+        let victim = Self::down(to) & self.pawns & self.them;
+        if victim == 0 {
+            return;
+        }
+        let behind = Self::down(to);
+        let mut captors =
+            ((behind & !FILE_A) >> 1 | (behind & !FILE_H) << 1) & self.pawns & self.us;
+        while let Some(from) = next(&mut captors) {
+            let after = Bitboard(self.occupied ^ (from | to | victim));
+            let seen = (self.sliders.rook(king, after).0 & self.orthogonal
+                | self.sliders.bishop(king, after).0 & self.diagonal)
+                & self.them;
+            let others = checkers & (self.knights | self.pawns) & !victim;
+            if seen | others == 0 {
+                let rest = self.without(from | victim);
+                children.push(self.pass(Self::place::<PAWN>(rest, to), to));
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Perft from the lanes: every tier and several threads, against the rules of one position and known counts.
+
+use crate::support::{FAMOUS, Random, shared_texts};
+use lanefish::chess::random::{RandomPlay, Start};
+use lanefish::chess::{self, Position, Validity};
+use lanefish::formats::text::perft_counts;
+use lanefish::perft::{divide, perft};
+use lanefish::tiers::{Analyzer, Tier};
+use std::collections::HashMap;
+
+fn analyzers() -> impl Iterator<Item = &'static dyn Analyzer> {
+    Tier::ALL.into_iter().filter_map(Tier::analyzer)
+}
+
+/// The position and the expected counts of each case of a perft file, in either form.
+fn cases(text: &str) -> Vec<(Position, Vec<(u32, u64)>)> {
+    let mut cases = Vec::new();
+    for line in text.lines() {
+        if let Some(fen) = line.strip_prefix("epd ") {
+            cases.push((Position::from_fen(fen).expect("FEN"), Vec::new()));
+        } else if let Some(count) = line.strip_prefix("perft ") {
+            let (depth, nodes) = count.split_once(' ').expect("two numbers");
+            let numbers = (depth.parse().expect("depth"), nodes.parse().expect("nodes"));
+            cases.last_mut().expect("a position").1.push(numbers);
+        } else if let Some((fen, counts)) = line.split_once(';') {
+            let position = Position::from_fen(fen).expect("FEN");
+            cases.push((position, perft_counts(counts).collect()));
+        }
+    }
+    cases
+}
+
+#[test]
+fn famous_positions_move_by_move() {
+    for fen in FAMOUS {
+        let position = Position::from_fen(fen).expect("FEN");
+        for depth in 0..=3 {
+            let expected = chess::perft::divide(&mut position.clone(), depth);
+            for analyzer in analyzers() {
+                let found = divide(&position, depth, analyzer, 1);
+                assert_eq!(found, expected, "{fen} {depth} {analyzer:?}");
+                let nodes = perft(&position, depth, analyzer, 1);
+                let sum: u64 = expected.iter().map(|(_, nodes)| nodes).sum();
+                assert_eq!(nodes, if depth == 0 { 1 } else { sum });
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let position = Position::standard();
+    let analyzer = analyzers().last().expect("the portable tier");
+    let one = divide(&position, 5, analyzer, 1);
+    assert_eq!(one.iter().map(|(_, nodes)| nodes).sum::<u64>(), 4_865_609);
+    for threads in [0, 2, 3] {
+        assert_eq!(divide(&position, 5, analyzer, threads), one);
+    }
+}
+
+/// Two plies make all children of a board and count them: positions from random play, standard and Chess960.
+#[test]
+fn random_play_two_plies() {
+    for start in [Start::Standard, Start::Chess960] {
+        for (index, step) in RandomPlay::new(7, start).take(4000).enumerate() {
+            let expected = chess::perft::divide(&mut step.position.clone(), 2);
+            let analyzer = analyzers().nth(index % analyzers().count());
+            let found = divide(&step.position, 2, analyzer.expect("a tier"), 1);
+            assert_eq!(found, expected, "{}", step.position);
+        }
+    }
+}
+
+#[test]
+fn boards_that_are_not_playable() {
+    for fen in [
+        "8/8/8/8/8/8/8/8 w - - 0 1",
+        "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",
+        "4k3/4P3/8/8/8/8/8/P3K3 w - - 0 1",
+        "QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQ1/KQQQQQ1k b - - 0 1",
+    ] {
+        let position = Position::from_fen(fen).expect("FEN");
+        assert!(!position.is_valid(Validity::Playable));
+        for depth in 0..=2 {
+            let expected = chess::perft::perft(&mut position.clone(), depth);
+            for analyzer in analyzers() {
+                assert_eq!(perft(&position, depth, analyzer, 2), expected, "{fen}");
+            }
+        }
+    }
+}
+
+/// Nine queens and 218 moves, the most that a reachable position has.
+#[test]
+fn many_moves() {
+    let fen = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1";
+    let position = Position::from_fen(fen).expect("FEN");
+    let expected = chess::perft::perft(&mut position.clone(), 3);
+    for analyzer in analyzers() {
+        assert_eq!(perft(&position, 1, analyzer, 1), 218);
+        assert_eq!(perft(&position, 3, analyzer, 1), expected);
+    }
+}
+
+/// Known counts of up to a million nodes, of cases drawn from all perft files, the deepest of each case.
+#[test]
+fn sampled_suites() {
+    let mut random = Random::new(11);
+    let mut checked = HashMap::new();
+    for (name, text) in shared_texts("perft") {
+        let cases = cases(&text);
+        let wanted = 60.min(cases.len());
+        for index in 0..wanted {
+            let (position, counts) = match wanted == cases.len() {
+                true => &cases[index],
+                false => &cases[random.below(cases.len() as u64) as usize],
+            };
+            let Some(&(depth, nodes)) = counts.iter().rfind(|&&(_, nodes)| nodes <= 1_000_000)
+            else {
+                continue;
+            };
+            let analyzer = analyzers().nth(index % analyzers().count());
+            let found = perft(position, depth, analyzer.expect("a tier"), 1 + index % 2);
+            assert_eq!(found, nodes, "{name}: {position} {depth}");
+            *checked.entry(name.clone()).or_insert(0) += 1;
+        }
+        assert!(checked[&name] > 0, "{name} has no counts");
+    }
+}
