@@ -399,7 +399,8 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             }
             let mut child = self.pass(child, to);
             if beside & enemy_pawns != 0 {
-                child.color = child.color & self.occupied | if BLACK { to | passed } else { passed };
+                child.color =
+                    child.color & self.occupied | if BLACK { to | passed } else { passed };
             }
             children.push(child);
         }

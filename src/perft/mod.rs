@@ -64,9 +64,8 @@ pub fn divide(
         return crate::chess::perft::divide(&mut position.clone(), depth);
     }
     // The portable tier promises to use no special instructions.
-    let pext = Pext::detect().filter(|_| {
-        analyzer.tier() != Tier::Portable && !crate::cpu::pext_is_microcoded()
-    });
+    let pext = Pext::detect()
+        .filter(|_| analyzer.tier() != Tier::Portable && !crate::cpu::pext_is_microcoded());
     match pext {
         Some(pext) => divide_with(pext, position, depth, analyzer, threads),
         None => divide_with(HyperbolaRankTable, position, depth, analyzer, threads),
