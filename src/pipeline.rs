@@ -14,6 +14,7 @@ use crate::batch::{Batch, Field};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
+use crate::formats::pgn::LeftOutBy;
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
 use crate::tiers::{Analyzer, GroupResults, Wanted};
@@ -167,6 +168,8 @@ pub struct Summary {
     pub games: u64,
     /// En passant squares that were written and dropped, because no en passant capture is legal.
     pub dropped_en_passants: u64,
+    /// Games and positions that were not selected, by option.
+    pub left_out: LeftOutBy,
     /// Bytes of the inputs used up, as they lie on disk.
     pub bytes: u64,
     /// The same for each input that was opened.
@@ -431,6 +434,7 @@ struct Part<T> {
     records: u64,
     games: u64,
     dropped_en_passants: u64,
+    left_out: LeftOutBy,
     rejects: Vec<Reject>,
     damage: Vec<Damage>,
     failure: Option<Error>,
@@ -445,6 +449,7 @@ impl<T> Default for Part<T> {
             records: 0,
             games: 0,
             dropped_en_passants: 0,
+            left_out: LeftOutBy::new(),
             rejects: Vec::new(),
             damage: Vec::new(),
             failure: None,
@@ -628,6 +633,7 @@ fn settle<T>(
             part.records = overlap(before.records..order.totals.records, &range);
             part.games = decoded.games;
             part.dropped_en_passants = decoded.dropped_en_passants;
+            part.left_out = std::mem::take(&mut decoded.left_out);
             if part.records != decoded.records {
                 restrict(decoded, &range);
             }
@@ -834,6 +840,11 @@ impl Collector<'_> {
         summary.rejected += rejected;
         summary.games += part.games;
         summary.dropped_en_passants += part.dropped_en_passants;
+        for (option, more) in part.left_out {
+            let left_out = summary.left_out.entry(option).or_default();
+            left_out.games += more.games;
+            left_out.positions += more.positions;
+        }
         let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(part.file) {
             file.records += part.records;

@@ -145,7 +145,7 @@ pub(crate) struct ReadArgs {
 }
 
 /// How positions are read.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
     #[arg(long, value_name = "FORMAT")]
@@ -154,6 +154,9 @@ pub(crate) struct Reading {
     /// Keep en passant squares as they are given, also where no such capture is legal
     #[arg(long)]
     pub(crate) keep_en_passant: bool,
+
+    #[command(flatten)]
+    pub(crate) games: super::selection::SelectionArgs,
 }
 
 /// Where a command writes to.

@@ -178,7 +178,7 @@ impl InfoArgs {
         } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
             let reading = Reading {
                 from: None,
-                keep_en_passant: false,
+                ..Reading::default()
             };
             let inputs = [path.to_path_buf()];
             let done = session.read(&inputs, &reading, Run::default(), &Nothing, |()| Ok(()))?;

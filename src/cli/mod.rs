@@ -13,6 +13,7 @@ mod output;
 mod perft;
 mod position;
 mod progress;
+mod selection;
 mod session;
 mod show;
 mod stats;

@@ -113,7 +113,7 @@ impl PerftArgs {
     fn suite(&self, session: &Session<'_>) -> Result<u8> {
         let reading = Reading {
             from: None,
-            keep_en_passant: false,
+            ..Reading::default()
         };
         let run = Run {
             fields: [Field::Operations].into_iter().collect(),

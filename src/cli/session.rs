@@ -174,6 +174,7 @@ impl<'a> Session<'a> {
                     keep_en_passant: reading.keep_en_passant,
                     validity: self.validity(run.default_validity),
                     fields: run.fields,
+                    games: reading.games.selection()?,
                 },
                 from,
                 strict: self.global.strict,
@@ -221,6 +222,13 @@ impl<'a> Session<'a> {
             self.note(format_args!(
                 "{} en passant squares dropped, because no en passant capture is legal",
                 grouped(summary.dropped_en_passants)
+            ));
+        }
+        for (option, left_out) in &summary.left_out {
+            self.note(format_args!(
+                "--{option} left out {} games and {} positions",
+                grouped(left_out.games),
+                grouped(left_out.positions)
             ));
         }
         match summary.failure {

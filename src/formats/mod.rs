@@ -10,6 +10,7 @@
 //! [`detect`].
 
 pub mod boards;
+pub mod pgn;
 pub mod text;
 
 use crate::batch::{Batch, Field, Fields, Values};
@@ -34,11 +35,13 @@ pub enum Format {
     Perft,
     /// The packed format: see [`boards`].
     Boards,
+    /// Games: see [`pgn`].
+    Pgn,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Fen, Self::Epd, Self::Perft, Self::Boards];
+    pub const ALL: [Self; 5] = [Self::Fen, Self::Epd, Self::Perft, Self::Boards, Self::Pgn];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Format {
             Self::Epd => "epd",
             Self::Perft => "perft",
             Self::Boards => "boards",
+            Self::Pgn => "pgn",
         }
     }
 
@@ -67,6 +71,7 @@ impl Format {
             "epd" => Some(Self::Epd),
             "perft" => Some(Self::Perft),
             "boards" => Some(Self::Boards),
+            "pgn" => Some(Self::Pgn),
             _ => None,
         }
     }
@@ -78,6 +83,7 @@ impl Format {
             Self::Fen | Self::Epd => text::cut_lines(bytes),
             Self::Perft => text::cut_blocks(bytes),
             Self::Boards => boards::cut(bytes),
+            Self::Pgn => pgn::cut(bytes),
         }
     }
 
@@ -86,6 +92,7 @@ impl Format {
         match self {
             Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
             Self::Boards => boards::decode(chunk, options),
+            Self::Pgn => pgn::decode(chunk, options),
         }
     }
 
@@ -94,6 +101,7 @@ impl Format {
         match self {
             Self::Fen | Self::Epd | Self::Perft => text::cut_lines(bytes).unwrap_or(0),
             Self::Boards => 0,
+            Self::Pgn => pgn::salvage(bytes),
         }
     }
 
@@ -101,7 +109,7 @@ impl Format {
     /// and its line in the chunk (counted from 1); `None` where records are not text.
     pub fn raw(self, chunk: &[u8], origin: usize) -> Option<(&[u8], u64)> {
         match self {
-            Self::Fen | Self::Epd | Self::Perft => Some(text::line_at(chunk, origin)),
+            Self::Fen | Self::Epd | Self::Perft | Self::Pgn => Some(text::line_at(chunk, origin)),
             Self::Boards => None,
         }
     }
@@ -157,7 +165,7 @@ impl FromStr for Format {
 }
 
 /// How to decode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct DecodeOptions {
     /// Keep en passant squares as written, also where no en passant capture is legal.
     pub keep_en_passant: bool,
@@ -166,6 +174,8 @@ pub struct DecodeOptions {
     pub validity: Validity,
     /// What is wanted besides positions; the rest need not be decoded.
     pub fields: Fields,
+    /// Which games and which of their positions are taken; all by default.
+    pub games: Option<Arc<pgn::Selection>>,
 }
 
 /// A run of whole records of one input.
@@ -198,6 +208,8 @@ pub struct Decoded {
     pub games: u64,
     /// En passant squares that were written and dropped.
     pub dropped_en_passants: u64,
+    /// Games and positions that were not selected.
+    pub left_out: pgn::LeftOutBy,
     /// What a boards file's chunk says about the file as a whole.
     pub(crate) sections: Vec<boards::Section>,
 }
@@ -301,6 +313,9 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     let named = Format::of_name(path);
     if boards::is_boards(head) {
         return Ok(Format::Boards);
+    }
+    if pgn::sniff(head) {
+        return Ok(Format::Pgn);
     }
     match text::sniff(head) {
         // What a line of positions is called is a matter of taste, and taste is in the name.

@@ -1,0 +1,190 @@
+//! Which games, and which of their positions: options of every command that reads PGN.
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use lanefish::formats::pgn::{Outcome, Selection, Variant};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Options for inputs that are games; others are not touched by them.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Games (PGN)")]
+pub(crate) struct SelectionArgs {
+    /// Also take the positions of variations
+    #[arg(long)]
+    variations: bool,
+
+    /// Of games that cannot be read to their end, take no positions at all
+    #[arg(long)]
+    drop_bad_games: bool,
+
+    /// Take only these plies, both included; 0 is the position that the game starts from
+    #[arg(long, value_name = "A..B", value_parser = plies)]
+    plies: Option<(u32, Option<u32>)>,
+
+    /// Leave out the first N plies of each game
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    skip_book: u32,
+
+    /// Take the first and then every N-th of the remaining positions of each game
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    every: Option<u32>,
+
+    /// Take only the last of the remaining positions of each game
+    #[arg(long)]
+    last: bool,
+
+    /// Take a random sample of at most N of the remaining positions of each game
+    #[arg(long, value_name = "N")]
+    max_per_game: Option<u32>,
+
+    /// Seed of --max-per-game
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    seed: u64,
+
+    /// Only games of two players rated at least so high
+    #[arg(long, value_name = "ELO")]
+    min_elo: Option<u16>,
+
+    /// Only games of two players rated at most so high
+    #[arg(long, value_name = "ELO")]
+    max_elo: Option<u16>,
+
+    /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence,
+    /// or as the tag has them (300+3)
+    #[arg(
+        long,
+        value_name = "CLASS|SPEC",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    time_control: Vec<String>,
+
+    /// Only games with these results
+    #[arg(long, value_name = "RESULT", value_delimiter = ',')]
+    result: Vec<GameResult>,
+
+    /// Only games of at least so many plies
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    min_plies: u32,
+
+    /// Only games that ended so (Normal, Time forfeit, ..)
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    termination: Vec<String>,
+
+    /// Only games with these opening codes: B, B12, B10-B19
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    eco: Vec<String>,
+
+    /// Only games from this day, month or year on (2025.05.01, 2025.05, 2025)
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+
+    /// Only games up to this day, month or year
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+
+    /// Only games of this variant
+    #[arg(long, value_name = "VARIANT")]
+    variant: Option<VariantChoice>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GameResult {
+    #[value(name = "1-0")]
+    White,
+    #[value(name = "0-1")]
+    Black,
+    #[value(name = "1/2-1/2", alias = "1/2", alias = "draw")]
+    Draw,
+    #[value(name = "*", alias = "unknown")]
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VariantChoice {
+    Standard,
+    Chess960,
+}
+
+/// `A..B`, `A..`, `..B` or a single number.
+fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
+    let number = |text: &str| {
+        text.parse::<u32>()
+            .map_err(|_| "expected plies such as 10..60, 10.., ..60 or 12".to_owned())
+    };
+    match text.split_once("..") {
+        None => number(text).map(|ply| (ply, Some(ply))),
+        Some((first, last)) => {
+            let last = last.strip_prefix('=').unwrap_or(last);
+            let first = if first.is_empty() { 0 } else { number(first)? };
+            let last = (!last.is_empty()).then(|| number(last)).transpose()?;
+            if last.is_some_and(|last| last < first) {
+                return Err("the last ply comes before the first".to_owned());
+            }
+            Ok((first, last))
+        }
+    }
+}
+
+fn all<T: FromStr>(texts: &[String], option: &str) -> Result<Vec<T>>
+where
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    let parse = |text: &String| text.parse().with_context(|| format!("--{option}"));
+    texts.iter().map(parse).collect()
+}
+
+impl SelectionArgs {
+    /// The selection, `None` where everything is taken.
+    pub(crate) fn selection(&self) -> Result<Option<Arc<Selection>>> {
+        let (first_ply, last_ply) = self.plies.unwrap_or((0, None));
+        let date = |text: &Option<String>, option: &str| {
+            let texts: Vec<String> = text.iter().cloned().collect();
+            all(&texts, option).map(|mut dates| dates.pop())
+        };
+        let selection = Selection {
+            variations: self.variations,
+            drop_bad_games: self.drop_bad_games,
+            first_ply,
+            last_ply,
+            skip_book: self.skip_book,
+            every: self.every.unwrap_or(0),
+            last: self.last,
+            max_per_game: self.max_per_game,
+            seed: self.seed,
+            min_elo: self.min_elo,
+            max_elo: self.max_elo,
+            time_controls: all(&self.time_control, "time-control")?,
+            results: self
+                .result
+                .iter()
+                .map(|result| match result {
+                    GameResult::White => Some(Outcome::White),
+                    GameResult::Black => Some(Outcome::Black),
+                    GameResult::Draw => Some(Outcome::Draw),
+                    GameResult::Unknown => None,
+                })
+                .collect(),
+            min_plies: self.min_plies,
+            terminations: self.termination.clone(),
+            ecos: all(&self.eco, "eco")?,
+            since: date(&self.since, "since")?,
+            until: date(&self.until, "until")?,
+            variant: self.variant.map(|variant| match variant {
+                VariantChoice::Standard => Variant::Standard,
+                VariantChoice::Chess960 => Variant::Chess960,
+            }),
+        };
+        let everything = Selection {
+            seed: self.seed,
+            ..Selection::default()
+        };
+        Ok((selection != everything).then(|| Arc::new(selection)))
+    }
+}

@@ -1,0 +1,170 @@
+//! The bytes of PGN: where comments, lines and numbers end, and where games begin.
+//!
+//! Most bytes of a dump are comments and move numbers, so these are passed eight bytes at a time with
+//! ordinary integer arithmetic: the lowest marked byte of a word is found exactly by the well-known
+//! borrow trick.
+//!
+//! ## Where a game begins
+//!
+//! A brace comment may hold anything, blank lines and tags included, and it may also have lost its closing
+//! brace, in which case all games up to some later brace would vanish without a word. Both are told apart
+//! by what comes next. A line `[Event "` after an empty line inside a comment begins a game (and the
+//! comment was never closed) unless the next brace is a closing one and comes within [`REACH`] bytes, and
+//! unless the comment began more than [`REACH`] bytes before. The rule looks a fixed distance each way,
+//! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the
+//! whole file does.
+
+/// How far the end of a comment is looked for across a line that looks like the beginning of a game.
+const REACH: usize = 1 << 16;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Marks at least the lowest byte of the word that equals `byte`, and none below it.
+#[inline(always)]
+const fn equal(word: u64, byte: u8) -> u64 {
+    let differ = word ^ ONES * byte as u64;
+    differ.wrapping_sub(ONES) & !differ & HIGHS
+}
+
+/// Marks at least the lowest byte of the word that is below `byte` (at most 128), and none below it.
+#[inline(always)]
+pub(super) const fn below(word: u64, byte: u8) -> u64 {
+    word.wrapping_sub(ONES * byte as u64) & !word & HIGHS
+}
+
+/// The index of the lowest marked byte; 8 if there is none.
+#[inline(always)]
+pub(super) const fn lowest(marks: u64) -> usize {
+    (marks.trailing_zeros() / 8) as usize
+}
+
+/// The length of the move number (digits, then dots) and the blank after it that a word begins with.
+#[inline(always)]
+pub(super) const fn move_number(word: u64) -> Option<usize> {
+    let len = lowest(below(word, b'.'));
+    if len == 0 || len == 8 {
+        return None;
+    }
+    let last = (word >> (8 * (len - 1))) as u8;
+    // Bytes above `9` overflow into their highest bits.
+    let text = word & (1 << (8 * len)) - 1;
+    let foreign = (text | text.wrapping_add(ONES * (0x7F - b'9') as u64)) & HIGHS;
+    if (word >> (8 * len)) as u8 == b' ' && last == b'.' && foreign == 0 {
+        Some(len + 1)
+    } else {
+        None
+    }
+}
+
+/// Eight bytes, or `None` near the end.
+#[inline(always)]
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*eight))
+}
+
+/// The first of two bytes from `at` on, or the end.
+#[inline(always)]
+pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {
+    while let Some(word) = word(bytes, at) {
+        let marks = equal(word, a) | equal(word, b);
+        if marks != 0 {
+            return at + lowest(marks);
+        }
+        at += 8;
+    }
+    while at < bytes.len() && bytes[at] != a && bytes[at] != b {
+        at += 1;
+    }
+    at
+}
+
+/// The end of the line that `at` lies in: its line feed, or the end of the text.
+#[inline(always)]
+pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
+    find2(bytes, at, b'\n', b'\n')
+}
+
+/// Where a comment leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comment {
+    /// Closed; the index of its brace.
+    Closed(usize),
+    /// Never closed; the index where a game begins, or the end.
+    Open(usize),
+}
+
+/// Follows the comment whose opening brace is at `open`.
+#[inline(always)]
+pub(super) fn comment(bytes: &[u8], open: usize) -> Comment {
+    let mut at = open + 1;
+    loop {
+        at = find2(bytes, at, b'}', b'\n');
+        match bytes.get(at) {
+            Some(b'}') => return Comment::Closed(at),
+            Some(_) => {
+                if let Some(start) = event_after_line(bytes, at)
+                    && !(start - open <= REACH && closes_next(bytes, start))
+                {
+                    return Comment::Open(start);
+                }
+                at += 1;
+            }
+            None => return Comment::Open(bytes.len()),
+        }
+    }
+}
+
+/// Where the `[Event "` begins, if an empty line and it follow the line feed at `at`.
+#[inline]
+fn event_after_line(bytes: &[u8], at: usize) -> Option<usize> {
+    let start = match bytes.get(at + 1..at + 3)? {
+        [b'\n', b'['] => at + 2,
+        b"\r\n" if bytes.get(at + 3) == Some(&b'[') => at + 3,
+        _ => return None,
+    };
+    bytes[start..].starts_with(b"[Event \"").then_some(start)
+}
+
+/// Whether the next brace within reach is a closing one.
+fn closes_next(bytes: &[u8], at: usize) -> bool {
+    let within = &bytes[at..bytes.len().min(at + REACH)];
+    within.get(find2(within, 0, b'{', b'}')) == Some(&b'}')
+}
+
+/// The last place at or before `limit` (but after the beginning) where the text can be cut: a game begins
+/// there whatever came before. `at_end` says that the text ends with these bytes; otherwise nothing is
+/// decided that later bytes could change.
+///
+/// ```
+/// let text = b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n";
+/// assert_eq!(lanefish::formats::pgn::boundary(text, text.len(), true), Some(22));
+/// assert_eq!(lanefish::formats::pgn::boundary(text, 20, true), None);
+/// ```
+pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
+    let decided = if at_end {
+        bytes.len()
+    } else {
+        bytes.len().saturating_sub(REACH)
+    };
+    let mut end = limit.min(decided).min(bytes.len());
+    // Backwards from line feed to line feed.
+    while let Some(feed) = bytes[..end].iter().rposition(|&byte| byte == b'\n') {
+        if let Some(start) = event_after_line(bytes, feed)
+            && start <= limit.min(decided)
+            && (closed_before(bytes, start) || !closes_next(bytes, start))
+        {
+            return Some(start);
+        }
+        end = feed;
+    }
+    None
+}
+
+/// Whether the last brace within reach before `at` is a closing one: then no comment is open there.
+fn closed_before(bytes: &[u8], at: usize) -> bool {
+    let within = &bytes[at.saturating_sub(REACH)..at];
+    let last = within.iter().rev().find(|byte| matches!(byte, b'{' | b'}'));
+    last == Some(&b'}')
+}

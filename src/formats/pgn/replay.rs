@@ -1,0 +1,572 @@
+//! The replay board: plays the moves of a game and is, at every moment, a packed record.
+//!
+//! Two ideas make it fast. First, the board *is* the four planes of [`crate::block`], so that a move is a
+//! few masks on four words, a capture needs no look at what was captured, and writing a position out is
+//! copying it. Second, a SAN move is resolved backwards, with no move list: the candidates are the pieces
+//! of the named kind within [`REACH`] of the target square, and nearly always there is just one. One table
+//! serves all kinds of moves, pawn steps and captures included, so that there is no branch on the piece.
+//! A candidate must find the squares between empty, and the king safe after the move.
+//!
+//! Where that does not give exactly one move (two candidates that only a pin tells apart, castling, odd
+//! spellings), [`crate::chess`] decides; such moves are rare.
+
+use crate::block::Packed;
+use crate::chess::attacks::between;
+use crate::chess::castling::Wing;
+use crate::chess::{Bitboard, Color, File, Move, MoveKind, Position, Rank, Role, Square};
+
+/// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
+const ROWS: usize = 9;
+/// `REACH[row][to]`: where a piece may come from that moves so to this square, on an empty board.
+static REACH: [[u64; 64]; ROWS] = reach();
+
+const fn reach() -> [[u64; 64]; ROWS] {
+    let mut table = [[0; 64]; ROWS];
+    let mut to = 0;
+    while to < 64 {
+        let (file, rank) = (to % 8, to / 8);
+        let mut from = 0;
+        while from < 64 {
+            let files = (from % 8) as i8 - file as i8;
+            let ranks = (from / 8) as i8 - rank as i8;
+            let (across, up) = (files.unsigned_abs(), ranks.unsigned_abs());
+            let on_board = from / 8 > 0 && from / 8 < 7;
+            let slides = (across == up, across == 0 || up == 0);
+            let hits = [
+                on_board && files == 0 && (ranks == -1 || (ranks == -2 && rank == 3)),
+                on_board && across == 1 && ranks == -1,
+                on_board && files == 0 && (ranks == 1 || (ranks == 2 && rank == 4)),
+                on_board && across == 1 && ranks == 1,
+                (across == 1 && up == 2) || (across == 2 && up == 1),
+                slides.0,
+                slides.1,
+                slides.0 || slides.1,
+                across <= 1 && up <= 1,
+            ];
+            let mut row = 0;
+            while row < ROWS {
+                if hits[row] && from != to {
+                    table[row][to] |= 1 << from;
+                }
+                row += 1;
+            }
+            from += 1;
+        }
+        to += 1;
+    }
+    table
+}
+
+/// Piece codes of [`crate::block`], which are role index plus one.
+const PAWN: usize = 1;
+const KING: usize = 6;
+
+/// The row of [`REACH`] by piece code, side to move and whether a pawn captures.
+const fn row_of(code: usize, black: bool, captures: bool) -> usize {
+    if code == PAWN {
+        2 * black as usize + captures as usize
+    } else {
+        code + 2
+    }
+}
+
+const ALL: u64 = !0;
+const fn all_if(condition: bool) -> u64 {
+    (condition as u64).wrapping_neg()
+}
+
+/// What a byte of SAN says about the square that the piece comes from; nothing (no square) where the byte
+/// has no place in SAN.
+static ORIGIN: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 8 {
+        table[b'a' as usize + index] = 0x0101_0101_0101_0101 << index;
+        table[b'1' as usize + index] = 0xFF << (8 * index);
+        index += 1;
+    }
+    let neutral = b"xNBRQK-";
+    let mut index = 0;
+    while index < neutral.len() {
+        table[neutral[index] as usize] = ALL;
+        index += 1;
+    }
+    table
+};
+
+/// The piece code that a first letter of SAN stands for, or 0.
+static CODE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 8 {
+        table[b'a' as usize + index] = PAWN as u8;
+        index += 1;
+    }
+    let pieces = b"NBRQK";
+    let mut index = 0;
+    while index < pieces.len() {
+        table[pieces[index] as usize] = index as u8 + 2;
+        index += 1;
+    }
+    table
+};
+
+/// A SAN move taken apart, all but castling.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct San {
+    code: u8,
+    captures: bool,
+    to: u8,
+    /// Piece code of the promotion, or 0.
+    promotion: u8,
+    /// Squares that the text allows the piece to come from.
+    origin: u64,
+}
+
+impl San {
+    /// Takes apart the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
+    /// signs; `None` where they are not plain SAN.
+    #[inline(always)]
+    pub(super) fn decode(word: u64, mut len: usize) -> Option<Self> {
+        let mut promotion = 0;
+        let mut target = word >> (8 * (len - 2) & 63);
+        // Digits are below `A`, promotion pieces are not.
+        if (target >> 8) as u8 >= b'A' {
+            promotion = CODE[(target >> 8) as usize & 0xFF];
+            if len < 4 || target as u8 != b'=' || !(2..=5).contains(&promotion) {
+                return None;
+            }
+            len -= 2;
+            target = word >> (8 * (len - 2) & 63);
+        }
+        let file = (target as u8).wrapping_sub(b'a');
+        let rank = ((target >> 8) as u8).wrapping_sub(b'1');
+        let code = CODE[word as usize & 0xFF];
+        if file | rank > 7 || code == 0 {
+            return None;
+        }
+        let head = len - 2;
+        let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
+        let mut origin = ORIGIN[word as usize & 0xFF] & ORIGIN[second as usize];
+        if head >= 3 {
+            origin &= ORIGIN[(word >> 16) as usize & 0xFF];
+            if head >= 4 {
+                origin &= ORIGIN[(word >> 24) as usize & 0xFF];
+                if head >= 5 {
+                    return None;
+                }
+            }
+        }
+        let before_target = (word << 8 >> (8 * head & 63)) as u8;
+        Some(Self {
+            code,
+            captures: before_target == b'x' && head >= 1,
+            to: rank * 8 + file,
+            promotion,
+            origin,
+        })
+    }
+}
+
+/// Why a move cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// No legal move fits.
+    Illegal,
+    /// Several legal moves fit.
+    Ambiguous,
+    /// The text is no move.
+    Syntax,
+}
+
+/// A position during replay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Board {
+    /// Black's pieces.
+    black: u64,
+    /// The bits of the piece codes.
+    types: [u64; 3],
+    /// The en passant square, where an en passant capture is legal.
+    en_passant: u64,
+    black_to_move: bool,
+    pub(super) halfmove: u16,
+    pub(super) fullmove: u16,
+}
+
+impl Board {
+    pub(super) fn new(position: &Position) -> Self {
+        let of = |role| position.role(role).0;
+        let castling = position.castling.0.0 & of(Role::Rook);
+        Self {
+            black: position.color(Color::Black).0,
+            types: [
+                of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen) | castling,
+                of(Role::Knight) | of(Role::Bishop) | of(Role::King) | castling,
+                of(Role::Rook) | of(Role::Queen) | of(Role::King),
+            ],
+            en_passant: position
+                .en_passant
+                .map_or(0, |square| Bitboard::square(square).0),
+            black_to_move: position.side_to_move == Color::Black,
+            halfmove: position.halfmove,
+            fullmove: position.fullmove,
+        }
+    }
+
+    /// The record of this position.
+    #[inline(always)]
+    pub(super) fn packed(self) -> Packed {
+        const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
+        let free = !(self.occupied() | EN_PASSANT_RANKS);
+        let black = all_if(self.black_to_move & (self.en_passant == 0));
+        Packed {
+            color: self.black | self.en_passant | free & free.wrapping_neg() & black,
+            types: self.types,
+        }
+    }
+
+    /// The position as the rules know it.
+    pub(super) fn position(self) -> Position {
+        self.packed()
+            .unpack(self.halfmove, self.fullmove)
+            .expect("a replay board has one mark at most")
+    }
+
+    #[inline(always)]
+    fn occupied(self) -> u64 {
+        self.types[0] | self.types[1] | self.types[2]
+    }
+
+    /// Pieces of a code, rooks that may castle among the rooks; both colours.
+    #[inline(always)]
+    fn coded(self, code: usize) -> u64 {
+        let [t0, t1, t2] = self.types;
+        let [n0, n1, n2, castling] = SELECT[code & 7];
+        (t0 ^ n0) & (t1 ^ n1) & (t2 ^ n2) | t0 & t1 & t2 & castling
+    }
+
+    /// The board after a move, and the move's bits (see [`Move::to_bits`]).
+    ///
+    /// Boards go by value here: the fields then live in registers, and are not copied through memory in
+    /// other widths than they were written in, which would stall each move.
+    ///
+    /// # Errors
+    /// When the quick way does not find exactly one legal move.
+    #[inline(always)]
+    pub(super) fn play(self, san: San) -> Result<(Self, u16), Refused> {
+        let black = self.black_to_move;
+        let code = san.code as usize;
+        let to = san.to as usize & 63;
+        let to_bit = 1u64 << to;
+        let occupied = self.occupied();
+        let own = self.black ^ if black { 0 } else { occupied };
+        let pawn = code == PAWN;
+        let row = row_of(code, black, san.captures);
+
+        let passing = self.en_passant & all_if(pawn);
+        let barred = own | occupied ^ all_if(san.captures);
+        // The en passant square is empty, and yet pawns capture there.
+        let barred = barred & !(passing & all_if(san.captures));
+        let last_rank = to_bit & Bitboard::BACK_RANKS.0 != 0;
+        if barred & to_bit != 0 || (pawn & last_rank) != (san.promotion != 0) {
+            return Err(Refused::Illegal);
+        }
+
+        let mut candidates = self.coded(code) & own & san.origin & REACH[row.min(ROWS - 1)][to];
+        if candidates & candidates.wrapping_sub(1) != 0 {
+            candidates = open(candidates, to, occupied);
+            if candidates & candidates.wrapping_sub(1) != 0 {
+                return Err(Refused::Ambiguous);
+            }
+        }
+        let from = candidates.trailing_zeros() as usize & 63;
+        if candidates == 0 || between_bits(from, to) & occupied != 0 {
+            return Err(Refused::Illegal);
+        }
+
+        let mut next = self;
+        let mut kind = 0;
+        let mut clear = candidates | to_bit;
+        if to_bit & passing != 0 {
+            clear |= if black { to_bit << 8 } else { to_bit >> 8 };
+            kind = 2 << 14;
+        }
+        let mut arrives = code;
+        if san.promotion != 0 {
+            arrives = san.promotion as usize;
+            kind = 1 << 14 | (arrives as u16 - 2) << 12;
+        }
+        let king_moves = all_if(code == KING);
+        let [t0, t1, t2] = self.types;
+        let lost = t0 & t1 & t2 & own & king_moves;
+        let bit = |n: usize| all_if(arrives >> n & 1 != 0) & to_bit;
+        next.types = [
+            (t0 ^ lost) & !clear | bit(0),
+            (t1 ^ lost) & !clear | bit(1),
+            t2 & !clear | bit(2),
+        ];
+        next.black = self.black & !clear | to_bit & all_if(black);
+        if next.king_attacked(black) {
+            return Err(Refused::Illegal);
+        }
+        let quiet = !pawn & (occupied & to_bit == 0);
+        next.halfmove = if quiet {
+            self.halfmove.saturating_add(1)
+        } else {
+            0
+        };
+        next.pass();
+        if pawn & (from.abs_diff(to) == 16) {
+            next.en_passant = next.passed(to);
+        }
+        Ok((next, from as u16 | (to as u16) << 6 | kind))
+    }
+
+    /// Hands the turn over.
+    #[inline(always)]
+    fn pass(&mut self) {
+        self.fullmove = self.fullmove.saturating_add(u16::from(self.black_to_move));
+        self.black_to_move = !self.black_to_move;
+        self.en_passant = 0;
+    }
+
+    /// Whether the king of a side is attacked. A side without king is not.
+    #[inline(always)]
+    fn king_attacked(self, black: bool) -> bool {
+        let [t0, t1, t2] = self.types;
+        let occupied = t0 | t1 | t2;
+        let own = self.black ^ if black { 0 } else { occupied };
+        let enemy = occupied & !own;
+        let king = (own & t1 & t2 & !t0).trailing_zeros() as usize & 63;
+        let diagonal = enemy & t0 & (t1 ^ t2);
+        let straight = enemy & t2 & (t0 | !t1);
+        let knights = enemy & t1 & !t0 & !t2;
+        let pawns = enemy & t0 & !t1 & !t2;
+        let kings = enemy & t1 & t2 & !t0;
+        let steps = knights & REACH[4][king]
+            | pawns & REACH[row_of(PAWN, !black, true)][king]
+            | kings & REACH[8][king];
+        let first = diagonal & REACH[5][king] | straight & REACH[6][king];
+        // Nearly always there are two at most, and two without a loop mispredict no branch.
+        let second = first & first.wrapping_sub(1);
+        let hits = |snipers: u64| {
+            let sniper = snipers.trailing_zeros() as usize & 63;
+            (snipers != 0) & (between_bits(king, sniper) & occupied == 0)
+        };
+        let mut attacked = (steps != 0) | hits(first) | hits(second);
+        let mut more = second & second.wrapping_sub(1);
+        while more != 0 {
+            attacked |= hits(more);
+            more &= more - 1;
+        }
+        attacked
+    }
+
+    /// The en passant square behind a pawn that has just made a double step, where the side to move may take
+    /// it; else nothing.
+    #[inline(always)]
+    fn passed(self, to: usize) -> u64 {
+        let [t0, t1, t2] = self.types;
+        let pawns = t0 & !t1 & !t2 & (self.black ^ if self.black_to_move { 0 } else { ALL });
+        let beside =
+            (1u64 << to) << 1 & !0x0101_0101_0101_0101 | (1u64 << to) >> 1 & !0x8080_8080_8080_8080;
+        if pawns & beside == 0 {
+            return 0;
+        }
+        let square = if self.black_to_move { to - 8 } else { to + 8 };
+        self.if_taken(1 << square)
+    }
+
+    /// The en passant square if some en passant capture on it is legal.
+    #[cold]
+    fn if_taken(mut self, square: u64) -> u64 {
+        self.en_passant = square;
+        if self.position().drop_idle_en_passant() {
+            0
+        } else {
+            square
+        }
+    }
+
+    /// The board after castling, towards the h-file where `short`, and the move's bits.
+    #[inline(never)]
+    pub(super) fn castle(mut self, short: bool) -> Result<(Self, u16), Refused> {
+        let position = self.position();
+        let color = position.side_to_move;
+        let king = position.king(color).ok_or(Refused::Illegal)?;
+        let wing = if short { Wing::King } else { Wing::Queen };
+        let rook = position
+            .castling
+            .rook(color, king, wing)
+            .filter(|&rook| position.castling_is_legal(rook))
+            .ok_or(Refused::Illegal)?;
+        let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
+        let (king_goal, rook_goal) = (goal(wing.king_goal()), goal(wing.rook_goal()));
+        let rights = position.castling.of(color).0;
+        let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
+        let [t0, t1, t2] = self.types;
+        self.types = [
+            (t0 ^ rights) & !clear,
+            (t1 ^ rights) & !clear | king_goal,
+            t2 & !clear | king_goal | rook_goal,
+        ];
+        self.black = self.black & !clear | (king_goal | rook_goal) & all_if(color == Color::Black);
+        self.halfmove = self.halfmove.saturating_add(1);
+        self.pass();
+        let bits = king.index() as u16 | (rook.index() as u16) << 6 | 3 << 14;
+        Ok((self, bits))
+    }
+
+    /// The board after a pass.
+    pub(super) fn null_move(mut self) -> Result<Self, Refused> {
+        if self.king_attacked(self.black_to_move) {
+            return Err(Refused::Illegal);
+        }
+        self.halfmove = self.halfmove.saturating_add(1);
+        self.pass();
+        Ok(self)
+    }
+
+    /// The board after any spelling of a move, and the move's bits: castling with letters or zeros, long algebraic, promotions without
+    /// `=` or in parentheses, and moves that only the rules can tell apart. `text` is without check and
+    /// annotation signs.
+    #[cold]
+    pub(super) fn play_spelled(self, text: &[u8]) -> Result<(Self, u16), Refused> {
+        match text {
+            b"O-O" | b"0-0" | b"o-o" => return self.castle(true),
+            b"O-O-O" | b"0-0-0" | b"o-o-o" => return self.castle(false),
+            _ => {}
+        }
+        let spelled = Spelled::parse(text).ok_or(Refused::Syntax)?;
+        let mut position = self.position();
+        let moves = position.legal_moves();
+        let mut fitting = moves.iter().filter(|&&mv| spelled.fits(mv, &position));
+        match (fitting.next(), fitting.next()) {
+            (None, _) => Err(Refused::Illegal),
+            (Some(&mv), None) => {
+                position.make(mv);
+                Ok((Self::new(&position), mv.to_bits()))
+            }
+            (Some(_), Some(_)) => Err(Refused::Ambiguous),
+        }
+    }
+}
+
+/// Masks that select a piece code out of the three planes: flips, and whether castling rooks count.
+static SELECT: [[u64; 4]; 8] = {
+    let mut table = [[0; 4]; 8];
+    let mut code = 0;
+    while code < 8 {
+        table[code] = [
+            all_if(code & 1 == 0),
+            all_if(code & 2 == 0),
+            all_if(code & 4 == 0),
+            all_if(code == Role::Rook as usize + 1),
+        ];
+        code += 1;
+    }
+    table
+};
+
+#[inline(always)]
+fn between_bits(a: usize, b: usize) -> u64 {
+    between(Square::new(a as u8 & 63), Square::new(b as u8 & 63)).0
+}
+
+/// The candidates with nothing between them and the target.
+fn open(candidates: u64, to: usize, occupied: u64) -> u64 {
+    Bitboard(candidates)
+        .iter()
+        .filter(|from| between_bits(from.index(), to) & occupied == 0)
+        .fold(0, |set, from| set | Bitboard::square(from).0)
+}
+
+/// A move in any spelling but castling.
+#[derive(Clone, Copy, Debug)]
+struct Spelled {
+    role: Role,
+    from_file: Option<File>,
+    from_rank: Option<Rank>,
+    to: Square,
+    captures: bool,
+    promotion: Option<Role>,
+}
+
+impl Spelled {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let (role, mut rest) = match text {
+            [
+                letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K'),
+                rest @ ..,
+            ] => (Role::from_letter(*letter)?, rest),
+            _ => (Role::Pawn, text),
+        };
+        for mark in [&b"e.p."[..], b"ep", b"e.p"] {
+            rest = rest.strip_suffix(mark).unwrap_or(rest);
+        }
+        let mut promotion = None;
+        if let [before @ .., b')'] = rest
+            && let [before @ .., b'(', letter] = before
+        {
+            promotion = Some(Role::from_letter(*letter)?);
+            rest = before;
+        } else if let [before @ .., letter] = rest
+            && letter.is_ascii_alphabetic()
+        {
+            promotion = Some(Role::from_letter(*letter)?);
+            rest = before;
+            if let [before @ .., b'=' | b'/'] = rest {
+                rest = before;
+            }
+        }
+        let file = |&byte: &u8| byte.is_ascii_lowercase().then(|| File::from_letter(byte))?;
+        let rank = |&byte: &u8| Rank::try_new(byte.wrapping_sub(b'1'));
+        let [origin @ .., to_file, to_rank] = rest else {
+            return None;
+        };
+        let to = Square::at(file(to_file)?, rank(to_rank)?);
+        let (origin, captures) = match origin {
+            [before @ .., b'x' | b'X' | b':'] => (before, true),
+            [before @ .., b'-'] => (before, false),
+            _ => (origin, false),
+        };
+        let (from_file, from_rank) = match origin {
+            [] => (None, None),
+            [one] => match file(one) {
+                Some(file) => (Some(file), None),
+                None => (None, Some(rank(one)?)),
+            },
+            [first, second] => (Some(file(first)?), Some(rank(second)?)),
+            _ => return None,
+        };
+        Some(Self {
+            role,
+            from_file,
+            from_rank,
+            to,
+            captures,
+            promotion,
+        })
+    }
+
+    fn fits(&self, mv: Move, position: &Position) -> bool {
+        let promotion = match mv.kind {
+            MoveKind::Promotion(role) => Some(role),
+            _ => None,
+        };
+        // A pawn whose file is not named steps straight on.
+        let from_file = match self.role {
+            Role::Pawn => self.from_file.or(Some(self.to.file())),
+            _ => self.from_file,
+        };
+        let captures = mv.kind == MoveKind::EnPassant
+            || position.color(!position.side_to_move).contains(mv.to);
+        mv.to == self.to
+            && mv.kind != MoveKind::Castle
+            && captures == self.captures
+            && promotion == self.promotion
+            && from_file.is_none_or(|file| mv.from.file() == file)
+            && self.from_rank.is_none_or(|rank| mv.from.rank() == rank)
+            && position.role_at(mv.from) == Some(self.role)
+    }
+}

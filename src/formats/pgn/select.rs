@@ -1,0 +1,374 @@
+//! Which games and which positions of them are taken.
+//!
+//! Games are judged by their tags and their length, positions by their ply. Everything that is left out is
+//! counted under the name of the option that left it out, and the sample of `max_per_game` depends on the
+//! seed and the game alone, never on where in the input the game stands or who decodes it.
+
+use super::game::{Game, Outcome};
+use super::tags::{Tags, Variant};
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// How games are read, and which of their positions are taken. The default takes all.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Take the positions of variations, too, in the order of the text.
+    pub variations: bool,
+    /// Leave out all positions of games that cannot be read to their end.
+    pub drop_bad_games: bool,
+    /// First ply to take; 0 is the position that the game starts from.
+    pub first_ply: u32,
+    /// Last ply to take.
+    pub last_ply: Option<u32>,
+    /// Plies at the beginning to leave out, as opening theory.
+    pub skip_book: u32,
+    /// Of the remaining positions, take the first and then every so-manieth; 0 is 1.
+    pub every: u32,
+    /// Of the remaining positions, take only the last.
+    pub last: bool,
+    /// Of the remaining positions, take a sample of at most so many.
+    pub max_per_game: Option<u32>,
+    /// Seed of the sample.
+    pub seed: u64,
+    /// Both players are rated at least so high.
+    pub min_elo: Option<u16>,
+    /// Both players are rated at most so high.
+    pub max_elo: Option<u16>,
+    /// The time control is one of these; all if empty.
+    pub time_controls: Vec<TimeControl>,
+    /// The result is one of these, `None` meaning unknown; all if empty.
+    pub results: Vec<Option<Outcome>>,
+    /// The game has at least so many plies.
+    pub min_plies: u32,
+    /// The `Termination` tag is one of these, letter case aside; all if empty.
+    pub terminations: Vec<String>,
+    /// The opening code is in one of these ranges; all if empty.
+    pub ecos: Vec<EcoRange>,
+    /// The game was played on this day or later.
+    pub since: Option<Date>,
+    /// The game was played on this day or earlier.
+    pub until: Option<Date>,
+    /// The game is of this variant.
+    pub variant: Option<Variant>,
+}
+
+/// What was left out because of one option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// Games.
+    pub games: u64,
+    /// Positions, those of the games included.
+    pub positions: u64,
+}
+
+/// What was left out, by the name of the option on the command line.
+pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
+
+impl Selection {
+    /// The option that leaves out this game, if one does.
+    pub(super) fn leaves_out(&self, game: &Game<'_>) -> Option<&'static str> {
+        let tags = &game.tags;
+        let elos = || ["WhiteElo", "BlackElo"].map(|name| tags.number(name));
+        if self
+            .min_elo
+            .is_some_and(|min| !elos().iter().all(|elo| elo.is_some_and(|elo| elo >= min)))
+        {
+            return Some("min-elo");
+        }
+        if self
+            .max_elo
+            .is_some_and(|max| !elos().iter().all(|elo| elo.is_some_and(|elo| elo <= max)))
+        {
+            return Some("max-elo");
+        }
+        if !self.time_controls.is_empty() {
+            let tag = tags.get("TimeControl").unwrap_or_default();
+            if !self.time_controls.iter().any(|control| control.fits(tag)) {
+                return Some("time-control");
+            }
+        }
+        if !self.results.is_empty() && !self.results.contains(&game.result()) {
+            return Some("result");
+        }
+        if game.plies < self.min_plies {
+            return Some("min-plies");
+        }
+        if !self.terminations.is_empty() {
+            let tag = tags.get("Termination").unwrap_or_default();
+            let is = |wanted: &String| wanted.as_bytes().eq_ignore_ascii_case(tag);
+            if !self.terminations.iter().any(is) {
+                return Some("termination");
+            }
+        }
+        if !self.ecos.is_empty() {
+            let tag = tags.get("ECO").unwrap_or_default();
+            if !self.ecos.iter().any(|range| range.contains(tag)) {
+                return Some("eco");
+            }
+        }
+        if let Some(since) = &self.since
+            && !date(tags).is_some_and(|date| since.is_not_after(date))
+        {
+            return Some("since");
+        }
+        if let Some(until) = &self.until
+            && !date(tags).is_some_and(|date| until.is_not_before(date))
+        {
+            return Some("until");
+        }
+        if self.variant.is_some_and(|variant| {
+            Variant::from_tag(tags.variant().unwrap_or_default()) != Some(variant)
+        }) {
+            return Some("variant");
+        }
+        None
+    }
+
+    /// Whether all positions of a game are taken.
+    pub(super) fn takes_all_positions(&self) -> bool {
+        self.first_ply == 0
+            && self.last_ply.is_none()
+            && self.skip_book == 0
+            && self.every <= 1
+            && !self.last
+            && self.max_per_game.is_none()
+    }
+
+    /// The positions of a game that are taken, given the ply of each; `hash` stands for the game. Tells
+    /// `left_out` of the others.
+    pub(super) fn positions(
+        &self,
+        plies: &[u16],
+        hash: u64,
+        left_out: &mut impl FnMut(&'static str, u64),
+    ) -> Vec<bool> {
+        let mut keep = vec![true; plies.len()];
+        let mut drop_if = |name, keep: &mut [bool], mut drop: &mut dyn FnMut(usize) -> bool| {
+            let mut count = 0;
+            for (row, keep) in keep.iter_mut().enumerate().filter(|(_, keep)| **keep) {
+                if (&mut drop)(row) {
+                    *keep = false;
+                    count += 1;
+                }
+            }
+            left_out(name, count);
+        };
+        let range = self.first_ply..=self.last_ply.unwrap_or(u32::MAX);
+        drop_if("plies", &mut keep, &mut |row| {
+            !range.contains(&plies[row].into())
+        });
+        drop_if("skip-book", &mut keep, &mut |row| {
+            u32::from(plies[row]) < self.skip_book
+        });
+        let mut turn = 0;
+        drop_if("every", &mut keep, &mut |_| {
+            turn += 1;
+            (turn - 1) % self.every.max(1) != 0
+        });
+        if self.last {
+            let last = keep.iter().rposition(|&keep| keep);
+            drop_if("last", &mut keep, &mut |row| Some(row) != last);
+        }
+        if let Some(max) = self.max_per_game {
+            let mut rows: Vec<usize> = (0..keep.len()).filter(|&row| keep[row]).collect();
+            let mut state = self.seed ^ hash;
+            // The first `max` of a shuffle.
+            let taken = rows.len().min(max as usize);
+            for at in 0..taken {
+                let other = at + (split_mix(&mut state) % (rows.len() - at) as u64) as usize;
+                rows.swap(at, other);
+            }
+            rows.truncate(taken);
+            rows.sort_unstable();
+            drop_if("max-per-game", &mut keep, &mut |row| {
+                rows.binary_search(&row).is_err()
+            });
+        }
+        keep
+    }
+}
+
+/// The next number of the SplitMix64 sequence.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+/// The day of a game: `UTCDate`, or else `Date`.
+pub(super) fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
+    tags.get("UTCDate")
+        .filter(|date| date.first().is_some_and(u8::is_ascii_digit))
+        .or_else(|| tags.get("Date"))
+}
+
+/// A text that an option cannot take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}`: expected {expected}")]
+pub struct SelectionError {
+    text: String,
+    expected: &'static str,
+}
+
+/// A time control, or a class of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimeControl {
+    /// Of a class, by the expected time of a player: seconds plus forty increments.
+    Class(Speed),
+    /// Just this, as the tag has it: `300+3`.
+    Exactly(String),
+}
+
+/// The classes of Lichess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speed {
+    /// Below 30 seconds.
+    UltraBullet,
+    /// Below 3 minutes.
+    Bullet,
+    /// Below 8 minutes.
+    Blitz,
+    /// Below 25 minutes.
+    Rapid,
+    /// Anything longer.
+    Classical,
+    /// No clock: `-`.
+    Correspondence,
+}
+
+impl Speed {
+    /// The class of a `TimeControl` tag, `None` where it is unknown or of a form other than seconds with or
+    /// without increment.
+    pub fn of_tag(tag: &[u8]) -> Option<Self> {
+        if tag == b"-" {
+            return Some(Self::Correspondence);
+        }
+        let text = std::str::from_utf8(tag).ok()?;
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        let (base, increment): (f64, f64) = (base.parse().ok()?, increment.parse().ok()?);
+        let seconds = base + 40.0 * increment;
+        Some(match seconds {
+            ..30.0 => Self::UltraBullet,
+            ..180.0 => Self::Bullet,
+            ..480.0 => Self::Blitz,
+            ..1500.0 => Self::Rapid,
+            _ => Self::Classical,
+        })
+    }
+}
+
+impl TimeControl {
+    fn fits(&self, tag: &[u8]) -> bool {
+        match self {
+            Self::Class(speed) => Speed::of_tag(tag) == Some(*speed),
+            Self::Exactly(text) => text.as_bytes() == tag,
+        }
+    }
+}
+
+impl FromStr for TimeControl {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        Ok(Self::Class(match text.to_ascii_lowercase().as_str() {
+            "ultrabullet" => Speed::UltraBullet,
+            "bullet" => Speed::Bullet,
+            "blitz" => Speed::Blitz,
+            "rapid" => Speed::Rapid,
+            "classical" => Speed::Classical,
+            "correspondence" => Speed::Correspondence,
+            _ if text
+                .starts_with(|first: char| first.is_ascii_digit() || "-?*".contains(first)) =>
+            {
+                return Ok(Self::Exactly(text.to_owned()));
+            }
+            _ => {
+                return Err(SelectionError {
+                    text: text.to_owned(),
+                    expected: "ultrabullet, bullet, blitz, rapid, classical, correspondence or a time \
+                               control such as 300+3",
+                });
+            }
+        }))
+    }
+}
+
+/// Opening codes from one to another, both included; each may be shortened (`B`, `B1`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EcoRange {
+    first: String,
+    last: String,
+}
+
+impl EcoRange {
+    fn contains(&self, code: &[u8]) -> bool {
+        let starts = |len: usize| &code[..code.len().min(len)];
+        !code.is_empty()
+            && starts(self.first.len()) >= self.first.as_bytes()
+            && starts(self.last.len()) <= self.last.as_bytes()
+    }
+}
+
+impl FromStr for EcoRange {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        let upper = text.to_ascii_uppercase();
+        let (first, last) = upper.split_once('-').unwrap_or((&upper, &upper));
+        let is_code = |code: &str| {
+            code.len() <= 3
+                && code.starts_with(|letter| ('A'..='E').contains(&letter))
+                && code[1..].bytes().all(|digit| digit.is_ascii_digit())
+        };
+        if !is_code(first) || !is_code(last) {
+            return Err(SelectionError {
+                text: text.to_owned(),
+                expected: "an opening code such as B, B1 or B12, or two such as B10-B19",
+            });
+        }
+        Ok(Self {
+            first: first.to_owned(),
+            last: last.to_owned(),
+        })
+    }
+}
+
+/// A day, month or year: `2025.05.01`, `2025.05`, `2025`; also with dashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Date(String);
+
+impl Date {
+    /// The date as far as both it and this one are known.
+    fn common<'a>(&'a self, date: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let known = date.iter().position(|&byte| byte == b'?');
+        let len = known.unwrap_or(date.len()).min(self.0.len());
+        (&self.0.as_bytes()[..len], &date[..len])
+    }
+    fn is_not_after(&self, date: &[u8]) -> bool {
+        let (this, date) = self.common(date);
+        !date.is_empty() && this <= date
+    }
+    fn is_not_before(&self, date: &[u8]) -> bool {
+        let (this, date) = self.common(date);
+        !date.is_empty() && this >= date
+    }
+}
+
+impl FromStr for Date {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        let dotted = text.replace('-', ".");
+        let mut lengths = dotted.split('.').map(|part| {
+            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+            if digits { part.len() } else { 0 }
+        });
+        let fits = lengths.next() == Some(4) && lengths.by_ref().take(2).all(|len| len == 2);
+        if !fits || lengths.next().is_some() {
+            return Err(SelectionError {
+                text: text.to_owned(),
+                expected: "a date such as 2025.05.01, 2025.05 or 2025",
+            });
+        }
+        Ok(Self(dotted))
+    }
+}
