@@ -1,9 +1,13 @@
 //! Formats: what goes in comes out, nothing is lost silently, damage is found wherever it is.
 
-use lanefish::batch::{Batch, Field, Fields};
-use lanefish::block::Group;
+use crate::support::Random;
+use lanefish::batch::{Batch, Field, Fields, Values};
+use lanefish::block::{Group, Packed};
+use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
-use lanefish::formats::{DecodeOptions, Format};
+use lanefish::error::Error;
+use lanefish::formats::boards::{BoardsFile, BoardsWriter};
+use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, Options, Summary, Tile, run};
 use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
@@ -136,4 +140,244 @@ fn lines_of_all_kinds_are_read_in_order() {
     }
     assert_eq!(Format::of_name(&path), Some(Format::Epd));
     assert_eq!(Field::Operations.name(), "operations");
+}
+
+/// So many positions of a random game, and other columns with holes.
+pub(crate) fn sample_batch(len: usize) -> Batch {
+    let mut random = Random::new(len as u64);
+    let mut batch = Batch::new();
+    let mut position = Position::standard();
+    let fields = [Field::Score, Field::Result, Field::Game, Field::Clock, Field::Site];
+    let mut columns = fields.map(|field| (field, field.column(0)));
+    for row in 0..len {
+        let moves = position.legal_moves();
+        if moves.as_slice().is_empty() || position.fullmove > 150 {
+            position = Position::standard();
+        } else {
+            let chosen = random.below(moves.as_slice().len() as u64) as usize;
+            position.make(moves.as_slice()[chosen]);
+            position.drop_idle_en_passant();
+        }
+        let board = Packed::pack(&position).unwrap();
+        batch.push(board, position.halfmove, position.fullmove);
+        let number = random.next();
+        let there = !number.is_multiple_of(3);
+        for (field, values) in &mut columns {
+            match values {
+                Values::U8(column) => column.push(there.then_some((number % 3) as u8)),
+                Values::I16(column) => column.push(there.then_some(number as i16)),
+                Values::U16(column) => column.push(there.then_some(number as u16)),
+                Values::U32(column) => column.push(there.then_some(number as u32)),
+                Values::U64(column) => column.push(Some((row / 100) as u64)),
+                Values::Text(column) => {
+                    column.push(there.then(|| format!("text é {}", number % 7).into()));
+                }
+                _ => panic!("a new type of {field:?}"),
+            }
+        }
+    }
+    batch.fields = columns.into_iter().collect();
+    batch
+}
+
+pub(crate) fn boards_bytes(batch: &Batch) -> Vec<u8> {
+    let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
+    // In pieces, as chunks come.
+    for start in (0..batch.len()).step_by(1000) {
+        let end = batch.len().min(start + 1000);
+        writer.write(batch, start..end).unwrap();
+    }
+    let (mut bytes, finished) = writer.finish().unwrap();
+    assert_eq!(finished.records, batch.len() as u64);
+    bytes[..finished.header.len()].copy_from_slice(&finished.header);
+    bytes
+}
+
+#[test]
+fn boards_files_give_back_every_record_at_all_edges() {
+    let directory = tempfile::tempdir().unwrap();
+    for len in [0, 1, 7, 8, 9, 63, 64, 65, 4095, 4096, 4097, 10_000] {
+        let batch = sample_batch(len);
+        let path = file(directory.path(), "x.boards", &boards_bytes(&batch));
+        let expected = lines(&batch);
+        for (threads, chunk_size) in [(1, 1 << 20), (2, 64), (8, 1 << 20)] {
+            let (found, summary) = read(std::slice::from_ref(&path), |options| {
+                options.threads = threads;
+                options.chunk_size = chunk_size;
+            });
+            assert_eq!(summary.failure.map(|error| error.to_string()), None, "{len}");
+            assert_eq!((summary.records, summary.rejected), (len as u64, 0));
+            assert_eq!(lines(&found), expected, "{len}");
+        }
+        let opened = BoardsFile::open(&path.as_path().into()).unwrap();
+        assert_eq!(opened.len(), len as u64);
+        for record in [0, len / 2, len.saturating_sub(1), len] {
+            let found = opened.record(record as u64).unwrap();
+            assert_eq!(
+                found.map(|batch| lines(&batch)),
+                expected.get(record).map(|line| vec![line.clone()])
+            );
+        }
+        // Compressed: not mapped, not aligned.
+        let packed = zstd::encode_all(&std::fs::read(&path).unwrap()[..], 1).unwrap();
+        let packed = file(directory.path(), "x.boards.zst", &packed);
+        let (found, summary) = read(&[packed], |options| options.threads = 2);
+        assert!(summary.failure.is_none());
+        assert_eq!(lines(&found), expected);
+    }
+}
+
+/// What a run says about these bytes as a boards file; with `past_damage`, what it lists.
+fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
+    let inputs = Inputs {
+        paths: vec![path.into()],
+        skipped: Vec::new(),
+    };
+    let mut options = Options::new(&Judge);
+    options.past_damage = past_damage;
+    let summary = run(&inputs, options, &Collect, |_| Ok(()));
+    match &summary.failure {
+        Some(Error::Damaged { damage, .. }) => vec![damage.offset],
+        Some(error) => panic!("{error}"),
+        None => {
+            let damage = summary.files.iter().flat_map(|file| &file.damage);
+            damage.map(|damage| damage.offset).collect()
+        }
+    }
+}
+
+/// All bits and cuts are tried beside the format itself; here some of them go all the way.
+#[test]
+fn damage_ends_a_run_or_is_listed_with_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let bytes = boards_bytes(&sample_batch(20));
+    let write = |bytes: &[u8]| file(directory.path(), "x.boards", bytes);
+    for bit in (0..8 * bytes.len()).step_by(397) {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let path = write(&flipped);
+        for past_damage in [false, true] {
+            assert!(!damage(&path, past_damage).is_empty(), "bit {bit}");
+        }
+    }
+    for len in (0..bytes.len()).step_by(61) {
+        assert!(!damage(&write(&bytes[..len]), false).is_empty(), "cut at {len}");
+    }
+    for garbage in [&b"x"[..], &[0; 64], &bytes] {
+        let path = write(&[&bytes, garbage].concat());
+        assert_eq!(damage(&path, false), [bytes.len() as u64]);
+    }
+}
+
+#[test]
+fn blocks_cannot_be_exchanged_dropped_or_doubled() {
+    let directory = tempfile::tempdir().unwrap();
+    let batch = sample_batch(3 * 4096);
+    let bytes = boards_bytes(&batch);
+    let places: Vec<usize> = (0..bytes.len())
+        .step_by(64)
+        .filter(|&at| bytes[at..].starts_with(b"LFB"))
+        .collect();
+    let section = |number: usize| &bytes[places[number]..places[number + 1]];
+    let (header, rest) = (&bytes[..places[0]], &bytes[places[3]..]);
+    for order in [&[1, 0, 2][..], &[0, 2], &[0, 1], &[0, 1, 1, 2], &[0, 0, 1, 2]] {
+        let mut changed = header.to_vec();
+        order.iter().for_each(|&block| changed.extend_from_slice(section(block)));
+        changed.extend_from_slice(rest);
+        let path = file(directory.path(), "x.boards", &changed);
+        let (_, summary) = read(&[path], |_| {});
+        assert!(matches!(summary.failure, Some(Error::Damaged { .. })), "{order:?}");
+    }
+    // One damaged block: the others are still read, when asked for.
+    let mut damaged = bytes.clone();
+    damaged[places[1] + 5000] ^= 1;
+    let path = file(directory.path(), "x.boards", &damaged);
+    let (found, summary) = read(&[path], |options| options.past_damage = true);
+    assert!(summary.failure.is_none());
+    assert_eq!(summary.files[0].damage.len(), 1);
+    assert_eq!(summary.files[0].damage[0].offset, places[1] as u64);
+    assert_eq!(found.len(), 2 * 4096);
+}
+
+#[test]
+fn skip_and_limit_are_exact_whatever_the_chunks() {
+    let directory = tempfile::tempdir().unwrap();
+    let batch = sample_batch(9000);
+    let boards = file(directory.path(), "a.boards", &boards_bytes(&batch));
+    let text: String = lines(&batch)
+        .iter()
+        .map(|line| line.split(" score").next().unwrap().to_owned() + "\n")
+        .map(|line| line.split(" result").next().unwrap().trim_end().to_owned() + "\n")
+        .map(|line| line.split(" game").next().unwrap().trim_end().to_owned() + "\n")
+        .collect();
+    let fens: Vec<&str> = text.lines().collect();
+    let epd = file(directory.path(), "b.epd", text.as_bytes());
+    let inputs = [boards, epd];
+    for (skip, limit) in [(0, 0), (0, 1), (5, 100), (4090, 20), (8990, 20), (9000, 9000), (17_990, 99)] {
+        for threads in [1, 3] {
+            let (found, summary) = read(&inputs, |options| {
+                options.skip = skip;
+                options.limit = Some(limit);
+                options.threads = threads;
+                options.chunk_size = 10_000;
+                options.decode.fields = Fields::NONE;
+            });
+            assert!(summary.failure.is_none());
+            let expected: Vec<&str> = (skip..(skip + limit).min(18_000))
+                .map(|record| fens[record as usize % 9000])
+                .collect();
+            assert_eq!(summary.records, expected.len() as u64);
+            assert_eq!(lines(&found), expected);
+        }
+    }
+}
+
+#[test]
+fn strict_stops_at_the_first_bad_record_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "4k3/8/8/8/8/8/8/4K3 w - -\n".repeat(5000) + "bad\n" + &"worse\n".repeat(5000);
+    let path = file(directory.path(), "x.fen", text.as_bytes());
+    for threads in [1, 8] {
+        let (_, summary) = read(std::slice::from_ref(&path), |options| {
+            options.strict = true;
+            options.threads = threads;
+            options.chunk_size = 100;
+        });
+        let Some(Error::Strict(reject)) = summary.failure else {
+            panic!("went on")
+        };
+        assert_eq!(reject.place.line, Some(5001));
+        assert_eq!(reject.raw, b"bad");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..600),
+        prefix in 0..6usize,
+    ) {
+        let starts: [&[u8]; 6] = [
+            b"", b"id x\nepd ", b"8/8/8/8/8/8/8/8 w - ", b"\x89LFB\r\n\x1A\n",
+            b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - ", b"perft 1 2\n",
+        ];
+        let bytes = [starts[prefix], &bytes].concat();
+        for format in Format::ALL {
+            let mut rest = &bytes[..];
+            while let Some(len) = format.cut(rest) {
+                proptest::prop_assert!(len > 0 && len <= rest.len());
+                rest = &rest[len..];
+            }
+            let chunk = Chunk {
+                file: Path::new("x").into(),
+                bytes: bytes.clone().into(),
+                offset: 0,
+            };
+            let options = DecodeOptions { fields: Fields::ALL, ..DecodeOptions::default() };
+            let decoded = format.decode(&chunk, &options);
+            let good: usize = decoded.batches.iter().map(Batch::len).sum();
+            proptest::prop_assert!((good + decoded.rejects.len()) as u64 <= decoded.records);
+        }
+        let _ = lanefish::formats::detect(&bytes, true, Path::new("x"));
+    }
 }

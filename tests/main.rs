@@ -8,6 +8,8 @@ mod chess;
 mod formats;
 /// Counting the move tree from the lanes.
 mod perft;
+/// Inputs: containers, pipes, directories.
+mod input;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

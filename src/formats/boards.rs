@@ -1191,3 +1191,104 @@ impl BoardsFile {
         Ok((u64::from(row) < batch.len() as u64).then(|| batch.select(&[row])))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Packed;
+    use crate::chess::Position;
+
+    /// Three positions and a column of each kind of layout.
+    fn small_file() -> Vec<u8> {
+        let mut batch = Batch::new();
+        let mut scores = Column::default();
+        let mut sites = Column::default();
+        for (fen, score, site) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Some(20), Some("Paris")),
+            ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", None, Some("Paris")),
+            ("4k3/8/8/8/8/8/8/4K2R w K - 9 40", Some(-5), Some("Oslo")),
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Packed::pack(&position).unwrap();
+            batch.push(board, position.halfmove, position.fullmove);
+            scores.push(score);
+            sites.push(site.map(Arc::from));
+        }
+        batch.fields.insert(Field::Score, Values::I16(scores));
+        batch.fields.insert(Field::Site, Values::Text(sites));
+        let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
+        writer.write(&batch, 0..3).unwrap();
+        let (mut bytes, finished) = writer.finish().unwrap();
+        bytes[..HEADER_LEN].copy_from_slice(&finished.header);
+        bytes
+    }
+
+    /// All that is wrong with a file, read in chunks as the pipeline cuts them.
+    fn damage(bytes: &[u8]) -> Vec<Damage> {
+        let mut all = Vec::new();
+        let mut sequence = Sequence::default();
+        let mut at = 0;
+        while at < bytes.len() {
+            let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
+            let chunk = Chunk {
+                file: Path::new("x").into(),
+                bytes: bytes[at..at + len].to_vec().into(),
+                offset: at as u64,
+            };
+            let options = DecodeOptions {
+                fields: Fields::ALL,
+                ..DecodeOptions::default()
+            };
+            let mut decoded = decode(&chunk, &options);
+            all.extend(sequence.accept(&decoded.sections, at as u64));
+            decoded.settle(&mut super::super::Totals::default(), &chunk);
+            all.append(&mut decoded.damage);
+            at += len;
+        }
+        all.extend(sequence.end(bytes.len() as u64));
+        all
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found_in_its_section() {
+        let bytes = small_file();
+        assert_eq!(damage(&bytes), []);
+        let sections: Vec<usize> = (0..bytes.len())
+            .step_by(UNIT)
+            .filter(|&at| SectionHeader::read(&bytes[at..]).is_ok())
+            .collect();
+        assert_eq!(sections.len(), 4);
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let section = sections.iter().rfind(|&&at| at <= bit / 8).unwrap();
+            let found = damage(&flipped);
+            assert_eq!(found[0].offset, *section as u64, "bit {bit}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_cut_and_anything_appended_is_found() {
+        let bytes = small_file();
+        for len in 0..bytes.len() {
+            assert!(!damage(&bytes[..len]).is_empty(), "cut at {len}");
+        }
+        for garbage in [&[0][..], &[0; 64], &[1; 1000], &bytes] {
+            let found = damage(&[&bytes, garbage].concat());
+            assert_eq!(found[0].offset, bytes.len() as u64, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn another_major_version_is_refused_and_a_minor_one_read() {
+        for (version, fine) in [((2, 0), false), ((1, 7), true)] {
+            let mut bytes = small_file();
+            let mut header = SectionHeader::read(&bytes).unwrap();
+            header.extra = header.extra >> 32 << 32 | version.0 | version.1 << 16;
+            bytes[..UNIT].copy_from_slice(&header.to_bytes());
+            let found = damage(&bytes);
+            assert_eq!(found.is_empty(), fine, "{found:?}");
+            assert!(fine || found[0].what.contains("version 2.0"));
+        }
+    }
+}

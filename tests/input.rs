@@ -1,0 +1,213 @@
+//! Inputs: containers, pipes, directories, and everything that can be wrong with them.
+
+use crate::formats::{lines, read};
+use crate::support::shared_data;
+use lanefish::error::Error;
+use lanefish::formats::is_supported;
+use lanefish::input::{Input, Inputs};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// All bytes of an input, and the error that ends it.
+fn contents(path: &Path) -> (Vec<u8>, Option<Error>) {
+    let mut input = match Input::open(&Arc::from(path), Arc::default()) {
+        Ok(input) => input,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut all = Vec::new();
+    loop {
+        match input.next_bytes() {
+            Ok(Some(bytes)) => all.extend_from_slice(&bytes),
+            Ok(None) => return (all, None),
+            Err(error) => return (all, Some(error)),
+        }
+    }
+}
+
+#[test]
+fn all_wrappers_hold_the_same_text() {
+    let Some(plain) = shared_data("wrappers/lichess_db_100k.pgn") else {
+        return;
+    };
+    let expected = std::fs::read(&plain).unwrap();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(plain.parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        let (found, error) = contents(&path);
+        if path.to_string_lossy().contains("truncated") {
+            assert!(matches!(error, Some(Error::Container { offset: 72_309, .. })), "{error:?}");
+            assert_eq!(found, expected[..72_309]);
+        } else {
+            assert!(error.is_none(), "{}: {error:?}", path.display());
+            assert!(found == expected, "{}", path.display());
+        }
+        seen += 1;
+    }
+    assert!(seen > 10);
+}
+
+/// A list of positions, and its lines.
+fn list(lines: usize) -> String {
+    (0..lines)
+        .map(|line| format!("4k3/8/8/8/8/8/8/{}K{} w - - {} {}\n", line % 7 + 1, 6 - line % 7, line % 100, line + 1))
+        .map(|line| line.replace("K0", "K"))
+        .collect()
+}
+
+fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let halves = [&text[..text.len() / 3], &text[text.len() / 3..]];
+    let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| halves.map(pack).concat();
+    let gzip = |part: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap()
+    };
+    let bzip2 = |part: &[u8]| {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap()
+    };
+    let announced = |part: &[u8]| {
+        let frame = zstd::encode_all(part, 1).unwrap();
+        let mut bytes = vec![0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+        bytes.extend_from_slice(&(frame.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&frame);
+        bytes
+    };
+    vec![
+        ("zst", zstd::encode_all(text, 1).unwrap()),
+        ("zst", each(&|part| zstd::encode_all(part, 1).unwrap())),
+        ("zst", each(&announced)),
+        ("gz", each(&gzip)),
+        ("bz2", each(&bzip2)),
+    ]
+}
+
+#[test]
+fn a_cut_container_gives_all_whole_records_and_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(2000);
+    for (number, (extension, bytes)) in compressed(text.as_bytes()).into_iter().enumerate() {
+        let path = directory.path().join(format!("x.fen.{extension}"));
+        std::fs::write(&path, &bytes).unwrap();
+        let (whole, summary) = read(std::slice::from_ref(&path), |options| options.threads = 2);
+        assert!(summary.failure.is_none(), "{extension} {:?}", summary.failure);
+        assert_eq!(whole.len(), 2000);
+        let whole = lines(&whole);
+        let mut unnoticed = 0;
+        for cut in (0..bytes.len()).step_by(bytes.len() / 97 + 1) {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let (found, summary) = read(std::slice::from_ref(&path), |options| options.threads = 2);
+            assert_eq!(summary.rejected, 0, "{extension} cut at {cut}");
+            assert_eq!(lines(&found), whole[..found.len()]);
+            unnoticed += u32::from(summary.failure.is_none());
+        }
+        // Between two members nothing is missing.
+        assert!(unnoticed <= 1, "{extension} {number}: {unnoticed}");
+    }
+}
+
+#[test]
+fn threads_and_chunks_change_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(3000) + "bad\n" + &list(100);
+    for (extension, bytes) in compressed(text.as_bytes()) {
+        let path = directory.path().join(format!("x.fen.{extension}"));
+        std::fs::write(&path, &bytes).unwrap();
+        let mut first = None;
+        for threads in [1, 2, 8] {
+            for chunk_size in [1, 1000, 1 << 20] {
+                let (found, summary) = read(std::slice::from_ref(&path), |options| {
+                    options.threads = threads;
+                    options.chunk_size = chunk_size;
+                });
+                let places: Vec<_> = summary.first_rejects.iter().map(|r| r.place.clone()).collect();
+                assert_eq!(places[0].line, Some(3001));
+                let outcome = (lines(&found), places);
+                assert_eq!(*first.get_or_insert_with(|| outcome.clone()), outcome);
+            }
+        }
+    }
+}
+
+#[test]
+fn directories_are_read_in_name_order_without_what_nobody_can_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write("b.fen", "4k3/8/8/8/8/8/8/4K3 w - - 2 2\n");
+    write("a.epd", "4k3/8/8/8/8/8/8/4K3 w - - 1 1\n");
+    write("README.md", "# Not positions\n\nWords.\n");
+    write(".hidden.fen", "4k3/8/8/8/8/8/8/4K3 w - - 9 9\n");
+    std::fs::create_dir(directory.path().join("c.fen")).unwrap();
+    let (found, summary) = read(&[directory.path().to_owned()], |_| {});
+    assert!(summary.failure.is_none());
+    assert_eq!(found.halfmove, [1, 2]);
+    let inputs = Inputs::resolve(&[directory.path().to_owned()], is_supported).unwrap();
+    assert_eq!(inputs.paths.len(), 2);
+    assert_eq!(inputs.skipped, [directory.path().join("README.md")]);
+    let empty = directory.path().join("c.fen");
+    assert!(matches!(
+        Inputs::resolve(&[empty], is_supported),
+        Err(Error::EmptyDirectory { .. })
+    ));
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_with_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("missing.fen");
+    let error = Inputs::resolve(&[missing], is_supported).unwrap_err().to_string();
+    assert!(error.contains("missing.fen"), "{error}");
+
+    let cases: [(&str, &[u8], bool); 7] = [
+        ("empty.fen", b"", true),
+        ("empty", b"", true),
+        ("empty.fen.zst", b"", true),
+        ("empty.boards", b"", false),
+        ("one", b"\x01", false),
+        ("words.txt", b"It was a dark and stormy night.\n", false),
+        ("one.fen", b"x", true),
+    ];
+    for (name, content, readable) in cases {
+        let path = directory.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let (_, summary) = read(&[path], |_| {});
+        assert_eq!(summary.failure.is_none(), readable, "{name}: {:?}", summary.failure);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_special_files_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe.fen");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no mkfifo");
+        return;
+    }
+    let text = list(5000);
+    let writer = {
+        let (pipe, text) = (pipe.clone(), text.clone());
+        std::thread::spawn(move || {
+            let mut pipe = std::fs::File::create(pipe).unwrap();
+            // A byte at a time at first, as slow writers do.
+            for byte in &text.as_bytes()[..100] {
+                pipe.write_all(&[*byte]).unwrap();
+            }
+            pipe.write_all(&text.as_bytes()[100..]).unwrap();
+        })
+    };
+    let inputs = Inputs {
+        paths: vec![Arc::from(pipe)],
+        skipped: Vec::new(),
+    };
+    let (found, error) = contents(&inputs.paths[0]);
+    writer.join().unwrap();
+    assert!(error.is_none());
+    assert_eq!(found, text.as_bytes());
+    // No size, cannot be mapped.
+    let (found, error) = contents(&PathBuf::from("/proc/self/status"));
+    assert!(error.is_none() && !found.is_empty());
+}
