@@ -141,6 +141,17 @@ pub struct Damage {
     pub what: String,
 }
 
+impl Damage {
+    /// The same, counted from an earlier place.
+    #[must_use]
+    pub(crate) fn after(self, offset: u64) -> Self {
+        Self {
+            offset: self.offset + offset,
+            ..self
+        }
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "damaged at byte {}: {}", self.offset, self.what)

@@ -14,6 +14,7 @@ use crate::batch::{Batch, Field};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
+use crate::formats::boards::{Checksum, Seal};
 use crate::formats::pgn::LeftOutBy;
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
@@ -541,7 +542,11 @@ fn process<J: Job>(
     let mut part = Part::default();
     let lines_before;
     let mut decoded = match &work {
-        Work::Chunk { format, chunk, .. } => Some(format.decode(chunk, &settings.decode)),
+        Work::Chunk { format, chunk, .. } => Some(if settings.past_damage {
+            format.decode(chunk, &settings.decode)
+        } else {
+            format.decode_sealed(chunk, &settings.decode)
+        }),
         _ => None,
     };
     {
@@ -579,13 +584,30 @@ fn process<J: Job>(
             rejects: std::mem::take(&mut decoded.rejects),
             scratch,
         };
-        for batch in decoded.batches {
-            filter.batch(batch);
+        let mut damage = None;
+        let mut seals = decoded.seals.into_iter();
+        for batch in &decoded.batches {
+            let seal = seals.next();
+            if !filter.batch(batch, seal.as_ref()) && damage.is_none() {
+                damage = seal.map(|seal| seal.damage);
+            }
         }
         let mut rejects = filter.rejects;
         rejects.sort_by_key(|reject| reject.place.record);
         part.rejects = rejects;
         part.output = Some(output);
+        if let Some(damage) = damage.map(|damage| damage.after(chunk.offset)) {
+            let earlier = match &part.failure {
+                Some(Error::Damaged { damage: other, .. }) => other.offset <= damage.offset,
+                _ => false,
+            };
+            if !earlier {
+                part.failure = Some(Error::Damaged {
+                    path: Arc::clone(&chunk.file),
+                    damage,
+                });
+            }
+        }
     }
     if let Work::Failure(error) = work {
         part.failure = Some(error);
@@ -635,6 +657,13 @@ fn settle<T>(
             part.dropped_en_passants = decoded.dropped_en_passants;
             part.left_out = std::mem::take(&mut decoded.left_out);
             if part.records != decoded.records {
+                // Only whole batches can be compared with their seals.
+                let seals = std::mem::take(&mut decoded.seals);
+                for (seal, batch) in seals.into_iter().zip(&decoded.batches) {
+                    if !seal.holds(batch.groups()) {
+                        damage.push(seal.damage.after(chunk.offset));
+                    }
+                }
                 restrict(decoded, &range);
             }
             damage
@@ -693,10 +722,21 @@ struct Filter<'a, J: Job> {
 }
 
 impl<J: Job> Filter<'_, J> {
-    fn batch(&mut self, batch: Batch) {
-        let Err(start) = self.tiles(&batch, 0, true) else {
-            return;
+    /// Works on a batch; false when its boards do not match their seal.
+    fn batch(&mut self, batch: &Batch, seal: Option<&Seal>) -> bool {
+        let mut checksum = seal.map(Seal::begin);
+        let start = match self.tiles(batch, checksum.as_mut(), true) {
+            Ok(()) => {
+                return match (seal, checksum) {
+                    (Some(seal), Some(checksum)) => seal.matches(checksum),
+                    _ => true,
+                };
+            }
+            Err(start) => start,
         };
+        if seal.is_some_and(|seal| !seal.holds(batch.groups())) {
+            return false;
+        }
         // Something in the tile at `start` is bad. What follows is judged as a whole, and the good records
         // close their ranks.
         let mut good: Vec<u32> = Vec::with_capacity(batch.len() - start);
@@ -712,22 +752,29 @@ impl<J: Job> Filter<'_, J> {
                 .analyze(groups, questions, self.scratch);
             for row in tile..end {
                 let bad = self.scratch[(row - tile) / Group::LEN].unplayable[row % Group::LEN] != 0
-                    || self.breaks_strict(&batch, row);
+                    || self.breaks_strict(batch, row);
                 if bad {
-                    self.reject(&batch, row);
+                    self.reject(batch, row);
                 } else {
                     good.push(row as u32);
                 }
             }
         }
         let rest = batch.select(&good);
-        let again = self.tiles(&rest, 0, false);
+        let again = self.tiles(&rest, None, false);
         debug_assert!(again.is_ok(), "good records are good twice");
+        true
     }
 
-    /// Analyzes tile by tile from a row on. With `judge`, stops at the first tile that has a bad record.
-    fn tiles(&mut self, batch: &Batch, from: usize, judge: bool) -> Result<(), usize> {
-        for start in (from..batch.len()).step_by(TILE * Group::LEN) {
+    /// Analyzes tile by tile and adds the boards to a checksum. With `judge`, stops at the first tile that
+    /// has a bad record.
+    fn tiles(
+        &mut self,
+        batch: &Batch,
+        mut checksum: Option<&mut Checksum>,
+        judge: bool,
+    ) -> Result<(), usize> {
+        for start in (0..batch.len()).step_by(TILE * Group::LEN) {
             let len = (batch.len() - start).min(TILE * Group::LEN);
             let first = start / Group::LEN;
             let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
@@ -745,6 +792,10 @@ impl<J: Job> Filter<'_, J> {
                 return Err(start);
             }
             self.job.tile(self.output, tile);
+            // Now they are in the cache; before, this would be a second way to the memory.
+            if let Some(checksum) = &mut checksum {
+                checksum.update(bytemuck::cast_slice(groups));
+            }
         }
         Ok(())
     }

@@ -80,6 +80,7 @@ use crate::input::{Bytes, Input};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -282,8 +283,8 @@ enum Found {
     Lost(usize, &'static str),
 }
 
-/// Decodes a run of sections.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+/// Decodes a run of sections. With `seal`, the checksums of blocks are left to be compared.
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions, seal: bool) -> Decoded {
     let mut decoded = Decoded::default();
     let bytes = &chunk.bytes;
     let mut at = 0;
@@ -320,15 +321,12 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let len = header.len as usize;
         let section = bytes.slice(at..at + len);
         let mut whole = true;
-        if Checksum::of(&section[UNIT..]) != header.checksum {
+        let sealed = header.kind == Kind::Block && seal && cfg!(target_endian = "little");
+        if !sealed && Checksum::of(&section[UNIT..]) != header.checksum {
             whole = false;
             damage(match header.kind {
                 Kind::Header => "the header does not match its checksum".to_owned(),
-                Kind::Block => format!(
-                    "the block of records {} to {} does not match its checksum",
-                    header.first,
-                    header.first.saturating_add(header.count.into())
-                ),
+                Kind::Block => mismatch(&header),
                 Kind::Index => "the index does not match its checksum".to_owned(),
                 Kind::End => "the end mark does not match its checksum".to_owned(),
             });
@@ -336,10 +334,25 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         if header.kind == Kind::Block {
             if whole {
                 match read_block(&section, &header, options.fields) {
-                    Ok(mut batch) => {
+                    Ok((mut batch, groups)) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
                         decoded.batches.push(batch);
+                        if sealed {
+                            decoded.seals.push(Seal {
+                                before: section.slice(UNIT..groups.start),
+                                after: section.slice(groups.end..len),
+                                expected: header.checksum,
+                                damage: Damage {
+                                    offset: at as u64,
+                                    what: mismatch(&header),
+                                },
+                            });
+                        }
+                    }
+                    // A flipped bit explains whatever does not fit.
+                    Err(_) if sealed && Checksum::of(&section[UNIT..]) != header.checksum => {
+                        damage(mismatch(&header));
                     }
                     Err(what) => damage(what),
                 }
@@ -349,6 +362,48 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         at += len;
     }
     decoded
+}
+
+fn mismatch(header: &SectionHeader) -> String {
+    format!(
+        "the block of records {} to {} does not match its checksum",
+        header.first,
+        header
+            .first
+            .saturating_add(header.count.into())
+            .saturating_sub(1)
+    )
+}
+
+/// The checksum of a block that is compared after its boards were used: they are read from memory once.
+#[derive(Debug)]
+pub(crate) struct Seal {
+    /// What stands before the boards and behind them.
+    before: Bytes,
+    after: Bytes,
+    expected: u64,
+    /// What is to be reported when it does not match; the place counts from the start of the chunk.
+    pub(crate) damage: Damage,
+}
+
+impl Seal {
+    /// Begins the checksum; the boards are to be added, all of them in order.
+    pub(crate) fn begin(&self) -> Checksum {
+        let mut checksum = Checksum::default();
+        checksum.update(&self.before);
+        checksum
+    }
+    /// Whether it matches, all boards having been added.
+    pub(crate) fn matches(&self, mut checksum: Checksum) -> bool {
+        checksum.update(&self.after);
+        checksum.finish() == self.expected
+    }
+    /// Whether it matches these boards, all of them.
+    pub(crate) fn holds(&self, groups: &[Group]) -> bool {
+        let mut checksum = self.begin();
+        checksum.update(bytemuck::cast_slice(groups));
+        self.matches(checksum)
+    }
 }
 
 /// A column in a block.
@@ -387,7 +442,8 @@ fn id_of(field: Field) -> u16 {
 }
 
 /// Reads a block whose checksum is right; what is wrong nevertheless was written wrong.
-fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<Batch, String> {
+fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields,
+) -> Result<(Batch, Range<usize>), String> {
     let rows = header.count as usize;
     if header.count == 0 || header.count > LARGEST_BLOCK {
         return Err(format!("a block of {rows} records"));
@@ -397,6 +453,7 @@ fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result
         .and_then(|len| section.get(UNIT..UNIT + len))
         .ok_or("the directory of a block is larger than the block")?;
     let mut batch = None;
+    let mut place = 0..0;
     let mut clocks = [None, None];
     let mut columns = Vec::new();
     for entry in directory.as_chunks::<ENTRY_LEN>().0 {
@@ -422,6 +479,10 @@ fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result
                 if bytes.len() != groups * Group::BYTES {
                     return Err(wrong());
                 }
+                if !entry.at.is_multiple_of(UNIT) || entry.at < UNIT + directory.len() {
+                    return Err(format!("column {id} is not where it may be"));
+                }
+                place = entry.at..entry.at + entry.len;
                 batch = Some(groups_of(&bytes, rows));
             }
             (HALFMOVE | FULLMOVE, 3) => {
@@ -455,7 +516,7 @@ fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
     batch.fields = columns.into_iter().collect();
-    Ok(batch)
+    Ok((batch, place))
 }
 
 /// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.
@@ -822,7 +883,7 @@ impl<W: Write> BoardsWriter<W> {
     ///
     /// # Panics
     /// When a row is out of range.
-    pub fn write(&mut self, batch: &Batch, rows: std::ops::Range<usize>) -> io::Result<()> {
+    pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
         let mut row = rows.start;
         while row < rows.end {
             let room = BLOCK_LEN - self.pending.len();
@@ -1171,7 +1232,7 @@ impl BoardsFile {
         if Checksum::of(&section[UNIT..]) != header.checksum {
             return Err(failed(at, "the block does not match its checksum"));
         }
-        let mut batch =
+        let (mut batch, _) =
             read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
         batch.first_index = header.first;
         Ok(batch)
@@ -1239,7 +1300,7 @@ mod tests {
                 fields: Fields::ALL,
                 ..DecodeOptions::default()
             };
-            let mut decoded = decode(&chunk, &options);
+            let mut decoded = decode(&chunk, &options, false);
             all.extend(sequence.accept(&decoded.sections, at as u64));
             decoded.settle(&mut super::super::Totals::default(), &chunk);
             all.append(&mut decoded.damage);

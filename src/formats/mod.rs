@@ -91,8 +91,17 @@ impl Format {
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         match self {
             Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
-            Self::Boards => boards::decode(chunk, options),
+            Self::Boards => boards::decode(chunk, options, false),
             Self::Pgn => pgn::decode(chunk, options),
+        }
+    }
+
+    /// As [`Format::decode`], but checksums may be left to be compared after the records were used, while
+    /// they are still in the cache. Whoever calls this throws away what was made of damaged records.
+    pub(crate) fn decode_sealed(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        match self {
+            Self::Boards => boards::decode(chunk, options, true),
+            _ => self.decode(chunk, options),
         }
     }
 
@@ -212,6 +221,8 @@ pub struct Decoded {
     pub left_out: pgn::LeftOutBy,
     /// What a boards file's chunk says about the file as a whole.
     pub(crate) sections: Vec<boards::Section>,
+    /// From [`Format::decode_sealed`]: one for each batch whose checksum is yet to be compared.
+    pub(crate) seals: Vec<boards::Seal>,
 }
 
 /// What has been counted before a chunk.
