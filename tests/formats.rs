@@ -147,7 +147,13 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
     let mut random = Random::new(len as u64);
     let mut batch = Batch::new();
     let mut position = Position::standard();
-    let fields = [Field::Score, Field::Result, Field::Game, Field::Clock, Field::Site];
+    let fields = [
+        Field::Score,
+        Field::Result,
+        Field::Game,
+        Field::Clock,
+        Field::Site,
+    ];
     let mut columns = fields.map(|field| (field, field.column(0)));
     for row in 0..len {
         let moves = position.legal_moves();
@@ -205,7 +211,11 @@ fn boards_files_give_back_every_record_at_all_edges() {
                 options.threads = threads;
                 options.chunk_size = chunk_size;
             });
-            assert_eq!(summary.failure.map(|error| error.to_string()), None, "{len}");
+            assert_eq!(
+                summary.failure.map(|error| error.to_string()),
+                None,
+                "{len}"
+            );
             assert_eq!((summary.records, summary.rejected), (len as u64, 0));
             assert_eq!(lines(&found), expected, "{len}");
         }
@@ -261,7 +271,10 @@ fn damage_ends_a_run_or_is_listed_with_its_place() {
         }
     }
     for len in (0..bytes.len()).step_by(61) {
-        assert!(!damage(&write(&bytes[..len]), false).is_empty(), "cut at {len}");
+        assert!(
+            !damage(&write(&bytes[..len]), false).is_empty(),
+            "cut at {len}"
+        );
     }
     for garbage in [&b"x"[..], &[0; 64], &bytes] {
         let path = write(&[&bytes, garbage].concat());
@@ -280,13 +293,24 @@ fn blocks_cannot_be_exchanged_dropped_or_doubled() {
         .collect();
     let section = |number: usize| &bytes[places[number]..places[number + 1]];
     let (header, rest) = (&bytes[..places[0]], &bytes[places[3]..]);
-    for order in [&[1, 0, 2][..], &[0, 2], &[0, 1], &[0, 1, 1, 2], &[0, 0, 1, 2]] {
+    for order in [
+        &[1, 0, 2][..],
+        &[0, 2],
+        &[0, 1],
+        &[0, 1, 1, 2],
+        &[0, 0, 1, 2],
+    ] {
         let mut changed = header.to_vec();
-        order.iter().for_each(|&block| changed.extend_from_slice(section(block)));
+        order
+            .iter()
+            .for_each(|&block| changed.extend_from_slice(section(block)));
         changed.extend_from_slice(rest);
         let path = file(directory.path(), "x.boards", &changed);
         let (_, summary) = read(&[path], |_| {});
-        assert!(matches!(summary.failure, Some(Error::Damaged { .. })), "{order:?}");
+        assert!(
+            matches!(summary.failure, Some(Error::Damaged { .. })),
+            "{order:?}"
+        );
     }
     // One damaged block: the others are still read, when asked for.
     let mut damaged = bytes.clone();
@@ -313,7 +337,15 @@ fn skip_and_limit_are_exact_whatever_the_chunks() {
     let fens: Vec<&str> = text.lines().collect();
     let epd = file(directory.path(), "b.epd", text.as_bytes());
     let inputs = [boards, epd];
-    for (skip, limit) in [(0, 0), (0, 1), (5, 100), (4090, 20), (8990, 20), (9000, 9000), (17_990, 99)] {
+    for (skip, limit) in [
+        (0, 0),
+        (0, 1),
+        (5, 100),
+        (4090, 20),
+        (8990, 20),
+        (9000, 9000),
+        (17_990, 99),
+    ] {
         for threads in [1, 3] {
             let (found, summary) = read(&inputs, |options| {
                 options.skip = skip;

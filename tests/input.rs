@@ -36,7 +36,10 @@ fn all_wrappers_hold_the_same_text() {
         let path = entry.unwrap().path();
         let (found, error) = contents(&path);
         if path.to_string_lossy().contains("truncated") {
-            assert!(matches!(error, Some(Error::Container { offset: 72_309, .. })), "{error:?}");
+            assert!(
+                matches!(error, Some(Error::Container { offset: 72_309, .. })),
+                "{error:?}"
+            );
             assert_eq!(found, expected[..72_309]);
         } else {
             assert!(error.is_none(), "{}: {error:?}", path.display());
@@ -50,7 +53,15 @@ fn all_wrappers_hold_the_same_text() {
 /// A list of positions, and its lines.
 fn list(lines: usize) -> String {
     (0..lines)
-        .map(|line| format!("4k3/8/8/8/8/8/8/{}K{} w - - {} {}\n", line % 7 + 1, 6 - line % 7, line % 100, line + 1))
+        .map(|line| {
+            format!(
+                "4k3/8/8/8/8/8/8/{}K{} w - - {} {}\n",
+                line % 7 + 1,
+                6 - line % 7,
+                line % 100,
+                line + 1
+            )
+        })
         .map(|line| line.replace("K0", "K"))
         .collect()
 }
@@ -92,7 +103,11 @@ fn a_cut_container_gives_all_whole_records_and_an_error() {
         let path = directory.path().join(format!("x.fen.{extension}"));
         std::fs::write(&path, &bytes).unwrap();
         let (whole, summary) = read(std::slice::from_ref(&path), |options| options.threads = 2);
-        assert!(summary.failure.is_none(), "{extension} {:?}", summary.failure);
+        assert!(
+            summary.failure.is_none(),
+            "{extension} {:?}",
+            summary.failure
+        );
         assert_eq!(whole.len(), 2000);
         let whole = lines(&whole);
         let mut unnoticed = 0;
@@ -122,7 +137,11 @@ fn threads_and_chunks_change_nothing() {
                     options.threads = threads;
                     options.chunk_size = chunk_size;
                 });
-                let places: Vec<_> = summary.first_rejects.iter().map(|r| r.place.clone()).collect();
+                let places: Vec<_> = summary
+                    .first_rejects
+                    .iter()
+                    .map(|r| r.place.clone())
+                    .collect();
                 assert_eq!(places[0].line, Some(3001));
                 let outcome = (lines(&found), places);
                 assert_eq!(*first.get_or_insert_with(|| outcome.clone()), outcome);
@@ -157,7 +176,9 @@ fn directories_are_read_in_name_order_without_what_nobody_can_read() {
 fn what_cannot_be_read_is_an_error_with_its_name() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.fen");
-    let error = Inputs::resolve(&[missing], is_supported).unwrap_err().to_string();
+    let error = Inputs::resolve(&[missing], is_supported)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("missing.fen"), "{error}");
 
     let cases: [(&str, &[u8], bool); 7] = [
@@ -173,7 +194,12 @@ fn what_cannot_be_read_is_an_error_with_its_name() {
         let path = directory.path().join(name);
         std::fs::write(&path, content).unwrap();
         let (_, summary) = read(&[path], |_| {});
-        assert_eq!(summary.failure.is_none(), readable, "{name}: {:?}", summary.failure);
+        assert_eq!(
+            summary.failure.is_none(),
+            readable,
+            "{name}: {:?}",
+            summary.failure
+        );
     }
 }
 

@@ -6,10 +6,10 @@ mod agreement;
 mod chess;
 /// Formats: reading, writing, damage.
 mod formats;
-/// Counting the move tree from the lanes.
-mod perft;
 /// Inputs: containers, pipes, directories.
 mod input;
+/// Counting the move tree from the lanes.
+mod perft;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

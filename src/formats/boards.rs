@@ -442,7 +442,10 @@ fn id_of(field: Field) -> u16 {
 }
 
 /// Reads a block whose checksum is right; what is wrong nevertheless was written wrong.
-fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields,
+fn read_block(
+    section: &Bytes,
+    header: &SectionHeader,
+    fields: Fields,
 ) -> Result<(Batch, Range<usize>), String> {
     let rows = header.count as usize;
     if header.count == 0 || header.count > LARGEST_BLOCK {
@@ -1265,8 +1268,16 @@ mod tests {
         let mut scores = Column::default();
         let mut sites = Column::default();
         for (fen, score, site) in [
-            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Some(20), Some("Paris")),
-            ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", None, Some("Paris")),
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                Some(20),
+                Some("Paris"),
+            ),
+            (
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+                None,
+                Some("Paris"),
+            ),
             ("4k3/8/8/8/8/8/8/4K2R w K - 9 40", Some(-5), Some("Oslo")),
         ] {
             let position = Position::from_fen(fen).unwrap();
