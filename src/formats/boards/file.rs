@@ -1,0 +1,210 @@
+//! Random access, through the index at the end.
+
+use super::block::read_block;
+use super::section::{Kind, SectionHeader, u16_at, u64_at};
+use super::{Checksum, ENTRY_LEN, UNIT, VERSION};
+use crate::batch::{Batch, Fields};
+use crate::error::{Damage, Error};
+use crate::input::{Bytes, Input};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A column that a file has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// Its id.
+    pub id: u16,
+    /// Its name.
+    pub name: String,
+    /// Its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
+    pub kind: String,
+}
+
+const KINDS: [&str; 7] = ["groups", "u8", "i16", "u16", "u32", "u64", "text"];
+
+/// A boards file with random access, through its index.
+#[derive(Debug)]
+pub struct BoardsFile {
+    path: Arc<Path>,
+    bytes: Bytes,
+    header: SectionHeader,
+    columns: Vec<ColumnInfo>,
+    places: Bytes,
+    records: u64,
+}
+
+impl fmt::Display for ColumnInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.kind)
+    }
+}
+
+impl BoardsFile {
+    /// Opens a file: header, index and end are checked, blocks are not yet.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is compressed, or is damaged in those parts.
+    pub fn open(path: &Arc<Path>) -> Result<Self, Error> {
+        let mut input = Input::open(path, Arc::default())?;
+        let mut bytes: Bytes = Vec::new().into();
+        if input.is_mapped() {
+            if let Some(mapped) = input.next_bytes()? {
+                bytes = mapped;
+            }
+        } else {
+            let mut all = Vec::new();
+            while let Some(piece) = input.next_bytes()? {
+                all.extend_from_slice(&piece);
+            }
+            bytes = all.into();
+        }
+        Self::new(path, bytes).map_err(|damage| Error::Damaged {
+            path: Arc::clone(path),
+            damage,
+        })
+    }
+
+    fn new(path: &Arc<Path>, bytes: Bytes) -> Result<Self, Damage> {
+        let damaged = |offset: u64, what: String| Damage { offset, what };
+        let section = |at: u64, kind: Kind| {
+            let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
+            let rest = rest.ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
+            let header = SectionHeader::read(rest).map_err(|what| damaged(at, what.to_owned()))?;
+            if header.kind != kind || header.len > rest.len() as u64 {
+                return Err(damaged(
+                    at,
+                    format!("expected {kind:?} here").to_lowercase(),
+                ));
+            }
+            let rest = &rest[UNIT..header.len as usize];
+            if Checksum::of(rest) != header.checksum {
+                return Err(damaged(
+                    at,
+                    "a section does not match its checksum".to_owned(),
+                ));
+            }
+            Ok((
+                header,
+                at as usize + UNIT..at as usize + header.len as usize,
+            ))
+        };
+        let (header, columns) = section(0, Kind::Header)?;
+        let (major, minor) = header.version();
+        if major != VERSION.0 {
+            let what = format!(
+                "version {major}.{minor} of the format; this program reads version {}",
+                VERSION.0
+            );
+            return Err(damaged(0, what));
+        }
+        let columns = bytes[columns]
+            .as_chunks::<ENTRY_LEN>()
+            .0
+            .iter()
+            .take(header.columns as usize)
+            .map(|entry| ColumnInfo {
+                id: u16_at(entry, 0),
+                name: String::from_utf8_lossy(&entry[8..])
+                    .trim_end_matches('\0')
+                    .to_owned(),
+                kind: KINDS
+                    .get(usize::from(entry[2]))
+                    .map_or_else(|| entry[2].to_string(), |kind| (*kind).to_owned()),
+            })
+            .collect();
+        let last = (bytes.len() as u64).saturating_sub(UNIT as u64);
+        let (end, _) = section(last, Kind::End)?;
+        let (index, places) = section(end.extra, Kind::Index)?;
+        let blocks = u64::from(header.block_len().max(1));
+        if u64::from(index.count) != end.total.div_ceil(blocks)
+            || places.len() < 8 * index.count as usize
+        {
+            return Err(damaged(
+                end.extra,
+                "the index has a wrong length".to_owned(),
+            ));
+        }
+        Ok(Self {
+            path: Arc::clone(path),
+            places: bytes.slice(places),
+            bytes,
+            header,
+            columns,
+            records: end.total,
+        })
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> u64 {
+        self.records
+    }
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+    /// Version of the format, major and minor.
+    pub fn version(&self) -> (u16, u16) {
+        self.header.version()
+    }
+    /// Records of a full block.
+    pub fn block_len(&self) -> u32 {
+        self.header.block_len()
+    }
+    /// Number of blocks.
+    pub fn blocks(&self) -> u64 {
+        self.records.div_ceil(u64::from(self.block_len().max(1)))
+    }
+    /// The columns that the header lists.
+    pub fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    /// Reads a block with all its columns.
+    ///
+    /// # Errors
+    /// When the block is damaged or there is no such block.
+    pub fn block(&self, block: u64) -> Result<Batch, Error> {
+        let failed = |offset: u64, what: &str| Error::Damaged {
+            path: Arc::clone(&self.path),
+            damage: Damage {
+                offset,
+                what: what.to_owned(),
+            },
+        };
+        if block >= self.blocks() {
+            return Err(failed(self.bytes.len() as u64, "no such block"));
+        }
+        let at = u64_at(&self.places, 8 * block as usize);
+        let rest = usize::try_from(at).ok().and_then(|at| self.bytes.get(at..));
+        let rest = rest.ok_or_else(|| failed(at, "the index points beyond the file"))?;
+        let header = SectionHeader::read(rest).map_err(|what| failed(at, what))?;
+        if header.kind != Kind::Block || header.len > rest.len() as u64 {
+            return Err(failed(at, "no block where the index has one"));
+        }
+        let section = self
+            .bytes
+            .slice(at as usize..at as usize + header.len as usize);
+        if Checksum::of(&section[UNIT..]) != header.checksum {
+            return Err(failed(at, "the block does not match its checksum"));
+        }
+        let (mut batch, _) =
+            read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
+        batch.first_index = header.first;
+        Ok(batch)
+    }
+
+    /// Reads a record, as a batch of one with all its columns, or `None` beyond the last.
+    ///
+    /// # Errors
+    /// When its block is damaged.
+    pub fn record(&self, record: u64) -> Result<Option<Batch>, Error> {
+        if record >= self.records {
+            return Ok(None);
+        }
+        let block_len = u64::from(self.block_len().max(1));
+        let batch = self.block(record / block_len)?;
+        let row = (record % block_len) as u32;
+        Ok((u64::from(row) < batch.len() as u64).then(|| batch.select(&[row])))
+    }
+}

@@ -1,0 +1,427 @@
+//! Boards files: packed, mapped, made for the lanes.
+//!
+//! A file is a sequence of *sections*, each a multiple of 64 bytes long and each checked by itself: a
+//! header, blocks of records, an index, an end mark. It can be written in one pass without knowing how many
+//! records will come, read in one pass from a pipe, and used in place when it is mapped: the boards of a
+//! block are an array of [`Group`]s as the kernels load them. All numbers are little-endian.
+//!
+//! ## Section header (64 bytes)
+//!
+//! | at | bytes | meaning |
+//! | --- | --- | --- |
+//! | 0 | 8 | what it is: `89 4C 46 42 0D 0A 1A 0A` header, `LFBBLOCK`, `LFBINDEX`, `LFBEND\r\n` |
+//! | 8 | 8 | length of the section with this header, a multiple of 64 |
+//! | 16 | 8 | number of records before this section |
+//! | 24 | 4 | block: its records; index: its blocks; else 0 |
+//! | 28 | 4 | header, block: its columns; else 0 |
+//! | 32 | 8 | header: version major (2), minor (2), records in a block (4); end: where the index begins; else 0 |
+//! | 40 | 8 | header: records of the file, all ones when unknown; end: records of the file; else 0 |
+//! | 48 | 8 | checksum of the rest of the section |
+//! | 56 | 8 | checksum of the 56 bytes before |
+//!
+//! ## Header section (1024 bytes)
+//!
+//! After the section header one entry of 32 bytes for each column, then zeros.
+//!
+//! | at | bytes | meaning |
+//! | --- | --- | --- |
+//! | 0 | 2 | the column's id |
+//! | 2 | 1 | its type: 0 groups, 1 u8, 2 i16, 3 u16, 4 u32, 5 u64, 6 text |
+//! | 3 | 5 | 0 |
+//! | 8 | 24 | its name, filled up with zeros |
+//!
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the [`Field`]s in their order.
+//! A file that was written to a pipe lists all columns that might come; otherwise those that came.
+//!
+//! ## Block section
+//!
+//! A directory entry of 32 bytes for each column, zeros up to a multiple of 64, then the columns, each of
+//! them filled up with zeros to a multiple of 64. All blocks but the last have the same number of records
+//! (the header says how many; 4096).
+//!
+//! | at | bytes | meaning |
+//! | --- | --- | --- |
+//! | 0 | 2 | the column's id |
+//! | 2 | 1 | its type |
+//! | 3 | 1 | 0: every row has a value; 1: a bitmap of the rows that have one comes first |
+//! | 4 | 4 | 0 |
+//! | 8 | 8 | where the column begins in the section |
+//! | 16 | 8 | its bytes, without the zeros behind |
+//! | 24 | 8 | 0 |
+//!
+//! - *Groups*: eight boards in 256 bytes, see [`crate::block`]. Lanes after the last record are zero.
+//! - *Numbers*: one a row, 0 where there is none.
+//! - *Text*: number of different texts (4), 0 (4), where each of them ends (4 each), the text of each row (2
+//!   each, 0 where there is none), the texts.
+//! - The *bitmap* is words of 64 bits, row 0 in bit 0.
+//!
+//! Columns with ids or types that a reader does not know are passed over, and so are blocks' columns that
+//! come in a later minor version. Another major version is refused.
+//!
+//! ## Index and end
+//!
+//! The index has the place of every block in the file, 8 bytes each. The end mark says where the index
+//! begins. So record *n* is found from the end of the file in three reads.
+//!
+//! ## Checksum
+//!
+//! The bytes, filled up with zeros to a multiple of 64, are taken as rows of eight 64-bit words. Each of the
+//! eight lanes keeps a sum *a* of its words and a sum *b* of all values of *a*, modulo 2^64 (Fletcher's
+//! scheme, wide). The eight *a*, the eight *b* and the number of rows are then hashed into one word. Any
+//! change within one word changes its *a*, so a flipped bit is always noticed before hashing; exchanged
+//! words change *b*. Two additions a word are all that can be afforded: a CRC with carry-less multiplication
+//! costs as much as counting the moves.
+//!
+//! ## A file, byte by byte
+//!
+//! Three positions with scores (the second has none) and places; lines of zeros are left out. The start
+//! position, after 1. e4, and a rook ending. The file is `tests/golden/three.boards`.
+//!
+//! ```text
+//! 0000  89 4C 46 42 0D 0A 1A 0A  00 04 00 00 00 00 00 00  header section; 1024 bytes
+//! 0010  00 00 00 00 00 00 00 00  00 00 00 00 05 00 00 00  no record before it; 5 columns
+//! 0020  01 00 00 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.0, 4096 a block; 3 records
+//! 0030  63 4D FC DB 16 B8 EA B1  BE 3E 12 EA 86 AF 00 5B  checksums: rest of the section; this header
+//! 0040  00 00 00 00 00 00 00 00  62 6F 61 72 64 73 00 00  column 0: groups, "boards"
+//! 0060  01 00 03 00 00 00 00 00  68 61 6C 66 6D 6F 76 65  column 1: u16, "halfmove"
+//! 0080  02 00 03 00 00 00 00 00  66 75 6C 6C 6D 6F 76 65  column 2: u16, "fullmove"
+//! 00A0  10 00 02 00 00 00 00 00  73 63 6F 72 65 00 00 00  column 16: i16, "score"
+//! 00C0  1C 00 06 00 00 00 00 00  73 69 74 65 00 00 00 00  column 28: text, "site"
+//!
+//! 0400  4C 46 42 42 4C 4F 43 4B  00 03 00 00 00 00 00 00  block section; 768 bytes
+//! 0410  00 00 00 00 00 00 00 00  03 00 00 00 05 00 00 00  first record 0; 3 records, 5 columns
+//! 0430  E4 C2 CD 99 EC 29 49 95  38 9C 53 EA E9 72 6F 8D  checksums
+//! 0440  00 00 00 00 00 00 00 00  00 01 00 00 00 00 00 00  column 0, groups, all rows; begins at 0x100
+//! 0450  00 01 00 00 00 00 00 00  00 00 00 00 00 00 00 00  256 bytes
+//! 0460  01 00 03 00 00 00 00 00  00 02 00 00 00 00 00 00  column 1, u16, all rows; begins at 0x200
+//! 0470  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  6 bytes
+//! 0480  02 00 03 00 00 00 00 00  40 02 00 00 00 00 00 00  column 2
+//! 0490  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 04A0  10 00 02 01 00 00 00 00  80 02 00 00 00 00 00 00  column 16, i16, with a bitmap
+//! 04B0  0E 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  14 bytes
+//! 04C0  1C 00 06 00 00 00 00 00  C0 02 00 00 00 00 00 00  column 28, text
+//! 04D0  1F 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  31 bytes
+//! 0500  00 00 00 00 00 00 FF FF  00 10 00 00 00 00 FF FF  colour plane of boards 0 and 1: Black's men, and
+//!                                                         the mark on e2: Black is to move
+//! 0510  00 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00  board 2: the king on e8; then five empty boards
+//! 0540  AD FF 00 00 00 00 FF AD  AD EF 00 10 00 00 FF AD  type bit 0: pawns, bishops, queens, castling rooks
+//! 0550  80 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0580  F7 00 00 00 00 00 00 F7  F7 00 00 00 00 00 00 F7  type bit 1: knights, bishops, kings, castling rooks
+//! 0590  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
+//! 05C0  99 00 00 00 00 00 00 99  99 00 00 00 00 00 00 99  type bit 2: rooks, queens, kings
+//! 05D0  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
+//! 0600  00 00 00 00 09 00                                 halfmove clocks 0, 0, 9
+//! 0640  01 00 01 00 28 00                                 fullmove numbers 1, 1, 40
+//! 0680  05 00 00 00 00 00 00 00  14 00 00 00 FB FF        rows 0 and 2 have scores: 20, -5
+//! 06C0  02 00 00 00 00 00 00 00  05 00 00 00 09 00 00 00  2 texts, which end after 5 and 9 bytes
+//! 06D0  00 00 00 00 01 00        50 61 72 69 73 4F 73 6C 6F  rows: text 0, 0, 1; "ParisOslo"
+//!
+//! 0700  4C 46 42 49 4E 44 45 58  80 00 00 00 00 00 00 00  index section; 128 bytes
+//! 0710  03 00 00 00 00 00 00 00  01 00 00 00 00 00 00 00  3 records before it; 1 block
+//! 0730  FC 45 07 75 42 60 FC AD  BC AA 34 04 05 5B 94 0E  checksums
+//! 0740  00 04 00 00 00 00 00 00                           the block begins at 0x400
+//!
+//! 0780  4C 46 42 45 4E 44 0D 0A  40 00 00 00 00 00 00 00  end mark; 64 bytes
+//! 0790  03 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  3 records before it
+//! 07A0  00 07 00 00 00 00 00 00  03 00 00 00 00 00 00 00  the index begins at 0x700; 3 records
+//! 07B0  B0 48 AC CA D3 F0 D6 B8  B5 9E F9 E1 DB CE 7B 09  checksums
+//! ```
+
+mod block;
+mod checksum;
+mod file;
+mod section;
+mod sequence;
+mod write;
+
+pub use checksum::Checksum;
+pub use file::{BoardsFile, ColumnInfo};
+pub(crate) use sequence::{Section, Sequence};
+pub use write::{BoardsWriter, Finished};
+
+use super::{Chunk, DecodeOptions, Decoded};
+use crate::block::Group;
+use crate::error::Damage;
+use crate::input::Bytes;
+use block::read_block;
+use section::{HEADER_MAGIC, Kind, SectionHeader};
+use sequence::Found;
+
+/// Version that is written; files of the same major version are read.
+pub const VERSION: (u16, u16) = (1, 0);
+/// Records of a block.
+pub const BLOCK_LEN: usize = 4096;
+/// Bytes of a section header, and the unit that everything is filled up to.
+const UNIT: usize = 64;
+/// Bytes of an entry in the header's list of columns, and in a block's directory.
+const ENTRY_LEN: usize = 32;
+/// In place of a number of records.
+const UNKNOWN: u64 = u64::MAX;
+
+/// Whether a file begins like a boards file.
+pub(super) fn is_boards(head: &[u8]) -> bool {
+    head.starts_with(&HEADER_MAGIC)
+}
+
+/// Up to the last section that is whole. Where no section begins, up to the next one.
+pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while at + UNIT <= bytes.len() {
+        match SectionHeader::read(&bytes[at..]) {
+            Ok(header) if header.len <= (bytes.len() - at) as u64 => at += header.len as usize,
+            Ok(_) => break,
+            Err(_) => at += lost(&bytes[at..]),
+        }
+    }
+    (at > 0).then_some(at)
+}
+
+/// Bytes up to the next place where a section begins, where none begins at the first byte.
+fn lost(bytes: &[u8]) -> usize {
+    (UNIT..bytes.len())
+        .step_by(UNIT)
+        .find(|&at| SectionHeader::read(&bytes[at..]).is_ok())
+        .unwrap_or(bytes.len())
+}
+
+/// Decodes a run of sections. With `seal`, the checksums of blocks are left to be compared.
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions, seal: bool) -> Decoded {
+    let mut decoded = Decoded::default();
+    let bytes = &chunk.bytes;
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let mut damage = |what: String| {
+            decoded.damage.push(Damage {
+                offset: at as u64,
+                what,
+            });
+        };
+        let header = match SectionHeader::read(rest) {
+            Ok(header) => header,
+            Err(what) => {
+                let len = lost(rest);
+                let what = Found::Lost(len, what);
+                decoded.sections.push(Section { at, what });
+                at += len;
+                continue;
+            }
+        };
+        decoded.sections.push(Section {
+            at,
+            what: Found::Section(header),
+        });
+        if header.len > rest.len() as u64 {
+            damage(format!(
+                "a section is cut off: {} of {} bytes are there",
+                rest.len(),
+                header.len
+            ));
+            break;
+        }
+        let len = header.len as usize;
+        let section = bytes.slice(at..at + len);
+        let mut whole = true;
+        let sealed = header.kind == Kind::Block && seal && cfg!(target_endian = "little");
+        if !sealed && Checksum::of(&section[UNIT..]) != header.checksum {
+            whole = false;
+            damage(match header.kind {
+                Kind::Header => "the header does not match its checksum".to_owned(),
+                Kind::Block => mismatch(&header),
+                Kind::Index => "the index does not match its checksum".to_owned(),
+                Kind::End => "the end mark does not match its checksum".to_owned(),
+            });
+        }
+        if header.kind == Kind::Block {
+            if whole {
+                match read_block(&section, &header, options.fields) {
+                    Ok((mut batch, groups)) => {
+                        batch.first_index = decoded.records;
+                        batch.origins = vec![at as u32];
+                        decoded.batches.push(batch);
+                        if sealed {
+                            decoded.seals.push(Seal {
+                                before: section.slice(UNIT..groups.start),
+                                after: section.slice(groups.end..len),
+                                expected: header.checksum,
+                                damage: Damage {
+                                    offset: at as u64,
+                                    what: mismatch(&header),
+                                },
+                            });
+                        }
+                    }
+                    // A flipped bit explains whatever does not fit.
+                    Err(_) if sealed && Checksum::of(&section[UNIT..]) != header.checksum => {
+                        damage(mismatch(&header));
+                    }
+                    Err(what) => damage(what),
+                }
+            }
+            decoded.records += u64::from(header.count);
+        }
+        at += len;
+    }
+    decoded
+}
+
+fn mismatch(header: &SectionHeader) -> String {
+    format!(
+        "the block of records {} to {} does not match its checksum",
+        header.first,
+        header
+            .first
+            .saturating_add(header.count.into())
+            .saturating_sub(1)
+    )
+}
+
+/// The checksum of a block that is compared after its boards were used: they are read from memory once.
+#[derive(Debug)]
+pub(crate) struct Seal {
+    /// What stands before the boards and behind them.
+    before: Bytes,
+    after: Bytes,
+    expected: u64,
+    /// What is to be reported when it does not match; the place counts from the start of the chunk.
+    pub(crate) damage: Damage,
+}
+
+impl Seal {
+    /// Begins the checksum; the boards are to be added, all of them in order.
+    pub(crate) fn begin(&self) -> Checksum {
+        let mut checksum = Checksum::default();
+        checksum.update(&self.before);
+        checksum
+    }
+    /// Whether it matches, all boards having been added.
+    pub(crate) fn matches(&self, mut checksum: Checksum) -> bool {
+        checksum.update(&self.after);
+        checksum.finish() == self.expected
+    }
+    /// Whether it matches these boards, all of them.
+    pub(crate) fn holds(&self, groups: &[Group]) -> bool {
+        let mut checksum = self.begin();
+        checksum.update(bytemuck::cast_slice(groups));
+        self.matches(checksum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::section::HEADER_LEN;
+    use super::*;
+    use crate::batch::{Batch, Column, Field, Fields, Values};
+    use crate::block::Packed;
+    use crate::chess::Position;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// Three positions and a column of each kind of layout.
+    fn small_file() -> Vec<u8> {
+        let mut batch = Batch::new();
+        let mut scores = Column::default();
+        let mut sites = Column::default();
+        for (fen, score, site) in [
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                Some(20),
+                Some("Paris"),
+            ),
+            (
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+                None,
+                Some("Paris"),
+            ),
+            ("4k3/8/8/8/8/8/8/4K2R w K - 9 40", Some(-5), Some("Oslo")),
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Packed::pack(&position).unwrap();
+            batch.push(board, position.halfmove, position.fullmove);
+            scores.push(score);
+            sites.push(site.map(Arc::from));
+        }
+        batch.fields.insert(Field::Score, Values::I16(scores));
+        batch.fields.insert(Field::Site, Values::Text(sites));
+        let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
+        writer.write(&batch, 0..3).unwrap();
+        let (mut bytes, finished) = writer.finish().unwrap();
+        bytes[..HEADER_LEN].copy_from_slice(&finished.header);
+        bytes
+    }
+
+    #[test]
+    fn the_golden_file_is_written_to_the_byte() {
+        let golden = include_bytes!("../../../tests/golden/three.boards");
+        assert!(small_file() == golden, "the format has changed");
+    }
+
+    /// All that is wrong with a file, read in chunks as the pipeline cuts them.
+    fn damage(bytes: &[u8]) -> Vec<Damage> {
+        let mut all = Vec::new();
+        let mut sequence = Sequence::default();
+        let mut at = 0;
+        while at < bytes.len() {
+            let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
+            let chunk = Chunk {
+                file: Path::new("x").into(),
+                bytes: bytes[at..at + len].to_vec().into(),
+                offset: at as u64,
+            };
+            let options = DecodeOptions {
+                fields: Fields::ALL,
+                ..DecodeOptions::default()
+            };
+            let mut decoded = decode(&chunk, &options, false);
+            all.extend(sequence.accept(&decoded.sections, at as u64));
+            decoded.settle(&mut super::super::Totals::default(), &chunk);
+            all.append(&mut decoded.damage);
+            at += len;
+        }
+        all.extend(sequence.end(bytes.len() as u64));
+        all
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found_in_its_section() {
+        let bytes = small_file();
+        assert_eq!(damage(&bytes), []);
+        let sections: Vec<usize> = (0..bytes.len())
+            .step_by(UNIT)
+            .filter(|&at| SectionHeader::read(&bytes[at..]).is_ok())
+            .collect();
+        assert_eq!(sections.len(), 4);
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let section = sections.iter().rfind(|&&at| at <= bit / 8).unwrap();
+            let found = damage(&flipped);
+            assert_eq!(found[0].offset, *section as u64, "bit {bit}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_cut_and_anything_appended_is_found() {
+        let bytes = small_file();
+        for len in 0..bytes.len() {
+            assert!(!damage(&bytes[..len]).is_empty(), "cut at {len}");
+        }
+        for garbage in [&[0][..], &[0; 64], &[1; 1000], &bytes] {
+            let found = damage(&[&bytes, garbage].concat());
+            assert_eq!(found[0].offset, bytes.len() as u64, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn another_major_version_is_refused_and_a_minor_one_read() {
+        for (version, fine) in [((2, 0), false), ((1, 7), true)] {
+            let mut bytes = small_file();
+            let mut header = SectionHeader::read(&bytes).unwrap();
+            header.extra = header.extra >> 32 << 32 | version.0 | version.1 << 16;
+            bytes[..UNIT].copy_from_slice(&header.to_bytes());
+            let found = damage(&bytes);
+            assert_eq!(found.is_empty(), fine, "{found:?}");
+            assert!(fine || found[0].what.contains("version 2.0"));
+        }
+    }
+}

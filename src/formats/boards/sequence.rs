@@ -1,0 +1,177 @@
+//! What no section can know of itself: whether all of them are there, once, in order.
+
+use super::section::{Kind, SectionHeader};
+use super::{Checksum, UNKNOWN, VERSION};
+use crate::error::Damage;
+
+/// What a section means for the file as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section {
+    /// Where it begins in its chunk.
+    pub(super) at: usize,
+    pub(super) what: Found,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    Section(SectionHeader),
+    /// Bytes in which no section could be found.
+    Lost(usize, &'static str),
+}
+
+/// Follows the sections of a file and notices what no section can know of itself: missing, doubled or
+/// exchanged blocks, a missing end, something behind the end.
+#[derive(Debug, Default)]
+pub(crate) struct Sequence {
+    header: Option<SectionHeader>,
+    /// Records so far.
+    records: u64,
+    /// Places of the blocks so far, as the index must have them.
+    places: Places,
+    /// A block that is not full has been seen; it must be the last.
+    short: bool,
+    index: Option<u64>,
+    ended: bool,
+    /// Something was lost, so that numbers need not fit any more.
+    lost: bool,
+    /// Where the lost bytes end.
+    lost_until: u64,
+}
+
+/// The checksum of an index that is not held in memory.
+#[derive(Debug, Default)]
+struct Places {
+    checksum: Checksum,
+    /// The places since the last full row of the checksum.
+    row: [u64; 8],
+    len: u64,
+}
+
+impl Places {
+    fn push(&mut self, place: u64) {
+        self.row[self.len as usize % 8] = place;
+        self.len += 1;
+        if self.len.is_multiple_of(8) {
+            self.checksum.update(&self.bytes(8));
+        }
+    }
+    fn bytes(&self, len: usize) -> Vec<u8> {
+        let row = &self.row[..len];
+        row.iter().flat_map(|place| place.to_le_bytes()).collect()
+    }
+    fn finish(&self) -> u64 {
+        let mut checksum = self.checksum;
+        checksum.update(&self.bytes(self.len as usize % 8));
+        checksum.finish()
+    }
+}
+
+impl Sequence {
+    /// Looks at the sections of the next chunk, which begins at this byte of the file.
+    pub(crate) fn accept(&mut self, sections: &[Section], offset: u64) -> Vec<Damage> {
+        let mut damage = Vec::new();
+        for section in sections {
+            let at = offset + section.at as u64;
+            let what = match section.what {
+                Found::Lost(len, what) => {
+                    let again = self.lost && self.lost_until == at;
+                    self.lost = true;
+                    self.lost_until = at + len as u64;
+                    let what = if self.ended {
+                        "something is appended behind the end"
+                    } else {
+                        what
+                    };
+                    (!again).then(|| what.to_owned())
+                }
+                Found::Section(header) => self.section(&header, at).err(),
+            };
+            damage.extend(what.map(|what| Damage { offset: at, what }));
+        }
+        damage
+    }
+
+    fn section(&mut self, header: &SectionHeader, at: u64) -> Result<(), String> {
+        if self.ended {
+            return Err("something is appended behind the end".to_owned());
+        }
+        if (header.kind == Kind::Header) != (at == 0) {
+            return Err(match header.kind {
+                Kind::Header => "a second header in the midst of the file",
+                _ => "the header is missing",
+            }
+            .to_owned());
+        }
+        let expect = |what: &str, found: u64, expected: u64| {
+            if found == expected || self.lost {
+                Ok(())
+            } else {
+                Err(format!("{what}: {found} instead of {expected}"))
+            }
+        };
+        match header.kind {
+            Kind::Header => {
+                let (major, minor) = header.version();
+                self.header = Some(*header);
+                if major != VERSION.0 {
+                    return Err(format!(
+                        "version {major}.{minor} of the format; this program reads version {}",
+                        VERSION.0
+                    ));
+                }
+            }
+            Kind::Block => {
+                let first = expect("number of the first record", header.first, self.records);
+                let place = self.short || self.index.is_some();
+                self.records = header.first.saturating_add(header.count.into());
+                self.places.push(at);
+                self.short = self
+                    .header
+                    .is_some_and(|file| header.count != file.block_len());
+                first?;
+                if place && !self.lost {
+                    return Err("a block behind the last one".to_owned());
+                }
+            }
+            Kind::Index => {
+                self.index = Some(at);
+                expect("blocks in the index", header.count.into(), self.places.len)?;
+                expect("records before the index", header.first, self.records)?;
+                if header.checksum != self.places.finish() && !self.lost {
+                    return Err("the index does not tell where the blocks are".to_owned());
+                }
+            }
+            Kind::End => {
+                self.ended = true;
+                let index = self.index.unwrap_or(UNKNOWN);
+                expect("records of the file", header.total, self.records)?;
+                expect("records before the end", header.first, self.records)?;
+                expect("place of the index", header.extra, index)?;
+                if let Some(file) = &self.header
+                    && file.total != UNKNOWN
+                {
+                    expect("records that the header promises", file.total, self.records)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The file ends here.
+    pub(crate) fn end(&mut self, len: u64) -> Vec<Damage> {
+        if self.ended {
+            return Vec::new();
+        }
+        vec![Damage {
+            offset: len,
+            what: if self.header.is_none() {
+                "not a whole boards file: the header is missing".to_owned()
+            } else {
+                format!(
+                    "the file is truncated: it ends after {} records without its end mark",
+                    self.records
+                )
+            },
+        }]
+    }
+}

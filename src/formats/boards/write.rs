@@ -1,0 +1,303 @@
+//! Writing, in one pass.
+
+use super::block::{FULLMOVE, GROUPS, HALFMOVE, id_of, type_of};
+use super::section::{HEADER_LEN, Kind, SectionHeader};
+use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
+use crate::batch::{Batch, Field, Fields, Values};
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// The columns that may or do stand in blocks: boards and clocks, then fields.
+fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
+    let fixed = [
+        (GROUPS, 0, "boards"),
+        (HALFMOVE, 3, "halfmove"),
+        (FULLMOVE, 3, "fullmove"),
+    ];
+    let fields = fields
+        .iter()
+        .map(|field| (id_of(field), type_of(&field.column(0)), field.name()));
+    fixed
+        .into_iter()
+        .chain(fields)
+        .map(|(id, kind, name)| {
+            let mut entry = [0; ENTRY_LEN];
+            entry[..2].copy_from_slice(&id.to_le_bytes());
+            entry[2] = kind;
+            entry[8..8 + name.len()].copy_from_slice(name.as_bytes());
+            entry
+        })
+        .collect()
+}
+
+/// The header section of a file.
+fn header_section(fields: Fields, total: u64) -> Vec<u8> {
+    let entries = header_entries(fields);
+    let mut section = vec![0; UNIT];
+    section.extend(entries.iter().flatten());
+    section.resize(HEADER_LEN, 0);
+    let (major, minor) = VERSION;
+    let header = SectionHeader {
+        kind: Kind::Header,
+        len: HEADER_LEN as u64,
+        first: 0,
+        count: 0,
+        columns: entries.len() as u32,
+        extra: u64::from(major) | u64::from(minor) << 16 | (BLOCK_LEN as u64) << 32,
+        total,
+        checksum: Checksum::of(&section[UNIT..]),
+    };
+    section[..UNIT].copy_from_slice(&header.to_bytes());
+    section
+}
+
+/// Writes a boards file in one pass.
+///
+/// ```
+/// use lanefish::batch::{Batch, Fields};
+/// use lanefish::block::Packed;
+/// use lanefish::chess::Position;
+/// use lanefish::formats::boards::BoardsWriter;
+///
+/// let mut batch = Batch::new();
+/// batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
+/// let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
+/// writer.write(&batch, 0..1).unwrap();
+/// let (bytes, finished) = writer.finish().unwrap();
+/// assert_eq!(finished.records, 1);
+/// assert_eq!(bytes.len() % 64, 0);
+/// ```
+#[derive(Debug)]
+pub struct BoardsWriter<W> {
+    out: W,
+    fields: Fields,
+    /// Fields of which some record had a value.
+    seen: Fields,
+    pending: Batch,
+    records: u64,
+    written: u64,
+    places: Vec<u64>,
+    section: Vec<u8>,
+}
+
+/// What is known when a file is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Records written.
+    pub records: u64,
+    /// The header section with the true counts and columns: where the output can be rewound, it belongs over
+    /// the first bytes.
+    pub header: Vec<u8>,
+}
+
+impl<W: Write> BoardsWriter<W> {
+    /// Begins a file; only these fields of the records are kept.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn new(mut out: W, fields: Fields) -> io::Result<Self> {
+        let header = header_section(fields, UNKNOWN);
+        out.write_all(&header)?;
+        Ok(Self {
+            out,
+            fields,
+            seen: Fields::NONE,
+            pending: Batch::new(),
+            records: 0,
+            written: header.len() as u64,
+            places: Vec::new(),
+            section: Vec::new(),
+        })
+    }
+
+    /// Adds records of a batch.
+    ///
+    /// # Errors
+    /// When writing fails.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
+        let mut row = rows.start;
+        while row < rows.end {
+            let room = BLOCK_LEN - self.pending.len();
+            let end = rows.end.min(row + room);
+            self.pending.extend_from(batch, row..end);
+            row = end;
+            if self.pending.len() == BLOCK_LEN {
+                self.flush_block()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_block(&mut self) -> io::Result<()> {
+        let block = std::mem::take(&mut self.pending);
+        let rows = block.len();
+        let columns: Vec<(Field, &Values)> = block
+            .fields
+            .iter()
+            .map(|(&field, values)| (field, values))
+            .filter(|(field, values)| self.fields.contains(*field) && values.count_present() != 0)
+            .collect();
+        let count = 3 + columns.len();
+        let section = &mut self.section;
+        section.clear();
+        section.resize((UNIT + count * ENTRY_LEN).next_multiple_of(UNIT), 0);
+        let mut entries = Vec::with_capacity(count);
+        let begin = section.len();
+        for group in block.groups() {
+            for word in group.planes.as_flattened() {
+                section.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        entries.push(end_column(section, GROUPS, 0, false, begin));
+        for (id, clock) in [(HALFMOVE, &block.halfmove), (FULLMOVE, &block.fullmove)] {
+            let begin = section.len();
+            section.extend(clock.iter().flat_map(|value| value.to_le_bytes()));
+            entries.push(end_column(section, id, 3, false, begin));
+        }
+        for (field, values) in columns {
+            self.seen.insert(field);
+            let begin = section.len();
+            let partial = values.count_present() != rows;
+            write_values(section, values, partial);
+            let kind = type_of(values);
+            entries.push(end_column(section, id_of(field), kind, partial, begin));
+        }
+        for (entry, place) in entries
+            .iter()
+            .zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0)
+        {
+            *place = *entry;
+        }
+        let header = SectionHeader {
+            kind: Kind::Block,
+            len: section.len() as u64,
+            first: self.records,
+            count: rows as u32,
+            columns: count as u32,
+            extra: 0,
+            total: 0,
+            checksum: Checksum::of(&section[UNIT..]),
+        };
+        section[..UNIT].copy_from_slice(&header.to_bytes());
+        self.out.write_all(section)?;
+        self.places.push(self.written);
+        self.written += section.len() as u64;
+        self.records += rows as u64;
+        Ok(())
+    }
+
+    /// Writes the last block, the index and the end mark, and gives back the output.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn finish(mut self) -> io::Result<(W, Finished)> {
+        if !self.pending.is_empty() {
+            self.flush_block()?;
+        }
+        let index = self.written;
+        let mut section = vec![0; UNIT];
+        section.extend(self.places.iter().flat_map(|place| place.to_le_bytes()));
+        section.resize(section.len().next_multiple_of(UNIT), 0);
+        let header = SectionHeader {
+            kind: Kind::Index,
+            len: section.len() as u64,
+            first: self.records,
+            count: self.places.len() as u32,
+            columns: 0,
+            extra: 0,
+            total: 0,
+            checksum: Checksum::of(&section[UNIT..]),
+        };
+        section[..UNIT].copy_from_slice(&header.to_bytes());
+        let end = SectionHeader {
+            kind: Kind::End,
+            len: UNIT as u64,
+            count: 0,
+            extra: index,
+            total: self.records,
+            checksum: Checksum::of(&[]),
+            ..header
+        };
+        section.extend_from_slice(&end.to_bytes());
+        self.out.write_all(&section)?;
+        self.out.flush()?;
+        let finished = Finished {
+            records: self.records,
+            header: header_section(self.seen, self.records),
+        };
+        Ok((self.out, finished))
+    }
+}
+
+/// Fills up a column and makes its directory entry.
+fn end_column(
+    section: &mut Vec<u8>,
+    id: u16,
+    kind: u8,
+    partial: bool,
+    begin: usize,
+) -> [u8; ENTRY_LEN] {
+    let mut entry = [0; ENTRY_LEN];
+    entry[..2].copy_from_slice(&id.to_le_bytes());
+    entry[2] = kind;
+    entry[3] = u8::from(partial);
+    entry[8..16].copy_from_slice(&(begin as u64).to_le_bytes());
+    entry[16..24].copy_from_slice(&((section.len() - begin) as u64).to_le_bytes());
+    section.resize(section.len().next_multiple_of(UNIT), 0);
+    entry
+}
+
+fn write_values(out: &mut Vec<u8>, values: &Values, partial: bool) {
+    fn bitmap<T>(out: &mut Vec<u8>, present: &[u64], partial: bool, _: &[T]) {
+        if partial {
+            out.extend(present.iter().flat_map(|word| word.to_le_bytes()));
+        }
+    }
+    macro_rules! numbers {
+        ($column:expr) => {{
+            bitmap(out, $column.present(), partial, $column.values());
+            out.extend(
+                $column
+                    .values()
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes()),
+            );
+        }};
+    }
+    match values {
+        Values::U8(column) => numbers!(column),
+        Values::I16(column) => numbers!(column),
+        Values::U16(column) => numbers!(column),
+        Values::U32(column) => numbers!(column),
+        Values::U64(column) => numbers!(column),
+        Values::Text(column) => {
+            bitmap(out, column.present(), partial, column.values());
+            let mut codes: HashMap<&str, u16> = HashMap::new();
+            let mut texts: Vec<&str> = Vec::new();
+            let rows: Vec<u16> = (0..column.len())
+                .map(|row| match column.get(row) {
+                    None => 0,
+                    Some(text) => *codes.entry(text).or_insert_with(|| {
+                        texts.push(text);
+                        texts.len() as u16 - 1
+                    }),
+                })
+                .collect();
+            out.extend_from_slice(&(texts.len() as u32).to_le_bytes());
+            out.extend_from_slice(&[0; 4]);
+            let mut end = 0;
+            for text in &texts {
+                end += text.len() as u32;
+                out.extend_from_slice(&end.to_le_bytes());
+            }
+            out.extend(rows.iter().flat_map(|code| code.to_le_bytes()));
+            texts
+                .iter()
+                .for_each(|text| out.extend_from_slice(text.as_bytes()));
+        }
+    }
+}
