@@ -4,6 +4,8 @@
 mod agreement;
 /// The rules of one position.
 mod chess;
+/// The command-line contract.
+mod cli;
 /// Formats: reading, writing, damage.
 mod formats;
 /// Inputs: containers, pipes, directories.

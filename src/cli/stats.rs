@@ -304,21 +304,28 @@ impl Report<'_> {
         let bins: Vec<u64> = counts.chunks(width).map(|bin| bin.iter().sum()).collect();
         let tallest = bins.iter().copied().max().unwrap_or(0).max(1);
         let first = bins.iter().position(|&bin| bin > 0).unwrap_or(0);
+        // The last thousandth is often spread thinly over a long way: one line is enough for it.
+        let total: u64 = bins.iter().sum();
+        let mut shown = 0;
         for (at, &bin) in bins.iter().enumerate().skip(first) {
             let low = at * width;
-            let range = match (low + width).min(counts.len()) - 1 {
-                high if high == low => low.to_string(),
-                high => format!("{low}-{high}"),
+            let rest = total - shown;
+            let is_tail = at > first && rest * 1000 <= total;
+            let (bin, high) = if is_tail {
+                (rest, counts.len() - 1)
+            } else {
+                (bin, (low + width).min(counts.len()) - 1)
             };
+            let range = if high == low { low.to_string() } else { format!("{low}-{high}") };
             let cells = eighths(bin, tallest);
             let colored = self.style.sgr("36", &cells);
             let pad = " ".repeat(BAR - cells.chars().count());
             let share = percent(bin, self.stats.positions());
-            writeln!(
-                out,
-                "{range:>8} {colored}{pad} {:>14}  {share:>9}",
-                grouped(bin)
-            )?;
+            writeln!(out, "{range:>8} {colored}{pad} {:>14}  {share:>9}", grouped(bin))?;
+            shown += bin;
+            if is_tail {
+                break;
+            }
         }
         Ok(())
     }

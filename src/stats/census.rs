@@ -8,15 +8,11 @@
 //! | 32-47 | Black's material |
 //! | 48-53 | state: Black to move; castling K, Q, k, q; an en passant square is marked |
 //!
-//! Written over eight lanes at once in plain arithmetic, so that the compiler turns each line into vectors.
-//! Without a population count instruction (plain x86-64 has none) counting is adding neighbouring bits,
-//! then pairs, then nibbles. Material stops that addition at bytes, where the four piece types can be
-//! weighted and added *before* they are summed across the board.
+//! Plain arithmetic without branches. Without a population count instruction (plain x86-64 has none)
+//! counting is adding neighbouring bits, then pairs, then nibbles. Material stops that addition at bytes,
+//! where the four piece types can be weighted and added *before* they are summed across the board.
 
 use crate::block::Group;
-
-const LANES: usize = Group::LEN;
-type Lanes = [u64; LANES];
 
 const RANK_6: u64 = 0x0000_FF00_0000_0000;
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
@@ -48,11 +44,6 @@ impl Flags {
     }
 }
 
-#[inline(always)]
-fn lanes(f: impl Fn(usize) -> u64) -> Lanes {
-    std::array::from_fn(f)
-}
-
 /// Number of squares in each byte.
 #[inline(always)]
 fn per_byte(set: u64) -> u64 {
@@ -73,45 +64,74 @@ fn across(bytes: u64) -> u64 {
 #[inline(always)]
 pub fn census(group: &Group) -> [u64; 8] {
     let [color, t0, t1, t2] = &group.planes;
-    lanes(|lane| {
-        let (color, t0, t1, t2) = (color[lane], t0[lane], t1[lane], t2[lane]);
-        let castling = t0 & t1 & t2;
-        let occupied = t0 | t1 | t2;
-        let pawns = t0 & !t1 & !t2;
-        let minors = t1 & !t2;
-        let rooks = t2 & !t1 & !t0 | castling;
-        let queens = t2 & t0 & !t1;
-        let kings = t2 & t1 & !t0;
+    let mut census = [0; Group::LEN];
+    for lane in 0..Group::LEN {
+        census[lane] = census_of(color[lane], t0[lane], t1[lane], t2[lane]);
+    }
+    census
+}
 
-        let white = [pawns, minors, rooks, queens].map(|set| per_byte(set & !color));
-        let black = [pawns, minors, rooks, queens].map(|set| per_byte(set & color));
-        // At most 8 * 9 in a byte.
-        let weigh = |[p, m, r, q]: [u64; 4]| p + (m << 1) + m + (r << 2) + r + (q << 3) + q;
-        let [_, m, r, q] = std::array::from_fn(|i| white[i] + black[i]);
-        let phase = across(m + (r << 1) + (q << 2)).min(24);
-        let pieces = across(per_byte(occupied));
+#[inline(always)]
+fn census_of(color: u64, t0: u64, t1: u64, t2: u64) -> u64 {
+    let castling = t0 & t1 & t2;
+    let occupied = t0 | t1 | t2;
+    let pawns = t0 & !t1 & !t2;
+    let minors = t1 & !t2;
+    let rooks = t2 & !t1 & !t0 | castling;
+    let queens = t2 & t0 & !t1;
+    let kings = t2 & t1 & !t0;
 
-        let mark = color & !occupied;
-        let black_to_move = u64::from(mark & !RANK_6 != 0);
-        let en_passant = u64::from(mark & EN_PASSANT_RANKS != 0);
-        // Of one back rank: castling rooks above the king are on its h-side, below it on its a-side.
-        let wings = |rooks: u64, king: u64| {
-            let below = king.wrapping_sub(1);
-            let h_side = u64::from(rooks & !(below | king) != 0);
-            let a_side = u64::from(rooks & below != 0);
-            h_side | a_side << 1
-        };
-        let rights = wings(castling & !color & 0xFF, kings & !color & 0xFF)
-            | wings((castling & color) >> 56, (kings & color) >> 56) << 2;
+    let white = Men::of(pawns, minors, rooks, queens, !color);
+    let black = Men::of(pawns, minors, rooks, queens, color);
+    let phase = (white.minors + black.minors)
+        + ((white.rooks + black.rooks) << 1)
+        + ((white.queens + black.queens) << 2);
 
-        pieces
-            | phase << 8
-            | across(weigh(white)) << 16
-            | across(weigh(black)) << 32
-            | black_to_move << 48
-            | rights << 49
-            | en_passant << 53
-    })
+    let mark = color & !occupied;
+    let black_to_move = u64::from(mark & !RANK_6 != 0);
+    let en_passant = u64::from(mark & EN_PASSANT_RANKS != 0);
+    let rights = wings(castling & !color & 0xFF, kings & !color & 0xFF)
+        | wings((castling & color) >> 56, (kings & color) >> 56) << 2;
+
+    across(per_byte(occupied))
+        | across(phase).min(24) << 8
+        | across(white.material()) << 16
+        | across(black.material()) << 32
+        | black_to_move << 48
+        | rights << 49
+        | en_passant << 53
+}
+
+/// The men of one side in each byte of the board.
+struct Men {
+    pawns: u64,
+    minors: u64,
+    rooks: u64,
+    queens: u64,
+}
+
+impl Men {
+    #[inline(always)]
+    fn of(pawns: u64, minors: u64, rooks: u64, queens: u64, side: u64) -> Self {
+        Self {
+            pawns: per_byte(pawns & side),
+            minors: per_byte(minors & side),
+            rooks: per_byte(rooks & side),
+            queens: per_byte(queens & side),
+        }
+    }
+    /// At most 8 * 9 in a byte.
+    #[inline(always)]
+    fn material(&self) -> u64 {
+        self.pawns + self.minors * 3 + self.rooks * 5 + self.queens * 9
+    }
+}
+
+/// On one back rank: a castling rook above the king is on its h-side, one below on its a-side.
+#[inline(always)]
+fn wings(rooks: u64, king: u64) -> u64 {
+    let below = king.wrapping_sub(1);
+    u64::from(rooks & !(below | king) != 0) | u64::from(rooks & below != 0) << 1
 }
 
 #[cfg(test)]

@@ -1,0 +1,96 @@
+//! `convert`: there and back again, and what is said about what got lost.
+
+use super::{Dir, KIWIPETE, START, complaint, lanefish, output, sample};
+use std::fs;
+
+#[test]
+fn text_to_boards_and_back_is_the_same_text() {
+    let dir = Dir::new();
+    let input = sample("sample.epd");
+    let boards = dir.name("a.boards");
+    output(0, &["convert", &input, "-o", &boards]);
+    assert!(output(0, &["convert", "--to", "fen", &boards]) == fs::read_to_string(&input).unwrap());
+    assert!(fs::read(&boards).unwrap() == fs::read(sample("sample.boards")).unwrap());
+}
+
+#[test]
+fn operations_survive_in_boards_and_epd() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    let famous = sample("famous.epd");
+    output(0, &["convert", &famous, "-o", &boards]);
+    let epd = output(0, &["convert", "--to", "epd", &famous]);
+    assert!(epd.contains("id \"Reti 1921\";"));
+    assert!(output(0, &["convert", "--to", "epd", &boards]) == epd);
+}
+
+#[test]
+fn what_has_no_place_is_said() {
+    let told = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);
+    assert!(told.contains("`operations`") && told.contains("426"), "{told}");
+    assert_eq!(complaint(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]), "");
+}
+
+#[test]
+fn perft_files_keep_their_counts() {
+    let dir = Dir::new();
+    let (boards, perft) = (dir.name("a.boards"), dir.name("a.perft"));
+    output(0, &["convert", &sample("perft.epd"), "-o", &boards]);
+    output(0, &["convert", &boards, "-o", &perft]);
+    let told = output(0, &["perft", "--suite", &perft, "--max-nodes", "10000"]);
+    assert!(told.starts_with("9 positions, "), "{told}");
+}
+
+#[test]
+fn existing_files_are_replaced_only_by_force() {
+    let dir = Dir::new();
+    let out = dir.file("a.fen", "mine");
+    let told = complaint(2, &["convert", &sample("perft.epd"), "-o", &out]);
+    assert!(told.contains("--force"), "{told}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    output(0, &["-q", "convert", &sample("perft.epd"), "-o", &out, "--force"]);
+    assert!(fs::read_to_string(&out).unwrap().starts_with(START));
+}
+
+#[test]
+fn a_failed_run_leaves_nothing_behind() {
+    let dir = Dir::new();
+    let input = dir.file("a.fen", format!("{START}\nnonsense\n{KIWIPETE}\n"));
+    complaint(2, &["convert", "--strict", &input, "-o", &dir.name("b.fen")]);
+    assert_eq!(dir.list(), ["a.fen"]);
+    complaint(1, &["convert", &input, "-o", &dir.name("b.fen")]);
+    assert_eq!(fs::read_to_string(dir.path("b.fen")).unwrap(), format!("{START}\n{KIWIPETE}\n"));
+}
+
+#[test]
+fn a_format_is_needed_and_must_be_known() {
+    let input = sample("perft.epd");
+    assert!(complaint(2, &["convert", &input]).contains("--to"));
+    let dir = Dir::new();
+    assert!(complaint(2, &["convert", &input, "-o", &dir.name("a.xyz")]).contains("--to"));
+    assert!(complaint(2, &["convert", &input, "--to", "xyz"]).contains("boards"));
+    assert!(complaint(2, &["convert", "--from", "xyz", &input, "--to", "fen"]).contains("xyz"));
+    assert_eq!(dir.list(), [""; 0]);
+}
+
+#[test]
+fn boards_through_pipes() {
+    let boards = lanefish(&["convert", "--to", "boards", &sample("perft.epd")])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    lanefish(&["convert", "--to", "fen", "-q", "-"])
+        .write_stdin(boards)
+        .assert()
+        .success()
+        .stdout(output(0, &["-q", "convert", "--to", "fen", &sample("perft.epd")]));
+}
+
+#[test]
+fn an_output_into_a_missing_directory() {
+    let dir = Dir::new();
+    let told = complaint(2, &["convert", &sample("perft.epd"), "-o", &dir.name("no/such/a.fen")]);
+    assert!(told.contains("a.fen"), "{told}");
+}

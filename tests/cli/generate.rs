@@ -1,0 +1,50 @@
+//! `generate`: the same positions for the same seed.
+
+use super::{Dir, START, complaint, json, output};
+use std::fs;
+
+#[test]
+fn the_same_seed_gives_the_same_positions() {
+    let one = output(0, &["generate", "-n", "40000", "--seed", "7", "--threads", "1"]);
+    assert_eq!(one.lines().count(), 40000);
+    assert!(one.starts_with(START));
+    assert!(one == output(0, &["generate", "-n", "40000", "--seed", "7", "--threads", "3"]));
+    assert!(one != output(0, &["generate", "-n", "40000", "--seed", "8"]));
+    // A smaller number is a prefix.
+    assert!(one.starts_with(&output(0, &["generate", "-n", "20000", "--seed", "7"])));
+}
+
+#[test]
+fn everything_generated_is_strictly_valid() {
+    let dir = Dir::new();
+    for variant in [&["--chess960"][..], &[]] {
+        let boards = dir.name("a.boards");
+        let mut arguments = vec!["generate", "-n", "5000", "-o", &boards, "--force"];
+        arguments.extend(variant);
+        output(0, &arguments);
+        let report = json(0, &["verify", "--json", &boards]);
+        assert_eq!(report["files"][0]["records"], 5000);
+        assert_eq!(report["ok"], true);
+    }
+}
+
+#[test]
+fn none_is_a_number_too() {
+    assert_eq!(output(0, &["generate", "-n", "0"]), "");
+    let dir = Dir::new();
+    let boards = dir.name("none.boards");
+    output(0, &["generate", "-n", "0", "-o", &boards]);
+    assert_eq!(json(0, &["stats", "--json", &boards])["positions"], 0);
+}
+
+#[test]
+fn formats_and_force() {
+    let dir = Dir::new();
+    let file = dir.name("a.epd");
+    output(0, &["generate", "-n", "3", "-o", &file]);
+    let epd = fs::read_to_string(&file).unwrap();
+    assert_eq!(epd, output(0, &["generate", "-n", "3", "--to", "epd"]));
+    assert!(epd.starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n"), "{epd}");
+    assert!(complaint(2, &["generate", "-o", &file]).contains("--force"));
+    assert!(complaint(2, &["generate", "--to", "xyz"]).contains("xyz"));
+}

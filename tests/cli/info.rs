@@ -1,0 +1,64 @@
+//! `info` and `--version`.
+
+use super::{Dir, complaint, json, output, sample};
+use std::time::{Duration, Instant};
+
+#[test]
+fn the_cpu() {
+    let info = json(0, &["info", "--json"]);
+    for key in ["version", "cpu", "features", "tiers", "tier", "why"] {
+        assert!(!info[key].is_null(), "{key}");
+    }
+    let text = output(0, &["info"]);
+    assert!(text.lines().any(|line| line.starts_with("tier: ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("why: ")), "{text}");
+    let told = output(0, &["info", "--tier", "portable"]);
+    assert!(told.contains("tier: portable\n") && told.contains("asked for"), "{told}");
+}
+
+#[test]
+fn files() {
+    let text = output(0, &["info", &sample("sample.boards")]);
+    assert!(text.lines().any(|line| line == "format: boards"), "{text}");
+    assert!(text.lines().any(|line| line == "records: 4,098"), "{text}");
+    let info = json(0, &["info", "--json", &sample("sample.boards")]);
+    assert_eq!(info["format"], "boards");
+    assert_eq!(info["records"], 4098);
+    assert_eq!(info["columns"].as_array().unwrap()[0], "boards");
+    let text = output(0, &["info", &sample("famous.epd")]);
+    assert!(text.contains("format: epd\n") && text.contains("records: 426\n"), "{text}");
+    let both = output(0, &["info", "--json", &sample("famous.epd"), &sample("sample.boards")]);
+    assert_eq!(both.lines().count(), 2);
+}
+
+#[test]
+fn it_answers_at_once() {
+    let file = sample("sample.boards");
+    // The best of several: other tests run meanwhile.
+    let best = (0..10)
+        .map(|_| {
+            let begin = Instant::now();
+            output(0, &["info", &file]);
+            begin.elapsed()
+        })
+        .min()
+        .unwrap();
+    assert!(best < Duration::from_millis(100), "{best:?}");
+}
+
+#[test]
+fn what_cannot_be_told() {
+    let dir = Dir::new();
+    complaint(2, &["info", &dir.name("missing")]);
+    assert!(complaint(2, &["info", &dir.name("")]).contains("directory"));
+    complaint(2, &["info", &dir.file("noise.bin", [0u8, 1, 2, 255, 0, 9])]);
+}
+
+#[test]
+fn version() {
+    let version = format!("lanefish {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(output(0, &["--version"]), version);
+    assert_eq!(output(0, &["-V"]), version);
+    let more = output(0, &["--version", "-v"]);
+    assert!(more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "), "{more}");
+}

@@ -1,0 +1,81 @@
+//! The command-line contract: every command, option, exit status and error.
+
+mod completions;
+mod compute;
+mod convert;
+mod expected;
+mod generate;
+mod info;
+mod options;
+mod perft;
+mod show;
+mod stats;
+mod verify;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The program, with nothing in its environment that would change what it does.
+fn lanefish(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lanefish").expect("the program is built with its tests");
+    command.args(arguments).env_remove("NO_COLOR");
+    command
+}
+
+/// Standard output of a run that ends with this status.
+fn output(status: i32, arguments: &[&str]) -> String {
+    let done = lanefish(arguments).assert().code(status).get_output().stdout.clone();
+    String::from_utf8(done).expect("UTF-8")
+}
+
+/// Standard error of a run that ends with this status.
+fn complaint(status: i32, arguments: &[&str]) -> String {
+    let done = lanefish(arguments).assert().code(status).get_output().stderr.clone();
+    String::from_utf8(done).expect("UTF-8")
+}
+
+/// The JSON that a run prints.
+fn json(status: i32, arguments: &[&str]) -> Value {
+    serde_json::from_str(&output(status, arguments)).expect("JSON")
+}
+
+/// A file of this repository's samples.
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// A directory for a test's files.
+struct Dir(tempfile::TempDir);
+
+impl Dir {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary directory"))
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    /// The name of a file in it, as an argument.
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().expect("UTF-8").to_owned()
+    }
+    /// Writes a file and gives its name.
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), content).expect("written");
+        self.name(name)
+    }
+    /// Names of everything in it.
+    fn list(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.0.path())
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

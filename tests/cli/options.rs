@@ -1,0 +1,160 @@
+//! Global options, inputs, exit status.
+
+use super::{Dir, KIWIPETE, START, complaint, json, lanefish, output, sample};
+use std::fs;
+
+#[test]
+fn options_before_and_after_the_command() {
+    let file = sample("sample.epd");
+    let before = output(0, &["--limit", "2", "--skip", "1", "compute", &file]);
+    let after = output(0, &["compute", &file, "--limit", "2", "--skip", "1"]);
+    assert_eq!(before, after);
+    assert_eq!(before.lines().count(), 3);
+    let all = output(0, &["compute", &file]);
+    assert_eq!(before.lines().nth(1), all.lines().nth(2));
+}
+
+#[test]
+fn skip_and_limit_count_records_over_all_inputs() {
+    let file = sample("perft.epd");
+    let rows = output(0, &["compute", "--columns", "index", "--skip", "7", "--limit", "4", &file, &file]);
+    assert_eq!(rows, "index\n7\n8\n9\n10\n");
+    assert_eq!(output(0, &["compute", "--columns", "index", "--skip", "100", &file]), "index\n");
+    assert_eq!(output(0, &["compute", "--columns", "index", "--limit", "0", &file]), "index\n");
+}
+
+#[test]
+fn tiers_by_option_and_by_variable() {
+    let file = sample("perft.epd");
+    let stats = json(0, &["stats", "--json", "--tier", "portable", &file]);
+    assert_eq!(stats["run"]["tier"], "portable");
+    let run = |value: &str| {
+        let mut command = lanefish(&["stats", "--json", &file]);
+        command.env("LANEFISH_TIER", value);
+        command.assert()
+    };
+    let done = run("portable").success();
+    let stats: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!(stats["run"]["tier"], "portable");
+    run("").success();
+    run("auto").success();
+    run("abacus").code(2);
+    assert!(complaint(2, &["stats", "--tier", "abacus", &file]).contains("avx512"));
+}
+
+#[test]
+fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
+    let info = json(0, &["info", "--json"]);
+    let available: Vec<&str> =
+        info["tiers"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
+    for tier in ["portable", "bmi2", "avx2", "avx512"] {
+        if available.contains(&tier) {
+            json(0, &["stats", "--json", "--tier", tier, &sample("perft.epd")]);
+        } else {
+            let told = complaint(2, &["stats", "--tier", tier, &sample("perft.epd")]);
+            assert!(told.contains(tier) && told.contains("portable"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn rejects_are_told_counted_and_written() {
+    let dir = Dir::new();
+    let bad: String = (0..15).map(|n| format!("bad line {n}\n")).collect();
+    let file = dir.file("a.fen", format!("{START}\r\n{bad}{KIWIPETE}\n"));
+    let rejects = dir.name("rejects.txt");
+    let done = lanefish(&["stats", "--json", "--rejects", &rejects, &file]).assert().code(1);
+    let stats: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!((&stats["positions"], &stats["rejected"]), (&2.into(), &15.into()));
+    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(told.contains("15 of 17 records rejected"), "{told}");
+    assert!(told.contains("a.fen:2 ") && told.contains("a.fen:11 ") && !told.contains("a.fen:12 "), "{told}");
+    assert!(told.contains("and 5 more"), "{told}");
+    let lines = fs::read_to_string(&rejects).unwrap();
+    assert_eq!(lines.lines().count(), 15);
+    assert!(lines.lines().all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit())));
+    assert_eq!(complaint(1, &["-q", "stats", &file]), "");
+}
+
+#[test]
+fn strict_stops_at_the_first_bad_record() {
+    let dir = Dir::new();
+    let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
+    let done = lanefish(&["stats", "--json", "--strict", &file]).assert().code(2).stdout("");
+    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(told.contains("a.fen:2 ") && !told.contains("a.fen:4 "), "{told}");
+}
+
+#[test]
+fn validity_levels() {
+    let dir = Dir::new();
+    // Ten queens and eight pawns: playable, but promotions cannot account for it.
+    let file = dir.file("b.fen", "k7/8/8/1Q1Q1Q2/2Q1Q1Q1/3Q1Q2/PPPPPPPP/K1Q1Q3 w - - 0 1\n");
+    json(0, &["stats", "--json", &file]);
+    json(1, &["-q", "stats", "--json", "--validity", "strict", &file]);
+    complaint(2, &["stats", "--validity", "lax", &file]);
+}
+
+#[test]
+fn directories_and_missing_files() {
+    let dir = Dir::new();
+    dir.file("b.fen", START);
+    dir.file("a.epd", KIWIPETE);
+    dir.file("notes.md", "not positions at all");
+    let directory = dir.name("");
+    assert_eq!(output(0, &["compute", "--columns", "legal_moves", &directory]), "legal_moves\n48\n20\n");
+    assert!(complaint(0, &["-v", "stats", &directory]).contains("notes.md"));
+    let told = complaint(2, &["stats", &dir.name("missing.fen")]);
+    assert!(told.contains("missing.fen"), "{told}");
+    let empty = Dir::new();
+    complaint(2, &["stats", &empty.name("")]);
+}
+
+#[test]
+fn compressed_inputs() {
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    let dir = Dir::new();
+    let text = format!("{START}\n{KIWIPETE}\n");
+    let zst = dir.file("a.fen.zst", zstd::encode_all(text.as_bytes(), 3).unwrap());
+    let mut gz = GzEncoder::new(Vec::new(), Compression::default());
+    gz.write_all(text.as_bytes()).unwrap();
+    let gz = dir.file("a.fen.gz", gz.finish().unwrap());
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    bz2.write_all(text.as_bytes()).unwrap();
+    let bz2 = dir.file("a.fen.bz2", bz2.finish().unwrap());
+    let stats = json(0, &["stats", "--json", &zst, &gz, &bz2]);
+    assert_eq!(stats["positions"], 6);
+    assert_eq!(stats["legal_moves"]["sum"], 3 * 68);
+}
+
+#[test]
+fn dropped_en_passant_squares_are_counted_with_v() {
+    let dir = Dir::new();
+    let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
+    let told = complaint(0, &["-v", "stats", &file]);
+    assert!(told.contains("1 en passant squares dropped"), "{told}");
+    assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
+    assert!(output(0, &["compute", "--keep-en-passant", "--columns", "fen", &file]).contains(" b - d3 0 1"));
+}
+
+#[test]
+fn usage_errors_end_with_two() {
+    complaint(2, &[]);
+    complaint(2, &["paint"]);
+    complaint(2, &["stats"]);
+    complaint(2, &["stats", "--threads", "0", &sample("perft.epd")]);
+    complaint(2, &["stats", "--threads", "many", &sample("perft.epd")]);
+    complaint(2, &["stats", "-q", "-v", &sample("perft.epd")]);
+    complaint(2, &["stats", "-", "-"]);
+    assert!(output(0, &["--help"]).contains("Exit status"));
+    assert!(output(0, &["stats", "--help"]).contains("--keep-en-passant"));
+}
+
+#[test]
+fn progress_goes_to_standard_error() {
+    let told = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
+    assert!(told.contains("records"), "{told}");
+    assert_eq!(complaint(0, &["stats", &sample("sample.epd")]), "");
+    assert_eq!(complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]), "");
+}

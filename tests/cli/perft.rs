@@ -1,0 +1,66 @@
+//! `perft`: counts, divided counts, suites.
+
+use super::{Dir, KIWIPETE, START, complaint, json, output, sample};
+use crate::support::shared_data;
+
+#[test]
+fn the_total_stands_alone() {
+    assert_eq!(output(0, &["perft", "3"]), "nodes 8902\n");
+    assert_eq!(output(0, &["perft", KIWIPETE, "3"]), "nodes 97862\n");
+    assert_eq!(output(0, &["perft", "0"]), "nodes 1\n");
+    assert_eq!(output(0, &["perft", "startpos", "1"]), "nodes 20\n");
+}
+
+#[test]
+fn divided_by_the_first_move() {
+    let text = output(0, &["perft", "3", "--divide"]);
+    assert!(text.lines().any(|line| line == "e2e4: 600"), "{text}");
+    assert_eq!(text.lines().count(), 21);
+    assert_eq!(text.lines().last(), Some("nodes 8902"));
+}
+
+#[test]
+fn as_json() {
+    let answer = json(0, &["perft", "--json", "--divide", START, "2"]);
+    assert_eq!(answer["fen"], START);
+    assert_eq!(answer["depth"], 2);
+    assert_eq!(answer["nodes"], 400);
+    assert_eq!(answer["moves"]["e2e4"], 20);
+    for key in ["seconds", "nodes_per_second", "tier", "threads"] {
+        assert!(!answer[key].is_null(), "{key}");
+    }
+    assert!(json(0, &["perft", "--json", "2"]).get("moves").is_none());
+}
+
+#[test]
+fn suites() {
+    let text = output(0, &["perft", "--suite", &sample("perft.epd"), "--max-nodes", "100000"]);
+    assert!(text.contains("0 wrong"), "{text}");
+    let dir = Dir::new();
+    let wrong = dir.file("wrong.epd", format!("{START} ;D1 20 ;D2 401\n"));
+    let text = output(1, &["perft", "--suite", &wrong]);
+    assert!(text.contains("1 wrong"), "{text}");
+    let answer = json(1, &["perft", "--json", "--suite", &wrong]);
+    assert_eq!(answer["wrong"][0]["expected"], 401);
+    assert_eq!(answer["wrong"][0]["nodes"], 400);
+    assert_eq!(answer["ok"], false);
+}
+
+#[test]
+fn shared_suites_up_to_a_hundred_thousand_nodes() {
+    for name in ["perft/tricky.perft", "perft/perftsuite.epd", "perft/chess960.half_a.perft"] {
+        let Some(path) = shared_data(name) else { return };
+        let path = path.to_str().expect("UTF-8").to_owned();
+        let answer = json(0, &["perft", "--json", "--max-nodes", "100000", "--suite", &path]);
+        assert_eq!(answer["ok"], true, "{name}");
+        assert!(answer["counts"].as_u64() > Some(50), "{name}: {answer}");
+    }
+}
+
+#[test]
+fn usage() {
+    complaint(2, &["perft"]);
+    complaint(2, &["perft", "deep"]);
+    complaint(2, &["perft", "8/8/8/8/8/8/8/8 w - -", "2"]);
+    complaint(2, &["perft", "--suite", "no-such-file"]);
+}

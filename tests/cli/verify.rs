@@ -1,0 +1,97 @@
+//! `verify`: what is wrong, and where.
+
+use super::{Dir, START, json, lanefish, output, sample};
+use serde_json::json;
+use std::fs;
+
+#[test]
+fn good_files() {
+    let text = output(0, &["verify", &sample("sample.boards"), &sample("sample.epd")]);
+    assert!(text.contains("boards, 4,098 records, 0 rejected, ok\n"), "{text}");
+    assert!(text.ends_with("\nok\n"), "{text}");
+    let report = json(0, &["verify", "--json", &sample("sample.boards")]);
+    assert_eq!(
+        report,
+        json!({
+            "files": [{
+                "path": sample("sample.boards"),
+                "format": "boards",
+                "records": 4098,
+                "rejected": 0,
+                "reasons": {},
+                "damage": [],
+            }],
+            "ok": true,
+        })
+    );
+}
+
+#[test]
+fn strict_is_the_default_here_and_only_here() {
+    let dir = Dir::new();
+    // Nine pawns.
+    let file = dir.file("a.fen", "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1\n");
+    let report = json(1, &["-q", "verify", "--json", &file]);
+    assert_eq!(report["files"][0]["rejected"], 1);
+    assert_eq!(report["files"][0]["reasons"].as_object().unwrap().len(), 1);
+    json(0, &["verify", "--json", "--validity", "playable", &file]);
+    json(0, &["stats", "--json", &file]);
+    json(1, &["stats", "--json", "--validity", "strict", &file]);
+}
+
+#[test]
+fn damage_is_found_and_placed() {
+    let dir = Dir::new();
+    let mut bytes = fs::read(sample("sample.boards")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    let file = dir.file("a.boards", &bytes);
+    let done = lanefish(&["verify", "--json", &file]).assert();
+    let status = done.get_output().status.code();
+    assert!(matches!(status, Some(1 | 2)), "{status:?}");
+    let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!(report["ok"], false);
+    assert!(report["files"][0]["damage"][0]["offset"].is_u64(), "{report}");
+    lanefish(&["stats", &file]).assert().code(2);
+}
+
+#[test]
+fn truncated_and_extended_files() {
+    let dir = Dir::new();
+    let bytes = fs::read(sample("sample.boards")).unwrap();
+    let mut longer = bytes.clone();
+    longer.extend(b"more");
+    let inputs = [
+        dir.file("short.boards", &bytes[..bytes.len() - 1]),
+        dir.file("long.boards", longer),
+    ];
+    for file in inputs {
+        let text = lanefish(&["verify", &file]).assert().failure().get_output().stdout.clone();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("damaged at byte") && text.ends_with("not ok\n"), "{text}");
+        lanefish(&["stats", &file]).assert().code(2);
+    }
+}
+
+#[test]
+fn truncated_compression() {
+    let dir = Dir::new();
+    let text = format!("{START}\n").repeat(5000);
+    let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let file = dir.file("a.fen.zst", &packed[..packed.len() - 5]);
+    let done = lanefish(&["verify", "--json", &file]).assert().code(2);
+    let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!(report["ok"], false);
+    assert_eq!(report["files"][0]["damage"].as_array().unwrap().len(), 1, "{report}");
+}
+
+#[test]
+fn lines_that_are_no_positions() {
+    let dir = Dir::new();
+    let file = dir.file("a.fen", format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"));
+    let done = lanefish(&["verify", &file]).assert().code(1);
+    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(told.contains("a.fen:2 ") && told.contains("a.fen:3 "), "{told}");
+    let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("3 records, 2 rejected\n"), "{text}");
+}
