@@ -131,15 +131,15 @@ impl ShowArgs {
                 let square = Square::new(rank * 8 + file);
                 text.push_str(&self.cell(position, square, &marks, style));
             }
-            let _ = writeln!(text, "  {}", facts.next().map_or("", String::as_str));
+            let _ = write!(text, "  {}", facts.next().map_or("", String::as_str));
+            end_line(&mut text);
         }
         let files = if self.flip { "hgfedcba" } else { "abcdefgh" };
         text.push_str("  ");
         for file in files.chars() {
             text.push_str(&style.faint(&format!(" {file} ")));
         }
-        text.truncate(text.trim_end_matches(' ').len());
-        text.push('\n');
+        end_line(&mut text);
         for fact in facts {
             let _ = writeln!(text, "{fact}");
         }
@@ -229,6 +229,12 @@ struct Marks {
     pinned: Bitboard,
     white: Bitboard,
     black: Bitboard,
+}
+
+/// Ends a line, without blanks before its end.
+fn end_line(text: &mut String) {
+    text.truncate(text.trim_end_matches(' ').len());
+    text.push('\n');
 }
 
 /// What stands beside the board.

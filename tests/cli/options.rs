@@ -88,8 +88,8 @@ fn strict_stops_at_the_first_bad_record() {
 #[test]
 fn validity_levels() {
     let dir = Dir::new();
-    // Ten queens and eight pawns: playable, but promotions cannot account for it.
-    let file = dir.file("b.fen", "k7/8/8/1Q1Q1Q2/2Q1Q1Q1/3Q1Q2/PPPPPPPP/K1Q1Q3 w - - 0 1\n");
+    // Five queens beside eight pawns: playable, but no promotions account for them.
+    let file = dir.file("a.fen", "4k3/8/8/8/8/8/PPPPPPPP/QQQQK2Q b - - 0 1\n");
     json(0, &["stats", "--json", &file]);
     json(1, &["-q", "stats", "--json", "--validity", "strict", &file]);
     complaint(2, &["stats", "--validity", "lax", &file]);

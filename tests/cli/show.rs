@@ -14,7 +14,7 @@ fn the_start() {
 
 #[test]
 fn checks_pins_and_attacks() {
-    let fen = "4r2k/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1";
+    let fen = "4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1";
     insta::assert_snapshot!(output(0, &["show", fen]));
     insta::assert_snapshot!(output(0, &["show", fen, "--attacks", "black"]));
     insta::assert_snapshot!(output(0, &["show", "--attacks", "--flip", "--unicode", fen]));
