@@ -316,12 +316,20 @@ impl Report<'_> {
             } else {
                 (bin, (low + width).min(counts.len()) - 1)
             };
-            let range = if high == low { low.to_string() } else { format!("{low}-{high}") };
+            let range = if high == low {
+                low.to_string()
+            } else {
+                format!("{low}-{high}")
+            };
             let cells = eighths(bin, tallest);
             let colored = self.style.sgr("36", &cells);
             let pad = " ".repeat(BAR - cells.chars().count());
             let share = percent(bin, self.stats.positions());
-            writeln!(out, "{range:>8} {colored}{pad} {:>14}  {share:>9}", grouped(bin))?;
+            writeln!(
+                out,
+                "{range:>8} {colored}{pad} {:>14}  {share:>9}",
+                grouped(bin)
+            )?;
             shown += bin;
             if is_tail {
                 break;

@@ -6,7 +6,10 @@ use super::{Dir, complaint, output};
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = output(0, &["completions", shell]);
-        assert!(script.contains("lanefish") && script.contains("keep-en-passant"), "{shell}");
+        assert!(
+            script.contains("lanefish") && script.contains("keep-en-passant"),
+            "{shell}"
+        );
     }
     complaint(2, &["completions", "csh"]);
 }

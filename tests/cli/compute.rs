@@ -22,7 +22,15 @@ fn chosen_columns_keep_their_order() {
     let dir = Dir::new();
     let file = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
     assert_eq!(
-        output(0, &["compute", "--columns", "index,stm,key,white_king,attacks_white,legal_castles", &file]),
+        output(
+            0,
+            &[
+                "compute",
+                "--columns",
+                "index,stm,key,white_king,attacks_white,legal_castles",
+                &file
+            ]
+        ),
         "index,stm,key,white_king,attacks_white,legal_castles\n\
          0,w,0x463b96181691fc9c,e1,0x0000000000ffff7e,0\n\
          1,w,KEY,e1,ATTACKS,2\n"
@@ -35,7 +43,10 @@ fn chosen_columns_keep_their_order() {
 fn kiwipete(column: &str) -> String {
     let dir = Dir::new();
     let file = dir.file("one.fen", KIWIPETE);
-    let row = json(0, &["compute", "--format", "jsonl", "--columns", column, &file]);
+    let row = json(
+        0,
+        &["compute", "--format", "jsonl", "--columns", column, &file],
+    );
     row[column].as_str().expect("text").to_owned()
 }
 
@@ -44,7 +55,10 @@ fn every_column_in_both_formats() {
     let dir = Dir::new();
     let file = dir.file("one.fen", KIWIPETE);
     insta::assert_snapshot!(output(0, &["compute", "--columns", "all", &file]));
-    insta::assert_snapshot!(output(0, &["compute", "--columns", "all", "--format", "jsonl", &file]));
+    insta::assert_snapshot!(output(
+        0,
+        &["compute", "--columns", "all", "--format", "jsonl", &file]
+    ));
 }
 
 #[test]
@@ -57,11 +71,24 @@ fn operations_are_quoted() {
     let dir = Dir::new();
     let file = dir.file("one.epd", format!("{START} id \"a, b\";\n"));
     assert_eq!(
-        output(0, &["compute", "--columns", "operations,legal_moves", &file]),
+        output(
+            0,
+            &["compute", "--columns", "operations,legal_moves", &file]
+        ),
         "operations,legal_moves\n\"id \"\"a, b\"\";\",20\n"
     );
     assert_eq!(
-        output(0, &["compute", "--format", "jsonl", "--columns", "operations", &file]),
+        output(
+            0,
+            &[
+                "compute",
+                "--format",
+                "jsonl",
+                "--columns",
+                "operations",
+                &file
+            ]
+        ),
         "{\"operations\":\"id \\\"a, b\\\";\"}\n"
     );
 }
@@ -77,13 +104,29 @@ fn the_name_of_the_output_tells_the_format() {
     }
     let told = complaint(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
     assert!(told.contains("--format"), "{told}");
-    output(0, &["compute", &input, "-o", &dir.name("rows.txt"), "--format", "csv"]);
+    output(
+        0,
+        &[
+            "compute",
+            &input,
+            "-o",
+            &dir.name("rows.txt"),
+            "--format",
+            "csv",
+        ],
+    );
 }
 
 #[test]
 fn unknown_columns_and_formats_are_usage_errors() {
-    let told = complaint(2, &["compute", "--columns", "fen,beauty", &sample("perft.epd")]);
-    assert!(told.contains("`beauty`") && told.contains("--list-columns"), "{told}");
+    let told = complaint(
+        2,
+        &["compute", "--columns", "fen,beauty", &sample("perft.epd")],
+    );
+    assert!(
+        told.contains("`beauty`") && told.contains("--list-columns"),
+        "{told}"
+    );
     complaint(2, &["compute", "--format", "xml", &sample("perft.epd")]);
     complaint(2, &["compute"]);
 }
@@ -91,10 +134,23 @@ fn unknown_columns_and_formats_are_usage_errors() {
 #[test]
 fn rows_are_in_order_whatever_the_threads_and_the_tier() {
     let input = sample("sample.epd");
-    let one = output(0, &["compute", "--columns", "all", "--threads", "1", &input]);
+    let one = output(
+        0,
+        &["compute", "--columns", "all", "--threads", "1", &input],
+    );
     assert_eq!(one.lines().count(), 4099);
-    assert!(one == output(0, &["compute", "--columns", "all", "--threads", "3", &input]));
-    assert!(one == output(0, &["compute", "--columns", "all", "--tier", "portable", &input]));
+    assert!(
+        one == output(
+            0,
+            &["compute", "--columns", "all", "--threads", "3", &input]
+        )
+    );
+    assert!(
+        one == output(
+            0,
+            &["compute", "--columns", "all", "--tier", "portable", &input]
+        )
+    );
 }
 
 #[test]

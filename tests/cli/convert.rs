@@ -27,8 +27,14 @@ fn operations_survive_in_boards_and_epd() {
 #[test]
 fn what_has_no_place_is_said() {
     let told = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);
-    assert!(told.contains("`operations`") && told.contains("426"), "{told}");
-    assert_eq!(complaint(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]), "");
+    assert!(
+        told.contains("`operations`") && told.contains("426"),
+        "{told}"
+    );
+    assert_eq!(
+        complaint(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]),
+        ""
+    );
 }
 
 #[test]
@@ -48,7 +54,10 @@ fn existing_files_are_replaced_only_by_force() {
     let told = complaint(2, &["convert", &sample("perft.epd"), "-o", &out]);
     assert!(told.contains("--force"), "{told}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
-    output(0, &["-q", "convert", &sample("perft.epd"), "-o", &out, "--force"]);
+    output(
+        0,
+        &["-q", "convert", &sample("perft.epd"), "-o", &out, "--force"],
+    );
     assert!(fs::read_to_string(&out).unwrap().starts_with(START));
 }
 
@@ -56,10 +65,16 @@ fn existing_files_are_replaced_only_by_force() {
 fn a_failed_run_leaves_nothing_behind() {
     let dir = Dir::new();
     let input = dir.file("a.fen", format!("{START}\nnonsense\n{KIWIPETE}\n"));
-    complaint(2, &["convert", "--strict", &input, "-o", &dir.name("b.fen")]);
+    complaint(
+        2,
+        &["convert", "--strict", &input, "-o", &dir.name("b.fen")],
+    );
     assert_eq!(dir.list(), ["a.fen"]);
     complaint(1, &["convert", &input, "-o", &dir.name("b.fen")]);
-    assert_eq!(fs::read_to_string(dir.path("b.fen")).unwrap(), format!("{START}\n{KIWIPETE}\n"));
+    assert_eq!(
+        fs::read_to_string(dir.path("b.fen")).unwrap(),
+        format!("{START}\n{KIWIPETE}\n")
+    );
 }
 
 #[test]
@@ -85,12 +100,23 @@ fn boards_through_pipes() {
         .write_stdin(boards)
         .assert()
         .success()
-        .stdout(output(0, &["-q", "convert", "--to", "fen", &sample("perft.epd")]));
+        .stdout(output(
+            0,
+            &["-q", "convert", "--to", "fen", &sample("perft.epd")],
+        ));
 }
 
 #[test]
 fn an_output_into_a_missing_directory() {
     let dir = Dir::new();
-    let told = complaint(2, &["convert", &sample("perft.epd"), "-o", &dir.name("no/such/a.fen")]);
+    let told = complaint(
+        2,
+        &[
+            "convert",
+            &sample("perft.epd"),
+            "-o",
+            &dir.name("no/such/a.fen"),
+        ],
+    );
     assert!(told.contains("a.fen"), "{told}");
 }

@@ -20,12 +20,19 @@ const EXPLAINED_BY_NO_MOVE: &str =
 fn available_tiers() -> Vec<String> {
     let info = json(0, &["info", "--json"]);
     let tiers = info["tiers"].as_array().expect("a list");
-    tiers.iter().map(|tier| tier.as_str().expect("a name").to_owned()).collect()
+    tiers
+        .iter()
+        .map(|tier| tier.as_str().expect("a name").to_owned())
+        .collect()
 }
 
 /// What must be equal whatever the tier and the number of threads.
 fn without_run(mut stats: Value) -> Value {
-    stats.as_object_mut().expect("an object").remove("run").expect("a run");
+    stats
+        .as_object_mut()
+        .expect("an object")
+        .remove("run")
+        .expect("a run");
     stats
 }
 
@@ -34,27 +41,61 @@ fn check(stats: &Value, expected: &Value, what: &str) {
     for (ours, theirs) in [
         (&stats["positions"], &expected["accepted_by_both"]),
         (&stats["stm"]["white"], &expected["white_to_move"]),
-        (&stats["legal_moves"]["sum"], &expected["legal_moves"]["sum"]),
-        (&stats["legal_moves"]["min"], &expected["legal_moves"]["min"]),
-        (&stats["legal_moves"]["max"], &expected["legal_moves"]["max"]),
+        (
+            &stats["legal_moves"]["sum"],
+            &expected["legal_moves"]["sum"],
+        ),
+        (
+            &stats["legal_moves"]["min"],
+            &expected["legal_moves"]["min"],
+        ),
+        (
+            &stats["legal_moves"]["max"],
+            &expected["legal_moves"]["max"],
+        ),
         (&stats["in_check"], &expected["in_check"]),
         (&stats["double_check"], &expected["double_check"]),
         (&stats["checkmate"], &expected["checkmate"]),
         (&stats["stalemate"], &expected["stalemate"]),
-        (&stats["attacked_white"]["sum"], &expected["attacked_by_white_sum"]),
-        (&stats["attacked_black"]["sum"], &expected["attacked_by_black_sum"]),
+        (
+            &stats["attacked_white"]["sum"],
+            &expected["attacked_by_white_sum"],
+        ),
+        (
+            &stats["attacked_black"]["sum"],
+            &expected["attacked_by_black_sum"],
+        ),
     ] {
-        assert_eq!(number(ours), number(theirs), "{what}: {ours} is not {theirs}\n{stats}");
+        assert_eq!(
+            number(ours),
+            number(theirs),
+            "{what}: {ours} is not {theirs}\n{stats}"
+        );
     }
-    let histogram = stats["legal_moves"]["histogram"].as_array().expect("an array");
-    let sparse = expected["legal_moves_histogram"].as_object().expect("an object");
+    let histogram = stats["legal_moves"]["histogram"]
+        .as_array()
+        .expect("an array");
+    let sparse = expected["legal_moves_histogram"]
+        .as_object()
+        .expect("an object");
     let mut positions = 0;
     for (moves, count) in histogram.iter().enumerate() {
-        let theirs = sparse.get(&moves.to_string()).and_then(Value::as_u64).unwrap_or(0);
-        assert_eq!(count.as_u64(), Some(theirs), "{what}: positions with {moves} moves");
+        let theirs = sparse
+            .get(&moves.to_string())
+            .and_then(Value::as_u64)
+            .unwrap_or(0);
+        assert_eq!(
+            count.as_u64(),
+            Some(theirs),
+            "{what}: positions with {moves} moves"
+        );
         positions += theirs;
     }
-    assert_eq!(Some(positions), number(&expected["accepted_by_both"]), "{what}");
+    assert_eq!(
+        Some(positions),
+        number(&expected["accepted_by_both"]),
+        "{what}"
+    );
 }
 
 #[test]
@@ -68,10 +109,17 @@ fn stats_agree_with_the_expected_answers() {
         let path = entry.expect("readable").path();
         let expected: Value =
             serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
-        let stem = path.file_stem().expect("a name").to_str().expect("UTF-8").to_owned();
+        let stem = path
+            .file_stem()
+            .expect("a name")
+            .to_str()
+            .expect("UTF-8")
+            .to_owned();
         let found = ["epd", "perft"].iter().find_map(|folder| {
             let data = path.parent()?.parent()?.join(folder);
-            [data.join(format!("{stem}.zst")), data.join(&stem)].into_iter().find(|p| p.exists())
+            [data.join(format!("{stem}.zst")), data.join(&stem)]
+                .into_iter()
+                .find(|p| p.exists())
         });
         // Puzzles are another format.
         let Some(file) = found else { continue };
@@ -79,11 +127,22 @@ fn stats_agree_with_the_expected_answers() {
 
         let debated = expected["only_cozy_accepts"] != 0;
         if debated {
-            let mut fens = output(1, &["-q", "compute", "--validity", "strict", "--columns", "fen", &file])
-                .lines()
-                .skip(1)
-                .map(str::to_owned)
-                .collect::<Vec<_>>();
+            let mut fens = output(
+                1,
+                &[
+                    "-q",
+                    "compute",
+                    "--validity",
+                    "strict",
+                    "--columns",
+                    "fen",
+                    &file,
+                ],
+            )
+            .lines()
+            .skip(1)
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
             if stem == "tricky.perft" {
                 fens.push(EXPLAINED_BY_NO_MOVE.to_owned());
             }
@@ -94,7 +153,17 @@ fn stats_agree_with_the_expected_answers() {
         let validity = if strict { "strict" } else { "playable" };
         let status = if strict { 1 } else { 0 };
         let boards = dir.name(&format!("{stem}.boards"));
-        lanefish(&["-q", "convert", "--validity", validity, &file, "-o", &boards]).assert().code(status);
+        lanefish(&[
+            "-q",
+            "convert",
+            "--validity",
+            validity,
+            &file,
+            "-o",
+            &boards,
+        ])
+        .assert()
+        .code(status);
 
         let mut first: Option<Value> = None;
         for tier in available_tiers() {
@@ -105,8 +174,16 @@ fn stats_agree_with_the_expected_answers() {
                     let mut stats = without_run(json(
                         status,
                         &[
-                            "-q", "stats", "--json", "--tier", &tier, "--threads", threads,
-                            "--validity", validity, input,
+                            "-q",
+                            "stats",
+                            "--json",
+                            "--tier",
+                            &tier,
+                            "--threads",
+                            threads,
+                            "--validity",
+                            validity,
+                            input,
                         ],
                     ));
                     let turned_away = stats["rejected"].take();
@@ -153,5 +230,9 @@ fn every_impossible_position_is_rejected_with_its_reason() {
     assert_eq!(report["files"][0]["rejected"], 5008);
     let lines = fs::read_to_string(&rejects).expect("readable");
     assert_eq!(lines.lines().count(), 5008);
-    assert!(lines.lines().all(|line| line.split('\t').nth(1).is_some_and(|reason| !reason.is_empty())));
+    assert!(lines.lines().all(|line| {
+        line.split('\t')
+            .nth(1)
+            .is_some_and(|reason| !reason.is_empty())
+    }));
 }

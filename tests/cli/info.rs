@@ -10,10 +10,16 @@ fn the_cpu() {
         assert!(!info[key].is_null(), "{key}");
     }
     let text = output(0, &["info"]);
-    assert!(text.lines().any(|line| line.starts_with("tier: ")), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("tier: ")),
+        "{text}"
+    );
     assert!(text.lines().any(|line| line.starts_with("why: ")), "{text}");
     let told = output(0, &["info", "--tier", "portable"]);
-    assert!(told.contains("tier: portable\n") && told.contains("asked for"), "{told}");
+    assert!(
+        told.contains("tier: portable\n") && told.contains("asked for"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -26,8 +32,19 @@ fn files() {
     assert_eq!(info["records"], 4098);
     assert_eq!(info["columns"].as_array().unwrap()[0], "boards");
     let text = output(0, &["info", &sample("famous.epd")]);
-    assert!(text.contains("format: epd\n") && text.contains("records: 426\n"), "{text}");
-    let both = output(0, &["info", "--json", &sample("famous.epd"), &sample("sample.boards")]);
+    assert!(
+        text.contains("format: epd\n") && text.contains("records: 426\n"),
+        "{text}"
+    );
+    let both = output(
+        0,
+        &[
+            "info",
+            "--json",
+            &sample("famous.epd"),
+            &sample("sample.boards"),
+        ],
+    );
     assert_eq!(both.lines().count(), 2);
 }
 
@@ -60,5 +77,8 @@ fn version() {
     assert_eq!(output(0, &["--version"]), version);
     assert_eq!(output(0, &["-V"]), version);
     let more = output(0, &["--version", "-v"]);
-    assert!(more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "), "{more}");
+    assert!(
+        more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "),
+        "{more}"
+    );
 }

@@ -17,10 +17,32 @@ fn options_before_and_after_the_command() {
 #[test]
 fn skip_and_limit_count_records_over_all_inputs() {
     let file = sample("perft.epd");
-    let rows = output(0, &["compute", "--columns", "index", "--skip", "7", "--limit", "4", &file, &file]);
+    let rows = output(
+        0,
+        &[
+            "compute",
+            "--columns",
+            "index",
+            "--skip",
+            "7",
+            "--limit",
+            "4",
+            &file,
+            &file,
+        ],
+    );
     assert_eq!(rows, "index\n7\n8\n9\n10\n");
-    assert_eq!(output(0, &["compute", "--columns", "index", "--skip", "100", &file]), "index\n");
-    assert_eq!(output(0, &["compute", "--columns", "index", "--limit", "0", &file]), "index\n");
+    assert_eq!(
+        output(
+            0,
+            &["compute", "--columns", "index", "--skip", "100", &file]
+        ),
+        "index\n"
+    );
+    assert_eq!(
+        output(0, &["compute", "--columns", "index", "--limit", "0", &file]),
+        "index\n"
+    );
 }
 
 #[test]
@@ -45,11 +67,18 @@ fn tiers_by_option_and_by_variable() {
 #[test]
 fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
     let info = json(0, &["info", "--json"]);
-    let available: Vec<&str> =
-        info["tiers"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
+    let available: Vec<&str> = info["tiers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|t| t.as_str())
+        .collect();
     for tier in ["portable", "bmi2", "avx2", "avx512"] {
         if available.contains(&tier) {
-            json(0, &["stats", "--json", "--tier", tier, &sample("perft.epd")]);
+            json(
+                0,
+                &["stats", "--json", "--tier", tier, &sample("perft.epd")],
+            );
         } else {
             let told = complaint(2, &["stats", "--tier", tier, &sample("perft.epd")]);
             assert!(told.contains(tier) && told.contains("portable"), "{told}");
@@ -63,16 +92,28 @@ fn rejects_are_told_counted_and_written() {
     let bad: String = (0..15).map(|n| format!("bad line {n}\n")).collect();
     let file = dir.file("a.fen", format!("{START}\r\n{bad}{KIWIPETE}\n"));
     let rejects = dir.name("rejects.txt");
-    let done = lanefish(&["stats", "--json", "--rejects", &rejects, &file]).assert().code(1);
+    let done = lanefish(&["stats", "--json", "--rejects", &rejects, &file])
+        .assert()
+        .code(1);
     let stats: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
-    assert_eq!((&stats["positions"], &stats["rejected"]), (&2.into(), &15.into()));
+    assert_eq!(
+        (&stats["positions"], &stats["rejected"]),
+        (&2.into(), &15.into())
+    );
     let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(told.contains("15 of 17 records rejected"), "{told}");
-    assert!(told.contains("a.fen:2 ") && told.contains("a.fen:11 ") && !told.contains("a.fen:12 "), "{told}");
+    assert!(
+        told.contains("a.fen:2 ") && told.contains("a.fen:11 ") && !told.contains("a.fen:12 "),
+        "{told}"
+    );
     assert!(told.contains("and 5 more"), "{told}");
     let lines = fs::read_to_string(&rejects).unwrap();
     assert_eq!(lines.lines().count(), 15);
-    assert!(lines.lines().all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit())));
+    assert!(
+        lines
+            .lines()
+            .all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit()))
+    );
     assert_eq!(complaint(1, &["-q", "stats", &file]), "");
 }
 
@@ -80,9 +121,15 @@ fn rejects_are_told_counted_and_written() {
 fn strict_stops_at_the_first_bad_record() {
     let dir = Dir::new();
     let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
-    let done = lanefish(&["stats", "--json", "--strict", &file]).assert().code(2).stdout("");
+    let done = lanefish(&["stats", "--json", "--strict", &file])
+        .assert()
+        .code(2)
+        .stdout("");
     let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(told.contains("a.fen:2 ") && !told.contains("a.fen:4 "), "{told}");
+    assert!(
+        told.contains("a.fen:2 ") && !told.contains("a.fen:4 "),
+        "{told}"
+    );
 }
 
 #[test]
@@ -102,7 +149,10 @@ fn directories_and_missing_files() {
     dir.file("a.epd", KIWIPETE);
     dir.file("notes.md", "not positions at all");
     let directory = dir.name("");
-    assert_eq!(output(0, &["compute", "--columns", "legal_moves", &directory]), "legal_moves\n48\n20\n");
+    assert_eq!(
+        output(0, &["compute", "--columns", "legal_moves", &directory]),
+        "legal_moves\n48\n20\n"
+    );
     assert!(complaint(0, &["-v", "stats", &directory]).contains("notes.md"));
     let told = complaint(2, &["stats", &dir.name("missing.fen")]);
     assert!(told.contains("missing.fen"), "{told}");
@@ -135,7 +185,13 @@ fn dropped_en_passant_squares_are_counted_with_v() {
     let told = complaint(0, &["-v", "stats", &file]);
     assert!(told.contains("1 en passant squares dropped"), "{told}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
-    assert!(output(0, &["compute", "--keep-en-passant", "--columns", "fen", &file]).contains(" b - d3 0 1"));
+    assert!(
+        output(
+            0,
+            &["compute", "--keep-en-passant", "--columns", "fen", &file]
+        )
+        .contains(" b - d3 0 1")
+    );
 }
 
 #[test]
@@ -156,5 +212,8 @@ fn progress_goes_to_standard_error() {
     let told = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
     assert!(told.contains("records"), "{told}");
     assert_eq!(complaint(0, &["stats", &sample("sample.epd")]), "");
-    assert_eq!(complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]), "");
+    assert_eq!(
+        complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]),
+        ""
+    );
 }

@@ -34,7 +34,16 @@ fn as_json() {
 
 #[test]
 fn suites() {
-    let text = output(0, &["perft", "--suite", &sample("perft.epd"), "--max-nodes", "100000"]);
+    let text = output(
+        0,
+        &[
+            "perft",
+            "--suite",
+            &sample("perft.epd"),
+            "--max-nodes",
+            "100000",
+        ],
+    );
     assert!(text.contains("0 wrong"), "{text}");
     let dir = Dir::new();
     let wrong = dir.file("wrong.epd", format!("{START} ;D1 20 ;D2 401\n"));
@@ -48,10 +57,19 @@ fn suites() {
 
 #[test]
 fn shared_suites_up_to_a_hundred_thousand_nodes() {
-    for name in ["perft/tricky.perft", "perft/perftsuite.epd", "perft/chess960.half_a.perft"] {
-        let Some(path) = shared_data(name) else { return };
+    for name in [
+        "perft/tricky.perft",
+        "perft/perftsuite.epd",
+        "perft/chess960.half_a.perft",
+    ] {
+        let Some(path) = shared_data(name) else {
+            return;
+        };
         let path = path.to_str().expect("UTF-8").to_owned();
-        let answer = json(0, &["perft", "--json", "--max-nodes", "100000", "--suite", &path]);
+        let answer = json(
+            0,
+            &["perft", "--json", "--max-nodes", "100000", "--suite", &path],
+        );
         assert_eq!(answer["ok"], true, "{name}");
         assert!(answer["counts"].as_u64() > Some(50), "{name}: {answer}");
     }

@@ -17,7 +17,10 @@ fn checks_pins_and_attacks() {
     let fen = "4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1";
     insta::assert_snapshot!(output(0, &["show", fen]));
     insta::assert_snapshot!(output(0, &["show", fen, "--attacks", "black"]));
-    insta::assert_snapshot!(output(0, &["show", "--attacks", "--flip", "--unicode", fen]));
+    insta::assert_snapshot!(output(
+        0,
+        &["show", "--attacks", "--flip", "--unicode", fen]
+    ));
     assert!(output(0, &["show", fen, "--color", "always"]).contains("\x1b["));
 }
 
@@ -27,7 +30,9 @@ fn records_of_a_file() {
     assert!(output(0, &["show", &file]).starts_with("record 0\n"));
     assert!(output(0, &["show", &file, "--index", "3"]).contains("/R2Q1RK1 w kq -"));
     let two = output(0, &["show", &file, "--skip", "1", "--limit", "2"]);
-    assert!(two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n"));
+    assert!(
+        two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n")
+    );
     assert!(complaint(2, &["show", &file, "--index", "100"]).contains("no record"));
 }
 
@@ -44,7 +49,13 @@ fn no_color_is_honoured() {
 fn what_is_no_position() {
     let told = complaint(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
     assert!(told.contains("king"), "{told}");
-    let told = complaint(2, &["show", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX w KQkq - 0 1"]);
+    let told = complaint(
+        2,
+        &[
+            "show",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX w KQkq - 0 1",
+        ],
+    );
     assert!(!told.is_empty());
     let dir = Dir::new();
     complaint(2, &["show", &dir.name("missing.fen")]);

@@ -6,8 +6,14 @@ use std::fs;
 
 #[test]
 fn good_files() {
-    let text = output(0, &["verify", &sample("sample.boards"), &sample("sample.epd")]);
-    assert!(text.contains("boards, 4,098 records, 0 rejected, ok\n"), "{text}");
+    let text = output(
+        0,
+        &["verify", &sample("sample.boards"), &sample("sample.epd")],
+    );
+    assert!(
+        text.contains("boards, 4,098 records, 0 rejected, ok\n"),
+        "{text}"
+    );
     assert!(text.ends_with("\nok\n"), "{text}");
     let report = json(0, &["verify", "--json", &sample("sample.boards")]);
     assert_eq!(
@@ -51,7 +57,10 @@ fn damage_is_found_and_placed() {
     assert!(matches!(status, Some(1 | 2)), "{status:?}");
     let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(report["ok"], false);
-    assert!(report["files"][0]["damage"][0]["offset"].is_u64(), "{report}");
+    assert!(
+        report["files"][0]["damage"][0]["offset"].is_u64(),
+        "{report}"
+    );
     lanefish(&["stats", &file]).assert().code(2);
 }
 
@@ -66,9 +75,17 @@ fn truncated_and_extended_files() {
         dir.file("long.boards", longer),
     ];
     for file in inputs {
-        let text = lanefish(&["verify", &file]).assert().failure().get_output().stdout.clone();
+        let text = lanefish(&["verify", &file])
+            .assert()
+            .failure()
+            .get_output()
+            .stdout
+            .clone();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.contains("damaged at byte") && text.ends_with("not ok\n"), "{text}");
+        assert!(
+            text.contains("damaged at byte") && text.ends_with("not ok\n"),
+            "{text}"
+        );
         lanefish(&["stats", &file]).assert().code(2);
     }
 }
@@ -82,16 +99,26 @@ fn truncated_compression() {
     let done = lanefish(&["verify", "--json", &file]).assert().code(2);
     let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(report["ok"], false);
-    assert_eq!(report["files"][0]["damage"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(
+        report["files"][0]["damage"].as_array().unwrap().len(),
+        1,
+        "{report}"
+    );
 }
 
 #[test]
 fn lines_that_are_no_positions() {
     let dir = Dir::new();
-    let file = dir.file("a.fen", format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"));
+    let file = dir.file(
+        "a.fen",
+        format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"),
+    );
     let done = lanefish(&["verify", &file]).assert().code(1);
     let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(told.contains("a.fen:2 ") && told.contains("a.fen:3 "), "{told}");
+    assert!(
+        told.contains("a.fen:2 ") && told.contains("a.fen:3 "),
+        "{told}"
+    );
     let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     assert!(text.contains("3 records, 2 rejected\n"), "{text}");
 }
