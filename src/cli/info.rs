@@ -126,9 +126,10 @@ fn why(choice: TierChoice, tier: Tier) -> String {
         return format!("{tier} was asked for by --tier or LANEFISH_TIER");
     }
     let reason = match tier {
-        Tier::Avx512 => "the CPU has AVX-512 F, BW, DQ and VL: eight boards at once".to_owned(),
+        Tier::Avx512 => "the CPU has AVX-512 F, BW, CD, DQ and VL: eight boards at once".to_owned(),
         Tier::Avx2 => {
-            "the CPU has AVX2 but not all of AVX-512 F, BW, DQ, VL: four boards at once".to_owned()
+            "the CPU has AVX2 but not all of AVX-512 F, BW, CD, DQ and VL: four boards at once"
+                .to_owned()
         }
         Tier::Bmi2 => "the CPU has a fast PEXT but no AVX2".to_owned(),
         _ => "the CPU has no instruction set that a faster tier needs".to_owned(),

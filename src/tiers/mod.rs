@@ -42,9 +42,14 @@ impl Tier {
             Self::Avx512 => "avx512",
         }
     }
-    /// The best tier of this CPU.
+    /// The best tier of this CPU: the widest one that it can run, `bmi2` only where PEXT is fast.
     pub fn best() -> Self {
-        Self::Portable
+        Self::ALL
+            .into_iter()
+            .rev()
+            .filter(|&tier| tier != Self::Bmi2 || !crate::cpu::pext_is_microcoded())
+            .find(|tier| tier.is_available())
+            .unwrap_or(Self::Portable)
     }
     /// The implementation, or `None` where the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
