@@ -4,6 +4,7 @@ use crate::support::{self, Random};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
+use lanefish::kernels::Census;
 use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
 
 /// What the plain rules say of a board.
@@ -72,6 +73,31 @@ fn answer(results: &GroupResults, lane: usize) -> Truth {
     }
 }
 
+/// The census by the plain rules; see [`Census`].
+fn plain_census(position: &Position) -> u64 {
+    let count = |role| u64::from(position.role(role).len());
+    let minors = count(Role::Knight) + count(Role::Bishop);
+    let phase = minors + 2 * count(Role::Rook) + 4 * count(Role::Queen);
+    let material = |color| {
+        let count = |role| u64::from(position.pieces(color, role).len());
+        let minors = count(Role::Knight) + count(Role::Bishop);
+        count(Role::Pawn) + 3 * minors + 5 * count(Role::Rook) + 9 * count(Role::Queen)
+    };
+    let mut state = u64::from(position.side_to_move == Color::Black);
+    for (index, color) in Color::ALL.into_iter().enumerate() {
+        let king = position.king(color).unwrap();
+        for rook in position.castling.0 & position.color(color) {
+            state |= if rook > king { 2 } else { 4 } << (2 * index);
+        }
+    }
+    state |= u64::from(position.en_passant.is_some()) << 5;
+    u64::from(position.occupied().len())
+        | phase << 8
+        | material(Color::White) << 16
+        | material(Color::Black) << 32
+        | state << 48
+}
+
 /// All tiers give the truth about all positions, asked everything at once and one question at a time.
 fn check(positions: &[Position]) {
     let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
@@ -88,6 +114,12 @@ fn check(positions: &[Position]) {
             assert_eq!(found, truth(position), "{tier}: {position}");
         }
         one_by_one(analyzer, &groups, &all);
+        let mut census = vec![Census::default(); groups.len()];
+        analyzer.census(&groups, &mut census);
+        for (index, position) in positions.iter().enumerate() {
+            let found = census[index / Group::LEN][index % Group::LEN];
+            assert_eq!(found, plain_census(position), "{tier}: {position}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use lanefish::Error;
 use lanefish::batch::Field;
 use lanefish::pipeline::{Job, Tile};
 use lanefish::stats::{HeatMaps, Stats, Summary};
-use lanefish::tiers::Wanted;
+use lanefish::tiers::{Analyzer, Wanted};
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -33,11 +33,12 @@ pub(crate) struct StatsArgs {
 
 /// Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only as many as
 /// chunks under way, and they are merged once, at the end.
-struct Gather {
+struct Gather<'a> {
+    analyzer: &'a dyn Analyzer,
     shelf: Mutex<Vec<Stats>>,
 }
 
-impl Job for Gather {
+impl Job for Gather<'_> {
     type Output = Stats;
     fn wanted(&self) -> Wanted {
         Stats::WANTED
@@ -47,7 +48,7 @@ impl Job for Gather {
         shelf.pop().unwrap_or_default()
     }
     fn tile(&self, stats: &mut Stats, tile: Tile<'_>) {
-        stats.add_tile(tile.groups, tile.len, tile.results);
+        stats.add_tile(self.analyzer, tile.groups, tile.len, tile.results);
         stats.add_fields(tile.batch, tile.rows());
     }
 }
@@ -55,6 +56,7 @@ impl Job for Gather {
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let gather = Gather {
+            analyzer: session.analyzer,
             shelf: Mutex::default(),
         };
         let run = Run {

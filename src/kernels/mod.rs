@@ -17,6 +17,8 @@
 //! 4. [`moves`]: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. [`playable`]: the rules of the playable level, as one mask.
 //!
+//! 6. [`survey`](Census): what statistics count besides: pieces, material, squares.
+//!
 //! The oracle for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
 //! a side and no pawn on the first or last rank, however unreachable it is.
 
@@ -26,9 +28,11 @@ pub(crate) mod moves;
 pub(crate) mod playable;
 pub(crate) mod rays;
 pub(crate) mod sums;
+mod survey;
 
 pub use moves::{attack_maps, checkers, count_moves, everything, mobility, pins};
 pub use playable::unplayable;
+pub use survey::{Census, VerticalCounters, census, count_squares};
 
 pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;
 pub(crate) const FILE_H: u64 = FILE_A << 7;

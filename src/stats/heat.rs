@@ -1,20 +1,14 @@
 //! Heat maps: how often each square is occupied by each piece, and attacked by each side.
 //!
-//! Adding a set of squares to 64 counters one bit at a time would cost more than finding all legal moves.
-//! Counted *vertically* it is almost free: one word holds the lowest bit of all 64 counters, the next word
-//! their second bit, and adding a set is a ripple of AND and XOR through the words, 64 squares at a time,
-//! eight boards side by side. Every 15 groups (four bits a counter) the lanes are added together, still
-//! vertically, and only then are bits turned into numbers.
+//! The lanes count *vertically* ([`VerticalCounters`]); here their bits become numbers, once the counters are
+//! full or somebody asks.
 
 use crate::block::Group;
-use crate::tiers::GroupResults;
+use crate::kernels::VerticalCounters;
+use crate::tiers::{Analyzer, GroupResults};
 
 /// Number of maps: twelve pieces, two sides' attacks.
-pub const MAPS: usize = 14;
-
-/// Bits of a vertical counter before it is emptied, and the number of groups that it can take.
-const BITS: usize = 4;
-const GROUPS: usize = (1 << BITS) - 1;
+const MAPS: usize = VerticalCounters::SETS;
 
 /// Counts of each square, a1 first: pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and
 /// by Black.
@@ -43,89 +37,83 @@ impl HeatMaps {
     pub fn attacks(&self) -> &[[u64; 64]] {
         &self.maps[12..]
     }
+
+    fn add(&mut self, counters: &VerticalCounters) {
+        for (map, planes) in self.maps.iter_mut().zip(&counters.planes) {
+            empty_into(map, planes);
+        }
+    }
+}
+
+/// Heat maps in the making.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heat {
+    maps: HeatMaps,
+    counters: VerticalCounters,
+}
+
+impl Heat {
+    /// Adds whole groups; lanes that do not count must be empty boards without attacks.
+    pub(super) fn add(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        mut groups: &[Group],
+        mut results: &[GroupResults],
+    ) {
+        while !groups.is_empty() {
+            if self.counters.room() == 0 {
+                self.maps.add(&self.counters);
+                self.counters = VerticalCounters::default();
+            }
+            let (now, later) = groups.split_at(groups.len().min(self.counters.room()));
+            analyzer.count_squares(now, &results[..now.len()], &mut self.counters);
+            results = &results[now.len()..];
+            groups = later;
+        }
+    }
+
     /// Adds everything that another holds.
-    pub fn merge(&mut self, other: &Self) {
-        for (ours, theirs) in self
-            .maps
-            .as_flattened_mut()
-            .iter_mut()
-            .zip(other.maps.as_flattened())
-        {
+    pub(super) fn merge(&mut self, other: &Self) {
+        let ours = self.maps.maps.as_flattened_mut();
+        for (ours, theirs) in ours.iter_mut().zip(other.maps.maps.as_flattened()) {
             *ours += theirs;
         }
+        self.maps.add(&other.counters);
     }
-    /// Adds whole groups; lanes that do not count must be empty boards without attacks.
-    pub fn add(&mut self, groups: &[Group], results: &[GroupResults]) {
-        for (groups, results) in groups.chunks(GROUPS).zip(results.chunks(GROUPS)) {
-            let mut counters = [[[0u64; Group::LEN]; BITS]; MAPS];
-            for (group, results) in groups.iter().zip(results) {
-                for (counter, sets) in counters.iter_mut().zip(sets(group, results)) {
-                    increment(counter, sets);
-                }
-            }
-            for (map, counter) in self.maps.iter_mut().zip(&counters) {
-                empty_into(map, counter);
-            }
-        }
-    }
-}
 
-/// The fourteen sets of each board.
-#[inline(always)]
-fn sets(group: &Group, results: &GroupResults) -> [[u64; Group::LEN]; MAPS] {
-    let [color, t0, t1, t2] = &group.planes;
-    let mut sets = [[0; Group::LEN]; MAPS];
-    for lane in 0..Group::LEN {
-        let (color, t0, t1, t2) = (color[lane], t0[lane], t1[lane], t2[lane]);
-        let roles = [
-            t0 & !t1 & !t2,
-            t1 & !t0 & !t2,
-            t0 & t1 & !t2,
-            t2 & !(t0 ^ t1) & !(t0 & !t1),
-            t2 & t0 & !t1,
-            t2 & t1 & !t0,
-        ];
-        for (role, set) in roles.into_iter().enumerate() {
-            sets[role][lane] = set & !color;
-            sets[role + 6][lane] = set & color;
-        }
-        sets[12][lane] = results.attacks_white[lane];
-        sets[13][lane] = results.attacks_black[lane];
-    }
-    sets
-}
-
-#[inline(always)]
-fn increment(counter: &mut [[u64; Group::LEN]; BITS], sets: [u64; Group::LEN]) {
-    let mut carry = sets;
-    for bit in counter {
-        for lane in 0..Group::LEN {
-            let both = bit[lane] & carry[lane];
-            bit[lane] ^= carry[lane];
-            carry[lane] = both;
-        }
+    /// The maps as they stand.
+    pub(super) fn maps(&self) -> HeatMaps {
+        let mut maps = self.maps.clone();
+        maps.add(&self.counters);
+        maps
     }
 }
 
 /// Adds the counters of the eight lanes vertically, then spreads the sum's bits over the 64 numbers.
-fn empty_into(map: &mut [u64; 64], counter: &[[u64; Group::LEN]; BITS]) {
-    let mut sum = [0u64; BITS + 3];
+fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]; 8]) {
+    let mut sum = [0u64; 8 + 3];
     for lane in 0..Group::LEN {
         let mut carry = 0;
         for (bit, sum) in sum.iter_mut().enumerate() {
-            let other = counter.get(bit).map_or(0, |bits| bits[lane]);
+            let other = planes.get(bit).map_or(0, |bits| bits[lane]);
             let total = *sum ^ other ^ carry;
             carry = *sum & other | carry & (*sum ^ other);
             *sum = total;
         }
     }
     for (byte, squares) in map.chunks_exact_mut(8).enumerate() {
-        // Eight squares' counts, at most 120 each, as bytes.
-        let counts = sum.iter().enumerate().fold(0, |counts, (weight, bits)| {
-            counts + (spread(bits >> (8 * byte) & 0xFF) << weight)
-        });
-        for (square, count) in squares.iter_mut().zip(counts.to_le_bytes()) {
-            *square += u64::from(count);
+        // Eight squares' counts in bytes: the low digits and the three high ones.
+        let digits = |planes: &[u64]| {
+            planes.iter().enumerate().fold(0, |counts, (weight, bits)| {
+                counts + (spread(bits >> (8 * byte) & 0xFF) << weight)
+            })
+        };
+        let (low, high) = (
+            digits(&sum[..8]).to_le_bytes(),
+            digits(&sum[8..]).to_le_bytes(),
+        );
+        for (square, (low, high)) in squares.iter_mut().zip(low.into_iter().zip(high)) {
+            *square += u64::from(low) + (u64::from(high) << 8);
         }
     }
 }
@@ -141,6 +129,7 @@ fn spread(bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tiers::Tier;
 
     #[test]
     fn spreading() {
@@ -162,7 +151,7 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             state ^ state >> 29
         };
-        for len in [1, 14, 15, 16, 31, 200] {
+        for len in [1, 15, 16, 17, 31, 200, 255, 256, 600] {
             let groups: Vec<Group> = (0..len)
                 .map(|_| Group {
                     planes: std::array::from_fn(|_| std::array::from_fn(|_| random())),
@@ -175,8 +164,6 @@ mod tests {
                     ..GroupResults::default()
                 })
                 .collect();
-            let mut maps = HeatMaps::default();
-            maps.add(&groups, &results);
             let mut expected = HeatMaps::default();
             for (group, results) in groups.iter().zip(&results) {
                 for lane in 0..8 {
@@ -203,7 +190,14 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(maps, expected);
+            for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
+                let mut heat = Heat::default();
+                heat.add(analyzer, &groups, &results);
+                let mut total = Heat::default();
+                total.merge(&heat);
+                assert_eq!(heat.maps(), expected, "{}", analyzer.tier());
+                assert_eq!(total.maps(), expected, "{}", analyzer.tier());
+            }
         }
     }
 }

@@ -4,24 +4,26 @@
 //! the number of threads and the tier change nothing, not even the last bit.
 //!
 //! What a position adds is arranged so that the hot loop does next to nothing. The lanes hand over three
-//! words a position (the move counts, the checkers, and the [census](crate::stats::census): piece count,
+//! words a position (the move counts, the checkers, and the [census](Census): piece count,
 //! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
 //! can be had from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
-//! *vertically*: see [`heat`](crate::stats::heat).
+//! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
-pub mod census;
-pub mod heat;
+mod census;
+mod heat;
 mod json;
 mod tally;
 
+use heat::Heat;
 pub use heat::HeatMaps;
 pub use tally::Summary;
 
 use crate::batch::{Batch, Field, Values};
 use crate::block::Group;
-use crate::tiers::{GroupResults, Wanted};
-use census::{Flags, census};
+use crate::kernels::Census;
+use crate::tiers::{Analyzer, GroupResults, Wanted};
+use census::Flags;
 use std::ops::Range;
 use tally::Tally;
 
@@ -50,7 +52,7 @@ pub struct Stats {
     can_capture_en_passant: u64,
     checkmate: u64,
     stalemate: u64,
-    heat: Box<HeatMaps>,
+    heat: Box<Heat>,
     results: [u64; 3],
     scores: Option<Box<Scores>>,
 }
@@ -131,25 +133,42 @@ impl Stats {
     ///
     /// # Panics
     /// When there are fewer than `len` boards or results.
-    pub fn add_tile(&mut self, groups: &[Group], len: usize, results: &[GroupResults]) {
+    pub fn add_tile(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        groups: &[Group],
+        len: usize,
+        results: &[GroupResults],
+    ) {
         let whole = len / Group::LEN;
         let rest = len % Group::LEN;
-        let (groups, last) = (&groups[..whole], groups.get(whole).filter(|_| rest > 0));
-        self.add_whole(groups, &results[..whole]);
-        if let Some(group) = last {
+        self.add_groups(analyzer, &groups[..whole], &results[..whole], Group::LEN);
+        if rest > 0 {
             // The lanes past the end may hold anything.
-            self.add_part(group, rest, &results[whole]);
-        } else {
-            assert!(rest == 0, "fewer boards than positions");
+            let (mut group, mut results) = (groups[whole], results[whole]);
+            for lane in rest..Group::LEN {
+                group.set(lane, Default::default());
+                results.attacks_white[lane] = 0;
+                results.attacks_black[lane] = 0;
+            }
+            self.add_groups(analyzer, &[group], &[results], rest);
         }
     }
 
-    fn add_whole(&mut self, groups: &[Group], results: &[GroupResults]) {
+    /// Adds the first lanes of each group; the others must be empty boards without attacks.
+    fn add_groups(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        groups: &[Group],
+        results: &[GroupResults],
+        lanes: usize,
+    ) {
+        let mut census = [Census::default(); Self::RUN];
         for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
+            analyzer.census(groups, &mut census);
             let mut kinds = [0u64; Group::LEN];
-            for (group, results) in groups.iter().zip(results) {
-                let census = census(group);
-                for lane in 0..Group::LEN {
+            for (census, results) in census.iter().zip(results) {
+                for lane in 0..lanes {
                     let counts = results.counts[lane];
                     kinds[lane] += counts;
                     self.add_position(lane, counts, results.checkers[lane], census[lane]);
@@ -158,26 +177,9 @@ impl Stats {
             for sums in kinds {
                 self.add_kinds(sums);
             }
-            self.heat.add(groups, results);
         }
-        self.positions += (groups.len() * Group::LEN) as u64;
-    }
-
-    fn add_part(&mut self, group: &Group, len: usize, results: &GroupResults) {
-        let census = census(group);
-        let (mut group, mut results) = (*group, *results);
-        for lane in 0..len {
-            let counts = results.counts[lane];
-            self.add_kinds(counts);
-            self.add_position(lane, counts, results.checkers[lane], census[lane]);
-        }
-        for lane in len..Group::LEN {
-            group.set(lane, Default::default());
-            results.attacks_white[lane] = 0;
-            results.attacks_black[lane] = 0;
-        }
-        self.heat.add(&[group], &[results]);
-        self.positions += len as u64;
+        self.heat.add(analyzer, groups, results);
+        self.positions += (groups.len() * lanes) as u64;
     }
 
     #[inline(always)]
@@ -186,7 +188,7 @@ impl Stats {
         let flags = Flags::of(census, checkers);
         self.moves.add(lane, moves);
         self.pieces.add(lane, census as usize & 0xFF);
-        self.phase.add(lane, (census >> 8) as usize & 0xFF);
+        self.phase.add(lane, (census as usize >> 8 & 0xFF).min(24));
         self.material[0].add(lane, (census >> 16) as usize & 0xFFFF);
         self.material[1].add(lane, (census >> 32) as usize & 0xFFFF);
         self.flags.add(lane, flags.0 as usize);
@@ -357,8 +359,8 @@ impl Stats {
         [self.material[0].histogram(), self.material[1].histogram()]
     }
     /// The heat maps.
-    pub fn heat(&self) -> &HeatMaps {
-        &self.heat
+    pub fn heat(&self) -> HeatMaps {
+        self.heat.maps()
     }
     /// Results.
     pub fn results(&self) -> Results {

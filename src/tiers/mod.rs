@@ -7,6 +7,7 @@ mod per_piece;
 mod set_wise;
 
 use crate::block::Group;
+use crate::kernels::{self, Census, VerticalCounters};
 use crate::simd;
 use crate::sliders;
 use per_piece::PerPiece;
@@ -203,22 +204,21 @@ impl GroupResults {
 }
 
 /// Implementations that a tier could use but does not, by name, for measuring whether the choice is right:
-/// per-piece code on other slider algorithms, and plain `u64` set-wise code.
+/// per-piece code on other slider algorithms.
 pub fn rivals() -> Vec<(&'static str, Box<dyn Analyzer>)> {
-    struct Rivals(Vec<(&'static str, Box<dyn Analyzer>)>);
-    impl sliders::Visitor for Rivals {
-        fn visit<A: sliders::Sliders>(&mut self) {
-            if let Some(analyzer) = PerPiece::<A>::detect(Tier::Portable) {
-                self.0.push((A::NAME, Box::new(analyzer)));
-            }
-        }
+    fn per_piece<A: sliders::Sliders>() -> Option<(&'static str, Box<dyn Analyzer>)> {
+        let analyzer = PerPiece::<A>::detect(Tier::Portable)?;
+        Some((A::NAME, Box::new(analyzer)))
     }
-    let mut rivals = Rivals(Vec::new());
-    if let Some(analyzer) = SetWise::<simd::Scalar>::detect(Tier::Portable) {
-        rivals.0.push(("set-wise", Box::new(analyzer)));
-    }
-    sliders::for_each_algorithm(&mut rivals);
-    rivals.0
+    [
+        per_piece::<sliders::PextCompressed>(),
+        per_piece::<sliders::FancyMagic>(),
+        per_piece::<sliders::HyperbolaRankTable>(),
+        per_piece::<sliders::ObstructionDifference>(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// An implementation of all kernels.
@@ -233,6 +233,33 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// # Panics
     /// When `results` is shorter than `groups`.
     fn analyze(&self, groups: &[Group], wanted: Wanted, results: &mut [GroupResults]);
+    /// Takes the census of each board.
+    ///
+    /// # Panics
+    /// When `census` is shorter than `groups`.
+    fn census(&self, groups: &[Group], census: &mut [Census]) {
+        let census = &mut census[..groups.len()];
+        for (group, out) in groups.iter().zip(census) {
+            for lane in 0..Group::LEN {
+                kernels::census(simd::Scalar, group, lane, out);
+            }
+        }
+    }
+    /// Adds all boards and the attack maps in their results to the counters. Lanes that do not count must be
+    /// empty boards without attacks.
+    ///
+    /// # Panics
+    /// When `results` is shorter than `groups`, or there are more groups than [`VerticalCounters::room`].
+    fn count_squares(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        counters: &mut VerticalCounters,
+    ) {
+        for (groups, results) in groups.chunks(16).zip(results.chunks(16)) {
+            kernels::count_squares(simd::Scalar, groups, results, counters);
+        }
+    }
     /// The CPU features it uses, by name.
     fn features(&self) -> &'static [&'static str];
 }

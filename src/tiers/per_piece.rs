@@ -16,6 +16,7 @@ use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
 use crate::kernels::moves::{CAPTURES, CASTLES, EN_PASSANTS, PROMOTIONS, PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
+use crate::kernels::{self, Census};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;
 
@@ -62,6 +63,20 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
                         } else {
                             view.answer(wanted, group, lane, out);
                         }
+                    }
+                }
+            },
+        );
+    }
+
+    fn census(&self, groups: &[Group], census: &mut [Census]) {
+        let census = &mut census[..groups.len()];
+        self.sliders.enter(
+            #[inline(always)]
+            || {
+                for (group, out) in groups.iter().zip(census) {
+                    for lane in 0..Group::LEN {
+                        kernels::census(Scalar, group, lane, out);
                     }
                 }
             },

@@ -2,7 +2,7 @@
 
 use super::{Analyzer, GroupResults, Tier, Wanted};
 use crate::block::Group;
-use crate::kernels;
+use crate::kernels::{self, Census, VerticalCounters};
 use crate::simd::Simd;
 
 /// All kernels on the lanes of one token.
@@ -92,5 +92,37 @@ impl<S: Simd> Analyzer for SetWise<S> {
         if left.unplayable {
             run!(kernels::unplayable);
         }
+    }
+
+    fn census(&self, groups: &[Group], census: &mut [Census]) {
+        let simd = self.simd;
+        let census = &mut census[..groups.len()];
+        simd.enter(
+            #[inline(always)]
+            || {
+                for (group, out) in groups.iter().zip(census) {
+                    for at in (0..Group::LEN).step_by(S::WIDTH) {
+                        kernels::census(simd, group, at, out);
+                    }
+                }
+            },
+        );
+    }
+
+    fn count_squares(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        counters: &mut VerticalCounters,
+    ) {
+        let simd = self.simd;
+        simd.enter(
+            #[inline(always)]
+            || {
+                for (groups, results) in groups.chunks(16).zip(results.chunks(16)) {
+                    kernels::count_squares(simd, groups, results, counters);
+                }
+            },
+        );
     }
 }

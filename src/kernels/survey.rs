@@ -1,0 +1,221 @@
+//! What statistics ask of many boards besides moves and attacks: a census of the pieces of each board, and
+//! how often each square is occupied by each piece and attacked by each side.
+//!
+//! The census packs all its numbers into one word a board. Material is added up by the binary digits of the
+//! pieces' values: 1, 3, 5 and 9 are all odd, so one count of all men but the king gives the ones, and only
+//! the rest is counted by type.
+//!
+//! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word
+//! their second bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the
+//! counters, so that a map costs three operations a group and nothing is turned into numbers until
+//! [`VerticalCounters::GROUPS`] groups are in.
+
+use super::RANK_6;
+use super::sums::Sums;
+use crate::block::Group;
+use crate::simd::{Lanes, Simd};
+use crate::tiers::GroupResults;
+
+/// Marks on ranks 3 and 6 are en passant squares.
+const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
+
+/// The census of a board, eight lanes:
+///
+/// | bits | what |
+/// | --- | --- |
+/// | 0-7 | men, both kings always counted |
+/// | 8-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
+/// | 16-31 | White's material, 1-3-3-5-9 |
+/// | 32-47 | Black's material |
+/// | 48-53 | state: Black to move; castling K, Q, k, q; an en passant square is marked |
+pub type Census = [u64; 8];
+
+/// Counters of 64 squares for 14 sets, in each of eight lanes: the pieces in the order `PNBRQKpnbrqk`, then the
+/// squares attacked by White and by Black.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub struct VerticalCounters {
+    /// For each set, bits 0 to 7 of the counters of each lane.
+    pub planes: [[[u64; 8]; 8]; Self::SETS],
+    groups: usize,
+}
+
+impl Default for VerticalCounters {
+    fn default() -> Self {
+        Self {
+            planes: [[[0; 8]; 8]; Self::SETS],
+            groups: 0,
+        }
+    }
+}
+
+impl VerticalCounters {
+    /// Number of sets.
+    pub const SETS: usize = 14;
+    /// How many groups fit before a counter could overflow.
+    pub const GROUPS: usize = 255;
+
+    /// How many more groups fit.
+    pub fn room(&self) -> usize {
+        Self::GROUPS - self.groups
+    }
+}
+
+/// Takes the census of the lanes `at..` of a group.
+#[inline(always)]
+pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
+    let [color, t0, t1, t2] = &group.planes;
+    let color = simd.load(color, at);
+    let t0 = simd.load(t0, at);
+    let t1 = simd.load(t1, at);
+    let t2 = simd.load(t2, at);
+    let castling = t0 & t1 & t2;
+    let occupied = t0 | t1 | t2;
+    let kings = t2 & t1 & !t0;
+    let minors = t1 & !t2;
+    let rooks = (t2 & !(t1 | t0)) | castling;
+    let queens = t2 & t0 & !t1;
+
+    let one = simd.splat(1);
+    let none = simd.splat(0);
+    let bit = |n: u32| simd.splat(1 << n);
+    let marks = color & !occupied;
+    let black_to_move = (marks & simd.splat(!RANK_6)).if_zero(none, bit(48));
+    let en_passant = (marks & simd.splat(EN_PASSANT_RANKS)).if_zero(none, bit(53));
+    // Castling rooks above the king are on its h-side, below it on its a-side.
+    let white_rooks = castling & !color;
+    let black_rooks = castling & color;
+    let white_below = (kings & !color).sub(one);
+    let black_below = (kings & color).sub(one);
+    let state = black_to_move
+        | en_passant
+        | (white_rooks & !white_below).if_zero(none, bit(49))
+        | (white_rooks & white_below).if_zero(none, bit(50))
+        | (black_rooks & !black_below).if_zero(none, bit(51))
+        | (black_rooks & black_below).if_zero(none, bit(52));
+
+    let men = occupied & !kings;
+    const WHITE: u64 = 1 << 16;
+    const BLACK: u64 = 1 << 32;
+    const PHASE: u64 = 1 << 8;
+    simd.store_weighted_counts(
+        state.add(simd.splat(2)),
+        [
+            men & !color,
+            minors & !color,
+            rooks & !color,
+            queens & !color,
+            men & color,
+            minors & color,
+            rooks & color,
+            queens & color,
+        ],
+        [
+            1 + WHITE,
+            PHASE + 2 * WHITE,
+            2 * PHASE + 4 * WHITE,
+            4 * PHASE + 8 * WHITE,
+            1 + BLACK,
+            PHASE + 2 * BLACK,
+            2 * PHASE + 4 * BLACK,
+            4 * PHASE + 8 * BLACK,
+        ],
+        out,
+        at,
+    );
+}
+
+/// Adds up to sixteen groups and their attack maps to the counters. Lanes that do not count must be empty boards
+/// without attacks.
+///
+/// # Panics
+/// When there are more than sixteen groups, or not as many results, or no [`VerticalCounters::room`].
+#[inline(always)]
+pub fn count_squares<S: Simd>(
+    simd: S,
+    groups: &[Group],
+    results: &[GroupResults],
+    counters: &mut VerticalCounters,
+) {
+    assert!(groups.len() <= 16 && groups.len() <= counters.room());
+    let results = &results[..groups.len()];
+    let mut padded_groups = [Group::default(); 16];
+    let mut padded_attacks = [[[0; 8]; 16]; 2];
+    padded_groups[..groups.len()].copy_from_slice(groups);
+    for (index, results) in results.iter().enumerate() {
+        padded_attacks[0][index] = results.attacks_white;
+        padded_attacks[1][index] = results.attacks_black;
+    }
+    counters.groups += groups.len();
+
+    let none = simd.splat(0);
+    let mut at = 0;
+    while at < 8 {
+        macro_rules! count_role {
+            ($role:literal, |$t0:ident, $t1:ident, $t2:ident| $set:expr) => {{
+                let mut white = [none; 16];
+                let mut black = [none; 16];
+                let mut index = 0;
+                while index < 16 {
+                    let [color, t0, t1, t2] = &padded_groups[index].planes;
+                    let color = simd.load(color, at);
+                    let $t0 = simd.load(t0, at);
+                    let $t1 = simd.load(t1, at);
+                    let $t2 = simd.load(t2, at);
+                    let set = $set;
+                    white[index] = set & !color;
+                    black[index] = set & color;
+                    index += 1;
+                }
+                add(simd, &mut counters.planes[$role], at, white);
+                add(simd, &mut counters.planes[$role + 6], at, black);
+            }};
+        }
+        count_role!(0, |t0, t1, t2| t0 & !(t1 | t2));
+        count_role!(1, |t0, t1, t2| t1 & !(t0 | t2));
+        count_role!(2, |t0, t1, t2| t0 & t1 & !t2);
+        count_role!(3, |t0, t1, t2| t2 & !(t0 ^ t1));
+        count_role!(4, |t0, t1, t2| t2 & t0 & !t1);
+        count_role!(5, |t0, t1, t2| t2 & t1 & !t0);
+        let mut side = 0;
+        while side < 2 {
+            let mut attacks = [none; 16];
+            let mut index = 0;
+            while index < 16 {
+                attacks[index] = simd.load(&padded_attacks[side][index], at);
+                index += 1;
+            }
+            add(simd, &mut counters.planes[12 + side], at, attacks);
+            side += 1;
+        }
+        at += S::WIDTH;
+    }
+}
+
+/// Adds sixteen sets to the counters of one set.
+#[inline(always)]
+fn add<S: Simd>(simd: S, counter: &mut [[u64; 8]; 8], at: usize, sets: [S::Lanes; 16]) {
+    let [ones, twos, fours, eights, sixteens] = Sums::of_sixteen(sets).planes;
+    let mut carry = simd.splat(0);
+    macro_rules! ripple {
+        ($plane:literal, $digit:expr) => {{
+            let (sum, next) = simd.load(&counter[$plane], at).full_add($digit, carry);
+            simd.store(sum, &mut counter[$plane], at);
+            carry = next;
+        }};
+        ($plane:literal) => {{
+            let old = simd.load(&counter[$plane], at);
+            simd.store(old ^ carry, &mut counter[$plane], at);
+            carry = old & carry;
+        }};
+    }
+    ripple!(0, ones);
+    ripple!(1, twos);
+    ripple!(2, fours);
+    ripple!(3, eights);
+    ripple!(4, sixteens);
+    ripple!(5);
+    ripple!(6);
+    ripple!(7);
+    let _ = carry;
+}
