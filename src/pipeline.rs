@@ -38,6 +38,9 @@ const CHUNKS_PER_THREAD: u64 = 4;
 /// A single record larger than this is no record of anything.
 const LARGEST_RECORD: usize = 256 << 20;
 
+/// Told of bad records.
+pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
+
 /// How to run.
 pub struct Options<'a> {
     /// Who answers the questions.
@@ -59,7 +62,7 @@ pub struct Options<'a> {
     /// Go on behind damaged blocks and report them in [`Summary::files`], rather than stop with an error.
     pub past_damage: bool,
     /// Told of every reject, in order.
-    pub on_reject: Option<&'a mut dyn FnMut(&Reject) -> Result<(), Error>>,
+    pub on_reject: Option<&'a mut OnReject<'a>>,
     /// Told from time to time how far the run is.
     pub on_progress: Option<&'a mut dyn FnMut(Progress)>,
     /// Set from elsewhere to end the run with [`Error::Interrupted`].
@@ -871,7 +874,7 @@ fn hexadecimal(batch: &Batch, row: usize) -> Vec<u8> {
 struct Collector<'a> {
     summary: Summary,
     strict: bool,
-    on_reject: Option<&'a mut dyn FnMut(&Reject) -> Result<(), Error>>,
+    on_reject: Option<&'a mut OnReject<'a>>,
 }
 
 impl Collector<'_> {
@@ -1077,7 +1080,7 @@ impl Current {
                     (true, None) => Cut::End,
                 };
             }
-            match self.opened.input.next() {
+            match self.opened.input.poll() {
                 Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
                 Ok(Next::Job(job)) => return Cut::Frame(job),
                 Ok(Next::Wait) => return Cut::Wait,

@@ -229,7 +229,7 @@ impl Input {
     ///
     /// # Errors
     /// When reading or decompressing fails; everything before that place has been given out.
-    pub fn next(&mut self) -> Result<Next, Error> {
+    pub fn poll(&mut self) -> Result<Next, Error> {
         if let Some(bytes) = self.ahead.pop_front() {
             self.given += bytes.len() as u64;
             return Ok(Next::Bytes(bytes));
@@ -312,10 +312,10 @@ impl Input {
     /// What comes next, any jobs done at once: for those who have nothing else to do.
     ///
     /// # Errors
-    /// As [`Input::next`].
+    /// As [`Input::poll`].
     pub fn next_bytes(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
-            match self.next()? {
+            match self.poll()? {
                 Next::Bytes(bytes) => return Ok(Some(bytes)),
                 Next::Job(job) => self.complete(job.run()),
                 Next::Wait => {}
@@ -328,7 +328,7 @@ impl Input {
     /// given out again. The flag says whether this is all there is.
     ///
     /// # Errors
-    /// As [`Input::next`], where nothing at all can be read; later errors come after the bytes before them.
+    /// As [`Input::poll`], where nothing at all can be read; later errors come after the bytes before them.
     pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut head = Vec::new();
         let mut pieces = VecDeque::new();
