@@ -1,6 +1,7 @@
 //! lanefish: bulk processing of chess positions, one board per SIMD lane.
 
 pub mod batch;
+pub mod bench;
 pub mod block;
 pub mod chess;
 pub mod columns;

@@ -179,6 +179,7 @@ pub(crate) enum Command {
     Convert(super::convert::ConvertArgs),
     Show(super::show::ShowArgs),
     Perft(super::perft::PerftArgs),
+    Bench(super::bench::BenchArgs),
     Generate(super::generate::GenerateArgs),
     Verify(super::verify::VerifyArgs),
     Info(super::info::InfoArgs),

@@ -1,6 +1,7 @@
 //! The commands, one file each, and what they share.
 
 mod args;
+mod bench;
 mod completions;
 mod compute;
 mod convert;
@@ -73,6 +74,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Perft(command)) => command.run(&Session::new(global)?),
         Some(Command::Generate(command)) => command.run(&Session::new(global)?),
         Some(Command::Verify(command)) => command.run(&Session::new(global)?),
+        Some(Command::Bench(command)) => command.run(&Session::new(global)?),
     }
 }
 

@@ -1,0 +1,281 @@
+//! Measuring: what a row of `lanefish bench` is, and how its time is taken.
+//!
+//! A row is verified first, against the plain rules or the ray walk, and what it answers is summed into a
+//! checksum that all rows asked the same must share. Then it is timed: a *pass* asks all questions of a
+//! fixed set once, passes are repeated until the time is used up, and the median counts. The spread is
+//! half the distance between the quartiles, so that one interrupted pass does not matter.
+//!
+//! Three traps are avoided on purpose: the set is hidden from the optimiser before each pass, so that nothing
+//! is computed once for all passes; it is large, so that branches cannot be learned by heart; and answers are
+//! summed, so that none is left out.
+
+pub mod sliders;
+
+use crate::sliders::Kind;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+/// What to measure, and for how long.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Time for each row.
+    pub time: Duration,
+    /// Only rows whose [`Row::title`] contains this.
+    pub filter: Option<String>,
+    /// How many threads do the same at the same time; none counts as one.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    /// A fifth of a second a row, all rows, one thread.
+    fn default() -> Self {
+        Self {
+            time: Duration::from_millis(200),
+            filter: None,
+            threads: 1,
+        }
+    }
+}
+
+/// One line of the answer.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The group: `sliders`, `kernels`, `decode` or `scan`.
+    pub group: &'static str,
+    /// The algorithm or kernel.
+    pub name: &'static str,
+    /// What it is made of.
+    pub kind: Kind,
+    /// The CPU features it needs.
+    pub needs: &'static [&'static str],
+    /// What belongs to the group only.
+    pub subject: Subject,
+    /// What was measured, if this CPU can run it.
+    pub measured: Option<Measured>,
+}
+
+/// The part of a [`Row`] that depends on its group. Rows that are asked the same can be compared.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A slider algorithm.
+    Slider {
+        /// Which piece was asked for.
+        piece: sliders::Piece,
+        /// Where the questions came from.
+        source: sliders::Source,
+        /// Size of the tables for all squares, rook and bishop.
+        table_bytes: usize,
+    },
+}
+
+/// Answers and time of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Whether all answers were those of the slow and plain way.
+    pub verified: bool,
+    /// Sum of all answers.
+    pub checksum: u64,
+    /// The time.
+    pub timing: Timing,
+}
+
+impl Row {
+    /// Group, name and what else tells the row from others; what [`Options::filter`] is looked for in.
+    pub fn title(&self) -> String {
+        match &self.subject {
+            Subject::Slider { piece, source, .. } => {
+                format!("{}/{}/{piece}/{source}", self.group, self.name)
+            }
+        }
+    }
+
+    /// Whether the filter of the options lets it through.
+    pub fn is_wanted(&self, options: &Options) -> bool {
+        let filter = options.filter.as_deref();
+        filter.is_none_or(|filter| self.title().contains(filter))
+    }
+
+    /// How many times slower it is than the fastest of those rows that are asked the same.
+    pub fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
+        let own = self.measured.as_ref()?.timing.nanoseconds;
+        let fastest = rows
+            .iter()
+            .filter(|row| row.asks_the_same_as(self))
+            .filter_map(|row| row.measured.as_ref())
+            .fold(own, |fastest, row| row.timing.nanoseconds.min(fastest));
+        Some(own / fastest)
+    }
+
+    fn asks_the_same_as(&self, other: &Self) -> bool {
+        match (&self.subject, &other.subject) {
+            (
+                Subject::Slider { piece, source, .. },
+                Subject::Slider {
+                    piece: other_piece,
+                    source: other_source,
+                    ..
+                },
+            ) => piece == other_piece && source == other_source,
+        }
+    }
+}
+
+/// How long one question or position takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timing {
+    /// Median time of one, in nanoseconds of one thread.
+    pub nanoseconds: f64,
+    /// Half the distance between the quartiles, as a part of the median.
+    pub spread: f64,
+    /// How many all threads together do in a second.
+    pub per_second: f64,
+    /// How many times it was measured, in all threads.
+    pub samples: usize,
+}
+
+impl Timing {
+    /// The timing from the samples of each thread, in nanoseconds for one.
+    ///
+    /// # Panics
+    /// When there is no thread or one of them has no samples.
+    fn of(mut threads: Vec<Vec<f64>>) -> Self {
+        let mut per_second = 0.0;
+        for samples in &mut threads {
+            samples.sort_unstable_by(f64::total_cmp);
+            per_second += 1e9 / samples[samples.len() / 2];
+        }
+        let mut all = threads.concat();
+        all.sort_unstable_by(f64::total_cmp);
+        let quartile = |n: usize| all[(all.len() - 1) * n / 4];
+        let median = quartile(2);
+        Self {
+            nanoseconds: median,
+            spread: (quartile(3) - quartile(1)) / 2.0 / median,
+            per_second,
+            samples: all.len(),
+        }
+    }
+}
+
+/// Fewest samples of a thread, however slow a pass is.
+const LEAST_SAMPLES: usize = 5;
+/// The least time a sample can have, where the clock is too coarse to see it.
+const LEAST_NANOSECONDS: f64 = 0.1;
+
+/// Times passes over all the items until the time is used up, and counts each item as one.
+///
+/// `pass` handles all of the items and gives a number that depends on every answer.
+///
+/// # Panics
+/// When there are no items.
+pub fn measure<T: Sync>(
+    options: &Options,
+    items: &[T],
+    pass: impl Fn(&[T]) -> u64 + Sync,
+) -> Timing {
+    assert!(!items.is_empty(), "there must be something to measure");
+    in_threads(options, || {
+        // The first pass is the warm-up.
+        black_box(pass(black_box(items)));
+        let mut samples = Vec::new();
+        let begin = Instant::now();
+        while samples.len() < LEAST_SAMPLES || begin.elapsed() < options.time {
+            let start = Instant::now();
+            black_box(pass(black_box(items)));
+            let taken = nanoseconds_since(start).max(LEAST_NANOSECONDS);
+            samples.push(taken / items.len() as f64);
+        }
+        samples
+    })
+}
+
+/// Times short bursts of items, each of which finds the first two levels of the cache full of other data.
+/// The items themselves are at hand; what the pass looks up is not.
+///
+/// # Panics
+/// When there are fewer items than a burst has, or a burst has none.
+pub fn measure_under_pressure<T: Copy + Sync>(
+    options: &Options,
+    items: &[T],
+    burst: usize,
+    pass: impl Fn(&[T]) -> u64 + Sync,
+) -> Timing {
+    /// Larger than the second-level cache of today's cores.
+    const OTHER_BYTES: usize = 4 << 20;
+    const WORDS_OF_A_LINE: usize = 8;
+    assert!(items.len() >= burst, "there must be enough to measure");
+    in_threads(options, || {
+        let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
+        // Reading the clock takes as long as a few questions.
+        let clock = (0..100)
+            .map(|_| nanoseconds_since(Instant::now()))
+            .fold(f64::INFINITY, f64::min);
+        let mut samples = Vec::new();
+        let mut at_hand = Vec::with_capacity(burst);
+        let begin = Instant::now();
+        for items in items.chunks_exact(burst).cycle() {
+            let lines = black_box(&other).iter().step_by(WORDS_OF_A_LINE);
+            black_box(lines.sum::<u64>());
+            at_hand.clear();
+            at_hand.extend_from_slice(items);
+            let start = Instant::now();
+            black_box(pass(black_box(&at_hand)));
+            let taken = (nanoseconds_since(start) - clock).max(LEAST_NANOSECONDS);
+            samples.push(taken / burst as f64);
+            if samples.len() >= LEAST_SAMPLES && begin.elapsed() >= options.time {
+                break;
+            }
+        }
+        samples
+    })
+}
+
+/// Takes the same samples in each thread, all starting together.
+fn in_threads(options: &Options, samples: impl Fn() -> Vec<f64> + Sync) -> Timing {
+    let threads = options.threads.max(1);
+    let start = Barrier::new(threads);
+    let one_thread = || {
+        start.wait();
+        samples()
+    };
+    Timing::of(std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(one_thread)).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().expect("a measurement does not panic"))
+            .collect()
+    }))
+}
+
+fn nanoseconds_since(start: Instant) -> f64 {
+    start.elapsed().as_nanos() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timing_takes_median_and_quartiles() {
+        let timing = Timing::of(vec![vec![4.0, 2.0, 3.0, 1.0, 5.0]]);
+        assert_eq!((timing.nanoseconds, timing.samples), (3.0, 5));
+        assert!((timing.spread - 1.0 / 3.0).abs() < 1e-12);
+        let two = Timing::of(vec![vec![2.0], vec![2.0]]);
+        assert_eq!((two.nanoseconds, two.per_second), (2.0, 1e9));
+    }
+
+    #[test]
+    fn every_thread_measures() {
+        let options = Options {
+            time: Duration::ZERO,
+            threads: 2,
+            ..Options::default()
+        };
+        let timing = measure(&options, &[1, 2, 3], |items| items.iter().sum());
+        assert!(timing.samples >= 2 * LEAST_SAMPLES && timing.nanoseconds > 0.0);
+        let timing = measure_under_pressure(&options, &[1, 2, 3], 2, |items| items.iter().sum());
+        assert!(timing.samples >= 2 * LEAST_SAMPLES);
+    }
+}
