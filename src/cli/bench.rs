@@ -285,7 +285,7 @@ fn slider_table(rows: &[Row], markdown: bool) -> String {
     names.sort_by(|a, b| key(a).total_cmp(&key(b)));
 
     let mut table = Table::new();
-    table.load_preset(if markdown {
+    table.load_style(if markdown {
         presets::ASCII_MARKDOWN
     } else {
         presets::NOTHING
