@@ -225,7 +225,10 @@ fn value(row: &Row, rows: &[Row]) -> Value {
     );
     put(
         "checksum",
-        json!(row.measured.map(|measured| format!("{:#018x}", measured.checksum))),
+        json!(
+            row.measured
+                .map(|measured| format!("{:#018x}", measured.checksum))
+        ),
     );
     if let Subject::Slider {
         piece,
@@ -279,9 +282,8 @@ fn slider_table(rows: &[Row], markdown: bool) -> String {
         let row: &&Row = cells.get(&(name, source, piece))?;
         row.measured.map(|measured| measured.timing)
     };
-    let key = |row: &&Row| {
-        timing(row.name, deciding).map_or(f64::INFINITY, |timing| timing.nanoseconds)
-    };
+    let key =
+        |row: &&Row| timing(row.name, deciding).map_or(f64::INFINITY, |timing| timing.nanoseconds);
     names.sort_by(|a, b| key(a).total_cmp(&key(b)));
 
     let mut table = Table::new();
@@ -296,16 +298,16 @@ fn slider_table(rows: &[Row], markdown: bool) -> String {
             .iter()
             .map(|(source, piece)| format!("{source} {piece}")),
     );
-    header.extend(
-        ["ratio", "spread", "tables", "kind", "needs"].map(str::to_owned),
-    );
+    header.extend(["ratio", "spread", "tables", "kind", "needs"].map(str::to_owned));
     table.set_header(header);
     for row in names {
         let mut line = vec![row.name.to_owned()];
         let mut widest: Option<f64> = None;
         for &column in &columns {
             let timing = timing(row.name, column);
-            line.push(timing.map_or("-".to_owned(), |timing| format!("{:.2}", timing.nanoseconds)));
+            line.push(timing.map_or("-".to_owned(), |timing| {
+                format!("{:.2}", timing.nanoseconds)
+            }));
             if let Some(timing) = timing {
                 widest = Some(widest.map_or(timing.spread, |widest| widest.max(timing.spread)));
             }
@@ -331,7 +333,10 @@ fn slider_table(rows: &[Row], markdown: bool) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let lines: Vec<_> = table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
     format!(
         "{}\n\nratio: to the fastest, {} {}\n",
         lines.join("\n"),
