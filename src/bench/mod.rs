@@ -3,7 +3,8 @@
 //! A row is verified first, against the plain rules or the ray walk, and what it answers is summed into a
 //! checksum that all rows asked the same must share. Then it is timed: a *pass* asks all questions of a
 //! fixed set once, passes are repeated until the time is used up, and the median counts. The spread is
-//! half the distance between the quartiles, so that one interrupted pass does not matter.
+//! half the distance between the quartiles, so that one interrupted pass does not matter. Rows that are
+//! asked the same take turns, so that they can be compared although the CPU's clock is not constant.
 //!
 //! Three traps are avoided on purpose: the set is hidden from the optimiser before each pass, so that nothing
 //! is computed once for all passes; it is large, so that branches cannot be learned by heart; and answers are
@@ -159,94 +160,113 @@ impl Timing {
     }
 }
 
-/// Fewest samples of a thread, however slow a pass is.
-const LEAST_SAMPLES: usize = 5;
+/// How often all candidates are gone through.
+///
+/// A CPU changes its clock, and its neighbours, over seconds; taking turns lets all candidates have the same
+/// share of good and bad times, and so keeps ratios true where single times are not.
+const ROUNDS: u32 = 8;
 /// The least time a sample can have, where the clock is too coarse to see it.
 const LEAST_NANOSECONDS: f64 = 0.1;
 
-/// Times passes over all the items until the time is used up, and counts each item as one.
+/// Times candidates that are to be compared, taking turns: one timing for each, in their order.
 ///
-/// `pass` handles all of the items and gives a number that depends on every answer.
-///
-/// # Panics
-/// When there are no items.
-pub fn measure<T: Sync>(
-    options: &Options,
-    items: &[T],
-    pass: impl Fn(&[T]) -> u64 + Sync,
-) -> Timing {
-    assert!(!items.is_empty(), "there must be something to measure");
-    in_threads(options, || {
-        // The first pass is the warm-up.
-        black_box(pass(black_box(items)));
-        let mut samples = Vec::new();
-        let begin = Instant::now();
-        while samples.len() < LEAST_SAMPLES || begin.elapsed() < options.time {
-            let start = Instant::now();
-            black_box(pass(black_box(items)));
-            let taken = nanoseconds_since(start).max(LEAST_NANOSECONDS);
-            samples.push(taken / items.len() as f64);
-        }
-        samples
-    })
-}
-
-/// Times short bursts of items, each of which finds the first two levels of the cache full of other data.
-/// The items themselves are at hand; what the pass looks up is not.
+/// `take` takes samples of a candidate for at least so long and gives them in nanoseconds for one question
+/// or position; [`samples`] and [`samples_under_pressure`] do.
 ///
 /// # Panics
-/// When there are fewer items than a burst has, or a burst has none.
-pub fn measure_under_pressure<T: Copy + Sync>(
+/// When a candidate gives no sample.
+pub fn measure_together<C: Sync>(
     options: &Options,
-    items: &[T],
-    burst: usize,
-    pass: impl Fn(&[T]) -> u64 + Sync,
-) -> Timing {
-    /// Larger than the second-level cache of today's cores.
-    const OTHER_BYTES: usize = 4 << 20;
-    const WORDS_OF_A_LINE: usize = 8;
-    assert!(items.len() >= burst, "there must be enough to measure");
-    in_threads(options, || {
-        let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
-        // Reading the clock takes as long as a few questions.
-        let clock = (0..100)
-            .map(|_| nanoseconds_since(Instant::now()))
-            .fold(f64::INFINITY, f64::min);
-        let mut samples = Vec::new();
-        let mut at_hand = Vec::with_capacity(burst);
-        let begin = Instant::now();
-        for items in items.chunks_exact(burst).cycle() {
-            let lines = black_box(&other).iter().step_by(WORDS_OF_A_LINE);
-            black_box(lines.sum::<u64>());
-            at_hand.clear();
-            at_hand.extend_from_slice(items);
-            let start = Instant::now();
-            black_box(pass(black_box(&at_hand)));
-            let taken = (nanoseconds_since(start) - clock).max(LEAST_NANOSECONDS);
-            samples.push(taken / burst as f64);
-            if samples.len() >= LEAST_SAMPLES && begin.elapsed() >= options.time {
-                break;
-            }
-        }
-        samples
-    })
-}
-
-/// Takes the same samples in each thread, all starting together.
-fn in_threads(options: &Options, samples: impl Fn() -> Vec<f64> + Sync) -> Timing {
+    candidates: &[C],
+    take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
+) -> Vec<Timing> {
     let threads = options.threads.max(1);
     let start = Barrier::new(threads);
     let one_thread = || {
         start.wait();
-        samples()
+        let mut taken = vec![Vec::new(); candidates.len()];
+        for _ in 0..ROUNDS {
+            for (candidate, taken) in candidates.iter().zip(&mut taken) {
+                taken.extend(take(candidate, options.time / ROUNDS));
+            }
+        }
+        taken
     };
-    Timing::of(std::thread::scope(|scope| {
+    let mut by_thread: Vec<Vec<Vec<f64>>> = std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(one_thread)).collect();
         running
             .into_iter()
             .map(|thread| thread.join().expect("a measurement does not panic"))
             .collect()
-    }))
+    });
+    (0..candidates.len())
+        .map(|candidate| {
+            let of_candidate = by_thread
+                .iter_mut()
+                .map(|thread| std::mem::take(&mut thread[candidate]));
+            Timing::of(of_candidate.collect())
+        })
+        .collect()
+}
+
+/// Passes over all the items until the time is used up, at least one; each item counts as one.
+///
+/// `pass` handles all of the items and gives a number that depends on every answer.
+///
+/// # Panics
+/// When there are no items.
+pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Vec<f64> {
+    assert!(!items.is_empty(), "there must be something to measure");
+    // The first pass brings the tables into the cache.
+    black_box(pass(black_box(items)));
+    let mut samples = Vec::new();
+    let begin = Instant::now();
+    while samples.is_empty() || begin.elapsed() < time {
+        let start = Instant::now();
+        black_box(pass(black_box(items)));
+        let taken = nanoseconds_since(start).max(LEAST_NANOSECONDS);
+        samples.push(taken / items.len() as f64);
+    }
+    samples
+}
+
+/// Short bursts of items, each of which finds the first two levels of the cache full of other data. The
+/// items themselves are at hand; what the pass looks up is not.
+///
+/// # Panics
+/// When there are fewer items than a burst has, or a burst has none.
+pub fn samples_under_pressure<T: Copy>(
+    items: &[T],
+    burst: usize,
+    time: Duration,
+    pass: impl Fn(&[T]) -> u64,
+) -> Vec<f64> {
+    /// Larger than the second-level cache of today's cores.
+    const OTHER_BYTES: usize = 4 << 20;
+    const WORDS_OF_A_LINE: usize = 8;
+    assert!(items.len() >= burst, "there must be enough to measure");
+    let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
+    // Reading the clock takes as long as a few questions.
+    let clock = (0..100)
+        .map(|_| nanoseconds_since(Instant::now()))
+        .fold(f64::INFINITY, f64::min);
+    let mut samples = Vec::new();
+    let mut at_hand = Vec::with_capacity(burst);
+    let begin = Instant::now();
+    for items in items.chunks_exact(burst).cycle() {
+        let lines = black_box(&other).iter().step_by(WORDS_OF_A_LINE);
+        black_box(lines.sum::<u64>());
+        at_hand.clear();
+        at_hand.extend_from_slice(items);
+        let start = Instant::now();
+        black_box(pass(black_box(&at_hand)));
+        let taken = (nanoseconds_since(start) - clock).max(LEAST_NANOSECONDS);
+        samples.push(taken / burst as f64);
+        if begin.elapsed() >= time {
+            break;
+        }
+    }
+    samples
 }
 
 fn nanoseconds_since(start: Instant) -> f64 {
@@ -267,15 +287,24 @@ mod tests {
     }
 
     #[test]
-    fn every_thread_measures() {
+    fn every_thread_measures_every_candidate() {
         let options = Options {
             time: Duration::ZERO,
             threads: 2,
             ..Options::default()
         };
-        let timing = measure(&options, &[1, 2, 3], |items| items.iter().sum());
-        assert!(timing.samples >= 2 * LEAST_SAMPLES && timing.nanoseconds > 0.0);
-        let timing = measure_under_pressure(&options, &[1, 2, 3], 2, |items| items.iter().sum());
-        assert!(timing.samples >= 2 * LEAST_SAMPLES);
+        let items = [1, 2, 3];
+        let pass = |items: &[u64]| items.iter().sum();
+        let timings = measure_together(&options, &[false, true], |&pressure, time| {
+            if pressure {
+                samples_under_pressure(&items, 2, time, pass)
+            } else {
+                samples(&items, time, pass)
+            }
+        });
+        assert_eq!(timings.len(), 2);
+        for timing in timings {
+            assert!(timing.samples >= 2 * ROUNDS as usize && timing.nanoseconds > 0.0);
+        }
     }
 }

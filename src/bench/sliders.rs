@@ -4,7 +4,7 @@
 //! questions are the same for all algorithms. Random ones have any square and half of the board occupied,
 //! which no game has; real ones have the square of such a piece on the board of a real position.
 
-use super::{Measured, Options, Row, Subject, measure, measure_under_pressure};
+use super::{Measured, Options, Row, Subject, measure_together, samples, samples_under_pressure};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
 use crate::sliders::{RayWalk, Sliders, Visitor, for_each_algorithm};
@@ -185,68 +185,97 @@ pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) ->
     })
 }
 
-/// Verifies and times all algorithms and shows each row as soon as it is ready; positions without pieces are
-/// replaced by [`sample_positions`].
-pub fn measure_sliders(options: &Options, positions: &[Position], show: impl FnMut(Row)) {
+/// Verifies and times all algorithms and shows the rows; positions without pieces are replaced by
+/// [`sample_positions`].
+pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl FnMut(Row)) {
     let random = random_questions();
-    let real = |positions: &[Position]| Piece::ALL.map(|piece| real_questions(positions, piece));
-    let mut of_positions = real(positions);
-    if of_positions[0].is_empty() {
-        of_positions = real(&sample_positions());
-    }
-    for_each_algorithm(&mut Measure {
-        options,
-        random,
-        real: of_positions,
-        show,
-    });
-}
-
-struct Measure<'a, F> {
-    options: &'a Options,
-    random: Vec<Question>,
-    /// By piece.
-    real: [Vec<Question>; 3],
-    show: F,
-}
-
-impl<F: FnMut(Row)> Visitor for Measure<'_, F> {
-    fn visit<A: Sliders>(&mut self) {
-        for source in Source::ALL {
-            for piece in Piece::ALL {
-                let mut row = Row {
-                    group: "sliders",
-                    name: A::NAME,
-                    kind: A::KIND,
-                    needs: A::NEEDS,
-                    subject: Subject::Slider {
-                        piece,
-                        source,
-                        table_bytes: A::TABLE_BYTES,
-                    },
-                    measured: None,
-                };
-                if row.is_wanted(self.options) {
-                    let questions = match source {
-                        Source::Random => &self.random,
-                        Source::Real | Source::Pressure => &self.real[piece as usize],
-                    };
-                    row.measured = A::detect().map(|algorithm| {
-                        let pass = |questions: &[Question]| ask(algorithm, piece, questions);
-                        Measured {
-                            verified: agrees(algorithm, piece, questions),
-                            checksum: pass(questions),
-                            timing: match source {
-                                Source::Pressure => {
-                                    measure_under_pressure(self.options, questions, BURST, pass)
-                                }
-                                _ => measure(self.options, questions, pass),
-                            },
-                        }
-                    });
-                    (self.show)(row);
-                }
+    for source in Source::ALL {
+        for piece in Piece::ALL {
+            let questions = match source {
+                Source::Random => random.clone(),
+                Source::Real | Source::Pressure => match real_questions(positions, piece) {
+                    none if none.is_empty() => real_questions(&sample_positions(), piece),
+                    questions => questions,
+                },
+            };
+            let mut entrants = Entrants {
+                options,
+                piece,
+                source,
+                questions: &questions,
+                rows: Vec::new(),
+                passes: Vec::new(),
+            };
+            for_each_algorithm(&mut entrants);
+            let Entrants { rows, passes, .. } = entrants;
+            let timings = measure_together(options, &passes, |entrant, time| match source {
+                Source::Pressure => samples_under_pressure(&questions, BURST, time, &entrant.pass),
+                Source::Random | Source::Real => samples(&questions, time, &entrant.pass),
+            });
+            let mut measured = passes
+                .iter()
+                .zip(timings)
+                .map(|(entrant, timing)| Measured {
+                    verified: entrant.verified,
+                    checksum: entrant.checksum,
+                    timing,
+                });
+            for (mut row, available) in rows {
+                row.measured = available.then(|| measured.next()).flatten();
+                show(row);
             }
+        }
+    }
+}
+
+/// Asks all questions and sums the answers.
+type Pass = dyn Fn(&[Question]) -> u64 + Sync;
+
+/// A verified algorithm, ready to be timed.
+struct Entrant {
+    pass: Box<Pass>,
+    verified: bool,
+    checksum: u64,
+}
+
+/// Collects those algorithms that are wanted, and verifies those that the CPU can run.
+struct Entrants<'a> {
+    options: &'a Options,
+    piece: Piece,
+    source: Source,
+    questions: &'a [Question],
+    /// Each row, and whether there is an entrant for it.
+    rows: Vec<(Row, bool)>,
+    passes: Vec<Entrant>,
+}
+
+impl Visitor for Entrants<'_> {
+    fn visit<A: Sliders>(&mut self) {
+        let piece = self.piece;
+        let row = Row {
+            group: "sliders",
+            name: A::NAME,
+            kind: A::KIND,
+            needs: A::NEEDS,
+            subject: Subject::Slider {
+                piece,
+                source: self.source,
+                table_bytes: A::TABLE_BYTES,
+            },
+            measured: None,
+        };
+        if !row.is_wanted(self.options) {
+            return;
+        }
+        let algorithm = A::detect();
+        self.rows.push((row, algorithm.is_some()));
+        if let Some(algorithm) = algorithm {
+            let pass = move |questions: &[Question]| ask(algorithm, piece, questions);
+            self.passes.push(Entrant {
+                verified: agrees(algorithm, piece, self.questions),
+                checksum: pass(self.questions),
+                pass: Box::new(pass),
+            });
         }
     }
 }

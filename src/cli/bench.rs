@@ -2,6 +2,7 @@
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
+use super::selection::SelectionArgs;
 use super::session::{Run, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -122,6 +123,7 @@ impl BenchArgs {
         let reading = Reading {
             from: None,
             keep_en_passant: false,
+            games: SelectionArgs::default(),
         };
         let run = Run {
             limit: Some(MOST_POSITIONS),
