@@ -1,0 +1,170 @@
+//! Every kernel in every tier that this CPU has, and cozy-chess's legal move count on the same positions.
+//!
+//! Rates are positions a second. The sum of all legal moves is checked before anything is timed.
+
+mod positions;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lanefish::block::{Group, Packed};
+use lanefish::chess::Position;
+use lanefish::kernels::{Census, VerticalCounters};
+use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use std::hint::black_box;
+
+/// Groups analyzed at once; the results stay in the nearest cache.
+const TILE: usize = 64;
+
+/// The positions in groups.
+fn groups(positions: &[Position]) -> Vec<Group> {
+    positions
+        .chunks(Group::LEN)
+        .map(|positions| {
+            let mut group = Group::default();
+            for (lane, position) in positions.iter().enumerate() {
+                group.set(lane, Packed::pack(position).expect("a valid position"));
+            }
+            group
+        })
+        .collect()
+}
+
+fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], wanted: Wanted) -> u64 {
+    let mut results = [GroupResults::default(); TILE];
+    let mut sum = 0;
+    for tile in groups.chunks(TILE) {
+        analyzer.analyze(tile, wanted, &mut results);
+        for result in &results[..tile.len()] {
+            sum += result
+                .counts
+                .iter()
+                .map(|counts| counts & 0xFFFF)
+                .sum::<u64>();
+        }
+    }
+    sum
+}
+
+fn kernels(criterion: &mut Criterion) {
+    let mut positions = positions::shuffled();
+    positions.truncate(positions.len() / Group::LEN * Group::LEN);
+    let groups = groups(&positions);
+    let boards: Vec<cozy_chess::Board> = positions
+        .iter()
+        .filter_map(|position| cozy_chess::Board::from_fen(&position.to_string(), false).ok())
+        .collect();
+    let count = |board: &cozy_chess::Board| {
+        let mut moves = 0;
+        board.generate_moves(|fan| {
+            moves += fan.len() as u64;
+            false
+        });
+        moves
+    };
+    let expected: u64 = positions
+        .iter()
+        .map(|position| u64::from(position.count_legal()))
+        .sum();
+
+    let nothing = Wanted::NOTHING;
+    let questions = [
+        (
+            "legal_count",
+            Wanted {
+                moves: true,
+                ..nothing
+            },
+        ),
+        (
+            "everything",
+            Wanted {
+                mobility: false,
+                unplayable: false,
+                ..Wanted::ALL
+            },
+        ),
+        (
+            "attack_maps",
+            Wanted {
+                attacks: true,
+                ..nothing
+            },
+        ),
+        (
+            "checkers",
+            Wanted {
+                checkers: true,
+                ..nothing
+            },
+        ),
+        (
+            "pins",
+            Wanted {
+                pinned: true,
+                ..nothing
+            },
+        ),
+        (
+            "mobility",
+            Wanted {
+                mobility: true,
+                ..nothing
+            },
+        ),
+        (
+            "unplayable",
+            Wanted {
+                unplayable: true,
+                ..nothing
+            },
+        ),
+    ];
+    for (name, wanted) in questions {
+        let mut bench = criterion.benchmark_group(name);
+        bench.throughput(Throughput::Elements(positions.len() as u64));
+        bench.sample_size(20);
+        for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
+            if wanted.moves {
+                assert_eq!(
+                    legal_moves(analyzer, &groups, wanted),
+                    expected,
+                    "{}",
+                    analyzer.tier()
+                );
+            }
+            bench.bench_function(analyzer.tier().name(), |bench| {
+                bench.iter(|| legal_moves(analyzer, black_box(&groups), wanted));
+            });
+        }
+        if name == "legal_count" {
+            bench.throughput(Throughput::Elements(boards.len() as u64));
+            bench.bench_function("cozy-chess", |bench| {
+                bench.iter(|| black_box(&boards).iter().map(count).sum::<u64>());
+            });
+        }
+        bench.finish();
+    }
+
+    let mut bench = criterion.benchmark_group("survey");
+    bench.throughput(Throughput::Elements(positions.len() as u64));
+    bench.sample_size(20);
+    for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
+        let results = vec![GroupResults::default(); VerticalCounters::GROUPS];
+        bench.bench_function(analyzer.tier().name(), |bench| {
+            bench.iter(|| {
+                let mut census = [Census::default(); VerticalCounters::GROUPS];
+                let mut sum = 0;
+                for tile in black_box(&groups).chunks(VerticalCounters::GROUPS) {
+                    let mut counters = VerticalCounters::default();
+                    analyzer.census(tile, &mut census);
+                    analyzer.count_squares(tile, &results, &mut counters);
+                    sum ^= census[0][0] ^ counters.planes[0][0][0];
+                }
+                sum
+            });
+        });
+    }
+    bench.finish();
+}
+
+criterion_group!(benches, kernels);
+criterion_main!(benches);

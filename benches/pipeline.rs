@@ -1,0 +1,98 @@
+//! From a file to numbers: statistics over a mapped boards file and over FEN text, with one thread and two,
+//! and the decoding of packed records alone.
+
+mod positions;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lanefish::batch::{Batch, Fields};
+use lanefish::block::{Group, Packed};
+use lanefish::formats::boards::BoardsWriter;
+use lanefish::input::Inputs;
+use lanefish::pipeline::{self, Job, Options, Tile};
+use lanefish::stats::Stats;
+use lanefish::tiers::{Analyzer, Tier, Wanted};
+use std::hint::black_box;
+use std::io::Write;
+
+/// Statistics, as `lanefish stats` takes them.
+struct Gather<'a>(&'a dyn Analyzer);
+
+impl Job for Gather<'_> {
+    type Output = Stats;
+    fn wanted(&self) -> Wanted {
+        Stats::WANTED
+    }
+    fn begin(&self) -> Stats {
+        Stats::new()
+    }
+    fn tile(&self, stats: &mut Stats, tile: Tile<'_>) {
+        stats.add_tile(self.0, tile.groups, tile.len, tile.results);
+    }
+}
+
+fn pipeline(criterion: &mut Criterion) {
+    let positions = positions::shuffled();
+    let folder = tempfile::tempdir().expect("a folder for the files");
+    let boards = folder.path().join("positions.boards");
+    let text = folder.path().join("positions.fen");
+    let mut batch = Batch::new();
+    for position in &positions {
+        let board = Packed::pack(position).expect("a valid position");
+        batch.push(board, position.halfmove, position.fullmove);
+    }
+    let file = std::fs::File::create(&boards).expect("a file");
+    let mut writer = BoardsWriter::new(file, Fields::NONE).expect("a writer");
+    writer
+        .write(&batch, 0..batch.len())
+        .expect("room on the disk");
+    writer.finish().expect("room on the disk");
+    let mut lines = std::io::BufWriter::new(std::fs::File::create(&text).expect("a file"));
+    for position in &positions {
+        writeln!(lines, "{position}").expect("room on the disk");
+    }
+    lines.flush().expect("room on the disk");
+    drop(lines);
+
+    let analyzer = Tier::best().analyzer().expect("the best tier is there");
+    for (name, path) in [("boards", boards), ("fen", text)] {
+        let inputs = Inputs::resolve(&[path], |_| true).expect("the file just written");
+        let mut bench = criterion.benchmark_group(format!("stats/{name}"));
+        bench.throughput(Throughput::Elements(positions.len() as u64));
+        bench.sample_size(10);
+        for threads in [1, 2] {
+            bench.bench_function(format!("{threads} threads"), |bench| {
+                bench.iter(|| {
+                    let mut stats = Stats::new();
+                    let options = Options {
+                        threads,
+                        ..Options::new(analyzer)
+                    };
+                    let summary = pipeline::run(&inputs, options, &Gather(analyzer), |part| {
+                        stats.merge(&part);
+                        Ok(())
+                    });
+                    assert_eq!(summary.accepted(), positions.len() as u64);
+                    stats
+                });
+            });
+        }
+        bench.finish();
+    }
+
+    let mut bench = criterion.benchmark_group("decode");
+    bench.throughput(Throughput::Elements(positions.len() as u64));
+    bench.sample_size(10);
+    bench.bench_function("unpack", |bench| {
+        bench.iter(|| {
+            for group in black_box(batch.groups()) {
+                for lane in 0..Group::LEN {
+                    let _ = black_box(group.get(lane).unpack(0, 1));
+                }
+            }
+        });
+    });
+    bench.finish();
+}
+
+criterion_group!(benches, pipeline);
+criterion_main!(benches);

@@ -1,0 +1,41 @@
+//! A large, shuffled set of real positions for the benches: branchy code looks up to three times faster on
+//! a small set that the branch predictor learns by heart.
+
+use lanefish::chess::Position;
+use lanefish::chess::fen::{self, FenOptions};
+use lanefish::chess::random::{Random, RandomPlay, Start};
+use std::path::Path;
+
+/// Half a million openings, middlegames and endgames of the shared sample sets, or as many positions of
+/// random play where these are missing.
+pub(crate) fn shuffled() -> Vec<Position> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd");
+    let names = [
+        "popularpos_lichess_v3.epd.zst",
+        "UHO_4060_v2.half_a.epd.zst",
+        "endgames.half_a.epd.zst",
+        "noob_3moves.epd.zst",
+    ];
+    let mut positions = Vec::new();
+    for name in names {
+        if let Ok(packed) = std::fs::read(folder.join(name)) {
+            let text = zstd::decode_all(&packed[..]).expect("a zstd file");
+            for line in text
+                .split(|&byte| byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                let read = fen::parse(line, FenOptions::default()).expect("FEN");
+                positions.push(read.position);
+            }
+        }
+    }
+    if positions.is_empty() {
+        let play = RandomPlay::new(1, Start::Standard);
+        positions.extend(play.take(500_000).map(|step| step.position));
+    }
+    let mut random = Random::new(2);
+    for end in (1..positions.len()).rev() {
+        positions.swap(end, random.below(end as u32 + 1) as usize);
+    }
+    positions
+}
