@@ -392,3 +392,139 @@ impl Stats {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Packed;
+    use crate::chess::random::{RandomPlay, Start};
+    use crate::chess::{Color, Position, Role, Square};
+    use crate::tiers::Tier;
+
+    fn batch_of<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Batch {
+        let mut batch = Batch::new();
+        for position in positions {
+            batch.push(Packed::pack(position).unwrap(), 0, 1);
+        }
+        batch
+    }
+
+    /// Statistics of the first `len` records, taken in tiles of so many groups.
+    fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
+        let groups = batch.groups();
+        let mut results = vec![GroupResults::default(); groups.len()];
+        analyzer.analyze(groups, Stats::WANTED, &mut results);
+        let mut stats = Stats::new();
+        for (at, groups) in groups.chunks(tile).enumerate() {
+            let start = at * tile * Group::LEN;
+            let len = len.saturating_sub(start).min(groups.len() * Group::LEN);
+            stats.add_tile(analyzer, groups, len, &results[at * tile..]);
+        }
+        stats
+    }
+
+    #[test]
+    fn every_tier_counts_what_counting_by_hand_gives() {
+        let positions: Vec<Position> = [Start::Standard, Start::Chess960]
+            .into_iter()
+            .flat_map(|start| RandomPlay::new(5, start).take(2500))
+            .map(|played| played.position)
+            .collect();
+        let batch = batch_of(&positions);
+        let count = |test: &dyn Fn(&Position) -> bool| {
+            positions.iter().filter(|position| test(position)).count() as u64
+        };
+        let sum = |number: &dyn Fn(&Position) -> u32| -> u64 {
+            positions.iter().map(|position| u64::from(number(position))).sum()
+        };
+        let worth = |position: &Position, color, worths: [u32; 5]| -> u32 {
+            let men = |role| position.pieces(color, role).len();
+            Role::ALL.into_iter().zip(worths).map(|(role, worth)| men(role) * worth).sum()
+        };
+        let rook_beyond_king = |position: &Position, color, wing| {
+            let king = position.king(color).unwrap();
+            position.castling.rook(color, king, wing).is_some()
+        };
+        // A tile of 300 groups is more than the vertical counters hold.
+        for (tier, tile) in Tier::ALL.into_iter().zip([1, 64, 300, 64]) {
+            let Some(analyzer) = tier.analyzer() else {
+                continue;
+            };
+            let stats = stats_of(&batch, 5000, analyzer, tile);
+            assert_eq!(stats.positions(), 5000);
+            assert_eq!(stats.black_to_move(), count(&|p| p.side_to_move == Color::Black));
+            assert_eq!(stats.in_check(), count(&|p| p.in_check()));
+            assert_eq!(stats.double_check(), count(&|p| p.checkers().several()));
+            assert_eq!(stats.checkmate(), count(&|p| p.is_checkmate()));
+            assert_eq!(stats.stalemate(), count(&|p| p.is_stalemate()));
+            assert_eq!(stats.with_legal_en_passant(), count(&|p| p.en_passant.is_some()));
+            assert_eq!(stats.with_en_passant_square(), stats.with_legal_en_passant());
+            assert_eq!(stats.legal_moves().sum, sum(&|p| p.count_legal().into()).into());
+            assert_eq!(stats.legal_captures(), sum(&|p| p.legal_counts().captures.into()));
+            assert_eq!(stats.legal_promotions(), sum(&|p| p.legal_counts().promotions.into()));
+            assert_eq!(stats.legal_castles(), sum(&|p| p.legal_counts().castles.into()));
+            assert_eq!(stats.legal_en_passants(), sum(&|p| p.legal_counts().en_passants.into()));
+            let castling = stats.castling();
+            assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
+            assert_eq!(castling.some, 5000 - castling.none);
+            use crate::chess::castling::Wing::{King, Queen};
+            for (ours, color, wing) in [
+                (castling.white_king, Color::White, King),
+                (castling.white_queen, Color::White, Queen),
+                (castling.black_king, Color::Black, King),
+                (castling.black_queen, Color::Black, Queen),
+            ] {
+                assert_eq!(ours, count(&|p| rook_beyond_king(p, color, wing)));
+            }
+            for (men, &ours) in stats.pieces_histogram().iter().enumerate() {
+                assert_eq!(ours, count(&|p| p.occupied().len() == men as u32));
+            }
+            for (phase, &ours) in stats.phase_histogram().iter().enumerate() {
+                let of = |p: &Position| {
+                    let of = |color| worth(p, color, [0, 1, 1, 2, 4]);
+                    (of(Color::White) + of(Color::Black)).min(24)
+                };
+                assert_eq!(ours, count(&|p| of(p) == phase as u32));
+            }
+            for (color, histogram) in Color::ALL.into_iter().zip(stats.material_histograms()) {
+                for (material, ours) in histogram.into_iter().enumerate() {
+                    let of = |p: &Position| worth(p, color, [1, 3, 3, 5, 9]);
+                    assert_eq!(ours, count(&|p| of(p) == material as u32));
+                }
+            }
+            let heat = stats.heat();
+            for square in Square::all() {
+                for (at, map) in heat.occupancy().iter().enumerate() {
+                    let (color, role) = (Color::ALL[at / 6], Role::ALL[at % 6]);
+                    let standing = count(&|p| p.pieces(color, role).contains(square));
+                    assert_eq!(map[square.index()], standing, "{color:?} {role:?} {square}");
+                }
+                for (color, map) in Color::ALL.into_iter().zip(heat.attacks()) {
+                    let attacked = count(&|p| p.attacked_by(color).contains(square));
+                    assert_eq!(map[square.index()], attacked, "{color:?} {square}");
+                }
+            }
+            assert_eq!(stats.results().unknown, 5000);
+            let mut twice = stats.clone();
+            twice.merge(&stats);
+            assert_eq!(twice.heat().attacks()[0][30], 2 * heat.attacks()[0][30]);
+            assert_eq!(twice.legal_moves().sum, 2 * stats.legal_moves().sum);
+        }
+    }
+
+    #[test]
+    fn lanes_past_the_end_do_not_count() {
+        let positions: Vec<Position> =
+            RandomPlay::new(1, Start::Standard).take(24).map(|played| played.position).collect();
+        let batch = batch_of(&positions);
+        let analyzer = Tier::Portable.analyzer().unwrap();
+        for len in [0, 1, 7, 8, 9, 15, 16, 17, 24] {
+            let stats = stats_of(&batch, len, analyzer, 64);
+            assert_eq!(stats.positions(), len as u64);
+            assert_eq!(stats.heat().occupancy()[5].iter().sum::<u64>(), len as u64);
+            assert_eq!(stats.white_to_move() + stats.black_to_move(), len as u64);
+            let moves: u64 = positions[..len].iter().map(|p| u64::from(p.count_legal())).sum();
+            assert_eq!(stats.legal_moves().sum, i128::from(moves));
+        }
+    }
+}
