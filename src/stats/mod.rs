@@ -435,11 +435,18 @@ mod tests {
             positions.iter().filter(|position| test(position)).count() as u64
         };
         let sum = |number: &dyn Fn(&Position) -> u32| -> u64 {
-            positions.iter().map(|position| u64::from(number(position))).sum()
+            positions
+                .iter()
+                .map(|position| u64::from(number(position)))
+                .sum()
         };
         let worth = |position: &Position, color, worths: [u32; 5]| -> u32 {
             let men = |role| position.pieces(color, role).len();
-            Role::ALL.into_iter().zip(worths).map(|(role, worth)| men(role) * worth).sum()
+            Role::ALL
+                .into_iter()
+                .zip(worths)
+                .map(|(role, worth)| men(role) * worth)
+                .sum()
         };
         let rook_beyond_king = |position: &Position, color, wing| {
             let king = position.king(color).unwrap();
@@ -452,18 +459,42 @@ mod tests {
             };
             let stats = stats_of(&batch, 5000, analyzer, tile);
             assert_eq!(stats.positions(), 5000);
-            assert_eq!(stats.black_to_move(), count(&|p| p.side_to_move == Color::Black));
+            assert_eq!(
+                stats.black_to_move(),
+                count(&|p| p.side_to_move == Color::Black)
+            );
             assert_eq!(stats.in_check(), count(&|p| p.in_check()));
             assert_eq!(stats.double_check(), count(&|p| p.checkers().several()));
             assert_eq!(stats.checkmate(), count(&|p| p.is_checkmate()));
             assert_eq!(stats.stalemate(), count(&|p| p.is_stalemate()));
-            assert_eq!(stats.with_legal_en_passant(), count(&|p| p.en_passant.is_some()));
-            assert_eq!(stats.with_en_passant_square(), stats.with_legal_en_passant());
-            assert_eq!(stats.legal_moves().sum, sum(&|p| p.count_legal().into()).into());
-            assert_eq!(stats.legal_captures(), sum(&|p| p.legal_counts().captures.into()));
-            assert_eq!(stats.legal_promotions(), sum(&|p| p.legal_counts().promotions.into()));
-            assert_eq!(stats.legal_castles(), sum(&|p| p.legal_counts().castles.into()));
-            assert_eq!(stats.legal_en_passants(), sum(&|p| p.legal_counts().en_passants.into()));
+            assert_eq!(
+                stats.with_legal_en_passant(),
+                count(&|p| p.en_passant.is_some())
+            );
+            assert_eq!(
+                stats.with_en_passant_square(),
+                stats.with_legal_en_passant()
+            );
+            assert_eq!(
+                stats.legal_moves().sum,
+                sum(&|p| p.count_legal().into()).into()
+            );
+            assert_eq!(
+                stats.legal_captures(),
+                sum(&|p| p.legal_counts().captures.into())
+            );
+            assert_eq!(
+                stats.legal_promotions(),
+                sum(&|p| p.legal_counts().promotions.into())
+            );
+            assert_eq!(
+                stats.legal_castles(),
+                sum(&|p| p.legal_counts().castles.into())
+            );
+            assert_eq!(
+                stats.legal_en_passants(),
+                sum(&|p| p.legal_counts().en_passants.into())
+            );
             let castling = stats.castling();
             assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
             assert_eq!(castling.some, 5000 - castling.none);
@@ -514,8 +545,10 @@ mod tests {
 
     #[test]
     fn lanes_past_the_end_do_not_count() {
-        let positions: Vec<Position> =
-            RandomPlay::new(1, Start::Standard).take(24).map(|played| played.position).collect();
+        let positions: Vec<Position> = RandomPlay::new(1, Start::Standard)
+            .take(24)
+            .map(|played| played.position)
+            .collect();
         let batch = batch_of(&positions);
         let analyzer = Tier::Portable.analyzer().unwrap();
         for len in [0, 1, 7, 8, 9, 15, 16, 17, 24] {
@@ -523,7 +556,10 @@ mod tests {
             assert_eq!(stats.positions(), len as u64);
             assert_eq!(stats.heat().occupancy()[5].iter().sum::<u64>(), len as u64);
             assert_eq!(stats.white_to_move() + stats.black_to_move(), len as u64);
-            let moves: u64 = positions[..len].iter().map(|p| u64::from(p.count_legal())).sum();
+            let moves: u64 = positions[..len]
+                .iter()
+                .map(|p| u64::from(p.count_legal()))
+                .sum();
             assert_eq!(stats.legal_moves().sum, i128::from(moves));
         }
     }
