@@ -1,7 +1,10 @@
 //! Every slider algorithm against the ray walk: exhaustively over the relevant occupancies of every square,
 //! and on a million random boards.
 
+use lanefish::bench::sliders::{Piece, Question, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
+use lanefish::kernels::Way;
+use lanefish::simd::{Scalar, Simd};
 use lanefish::sliders::relevant::subsets;
 use lanefish::sliders::{RayWalk, Slider, Sliders, Visitor, for_each_algorithm};
 
@@ -68,6 +71,39 @@ fn all_relevant_occupancies() {
     }
     assert_eq!(cases.len(), 2 * (102_400 + 5_248));
     for_each_algorithm(&mut Check(&cases));
+}
+
+#[test]
+fn lanes_on_all_relevant_occupancies() {
+    fn check<S: Simd>(piece: Piece, questions: &[Question]) {
+        let Some(simd) = S::detect() else {
+            eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
+            return;
+        };
+        let groups = groups_of(questions);
+        assert_eq!(groups.len() * 8, questions.len());
+        for way in [Way::Fill, Way::Hyperbola] {
+            assert!(
+                lanes_agree(simd, way, piece, &groups),
+                "{simd:?} {way:?} {piece}"
+            );
+        }
+    }
+    for (slider, piece) in [(Slider::Rook, Piece::Rook), (Slider::Bishop, Piece::Bishop)] {
+        let questions: Vec<Question> = Square::all()
+            .flat_map(|square| {
+                subsets(slider.relevant(square)).map(move |occupied| Question { square, occupied })
+            })
+            .collect();
+        for piece in [piece, Piece::Queen] {
+            check::<Scalar>(piece, &questions);
+            #[cfg(target_arch = "x86_64")]
+            {
+                check::<lanefish::simd::Avx2>(piece, &questions);
+                check::<lanefish::simd::Avx512>(piece, &questions);
+            }
+        }
+    }
 }
 
 #[test]

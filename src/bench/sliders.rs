@@ -3,12 +3,18 @@
 //! What is timed is the *throughput* of independent questions, since that is what move generation asks. The
 //! questions are the same for all algorithms. Random ones have any square and half of the board occupied,
 //! which no game has; real ones have the square of such a piece on the board of a real position.
+//!
+//! Beside the algorithms that answer one question after the other stand the lanes of the bulk kernels, which
+//! answer one on each of their boards. They get the same questions, laid out as the kernels have them.
 
 use super::{Measured, Options, Row, Subject, measure_together, samples, samples_under_pressure};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
-use crate::sliders::{RayWalk, Sliders, Visitor, for_each_algorithm};
+use crate::kernels::{Moves, OneSlider, Way, one_slider};
+use crate::simd::{Scalar, Simd};
+use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::fmt;
+use std::time::Duration;
 
 /// Real positions for those who bring none: see the first lines of the file for where they come from.
 const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
@@ -185,8 +191,81 @@ pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) ->
     })
 }
 
-/// Verifies and times all algorithms and shows the rows; positions without pieces are replaced by
-/// [`sample_positions`].
+/// The same questions in groups of eight, for the lanes; those that do not fill a group are left out.
+pub fn groups_of(questions: &[Question]) -> Vec<OneSlider> {
+    let (groups, _) = questions.as_chunks::<8>();
+    groups
+        .iter()
+        .map(|group| {
+            let from = group.map(|question| Bitboard::square(question.square).0);
+            let mut occupied = group.map(|question| question.occupied.0);
+            for (occupied, from) in occupied.iter_mut().zip(from) {
+                *occupied |= from;
+            }
+            OneSlider { from, occupied }
+        })
+        .collect()
+}
+
+/// Asks the lanes all questions; the sum of the answers.
+#[inline(never)]
+pub fn ask_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> u64 {
+    macro_rules! sum {
+        ($way:expr, $moves:expr) => {
+            simd.enter(
+                #[inline(always)]
+                || {
+                    let mut sums = [0u64; 8];
+                    for group in groups {
+                        let mut attacks = [0; 8];
+                        one_slider(simd, $way, $moves, group, &mut attacks);
+                        for lane in 0..8 {
+                            sums[lane] = sums[lane].wrapping_add(attacks[lane]);
+                        }
+                    }
+                    sums.into_iter().fold(0, u64::wrapping_add)
+                },
+            )
+        };
+    }
+    match (way, piece) {
+        (Way::Fill, Piece::Rook) => sum!(Way::Fill, Moves::Rook),
+        (Way::Fill, Piece::Bishop) => sum!(Way::Fill, Moves::Bishop),
+        (Way::Fill, Piece::Queen) => sum!(Way::Fill, Moves::Queen),
+        (Way::Hyperbola, Piece::Rook) => sum!(Way::Hyperbola, Moves::Rook),
+        (Way::Hyperbola, Piece::Bishop) => sum!(Way::Hyperbola, Moves::Bishop),
+        (Way::Hyperbola, Piece::Queen) => sum!(Way::Hyperbola, Moves::Queen),
+    }
+}
+
+/// Whether the lanes answer every question as the ray walk does.
+pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> bool {
+    let moves = match piece {
+        Piece::Rook => Moves::Rook,
+        Piece::Bishop => Moves::Bishop,
+        Piece::Queen => Moves::Queen,
+    };
+    groups.iter().all(|group| {
+        let mut attacks = [0; 8];
+        simd.enter(
+            #[inline(always)]
+            || one_slider(simd, way, moves, group, &mut attacks),
+        );
+        (0..8).all(|lane| {
+            let square = Square::new(group.from[lane].trailing_zeros() as u8);
+            let occupied = Bitboard(group.occupied[lane]);
+            let expected = match piece {
+                Piece::Rook => RayWalk.rook(square, occupied),
+                Piece::Bishop => RayWalk.bishop(square, occupied),
+                Piece::Queen => RayWalk.queen(square, occupied),
+            };
+            expected.0 == attacks[lane]
+        })
+    })
+}
+
+/// Verifies and times all algorithms, the lanes last, and shows the rows; positions without pieces are
+/// replaced by [`sample_positions`].
 pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl FnMut(Row)) {
     let random = random_questions();
     for source in Source::ALL {
@@ -198,28 +277,31 @@ pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl
                     questions => questions,
                 },
             };
+            let groups = groups_of(&questions);
             let mut entrants = Entrants {
                 options,
                 piece,
                 source,
                 questions: &questions,
+                groups: &groups,
                 rows: Vec::new(),
-                passes: Vec::new(),
+                ready: Vec::new(),
             };
             for_each_algorithm(&mut entrants);
-            let Entrants { rows, passes, .. } = entrants;
-            let timings = measure_together(options, &passes, |entrant, time| match source {
-                Source::Pressure => samples_under_pressure(&questions, BURST, time, &entrant.pass),
-                Source::Random | Source::Real => samples(&questions, time, &entrant.pass),
+            entrants.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
+            #[cfg(target_arch = "x86_64")]
+            {
+                use crate::simd::{Avx2, Avx512};
+                entrants.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
+                entrants.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
+            }
+            let Entrants { rows, ready, .. } = entrants;
+            let timings = measure_together(options, &ready, |entrant, time| (entrant.take)(time));
+            let mut measured = ready.iter().zip(timings).map(|(entrant, timing)| Measured {
+                verified: entrant.verified,
+                checksum: entrant.checksum,
+                timing,
             });
-            let mut measured = passes
-                .iter()
-                .zip(timings)
-                .map(|(entrant, timing)| Measured {
-                    verified: entrant.verified,
-                    checksum: entrant.checksum,
-                    timing,
-                });
             for (mut row, available) in rows {
                 row.measured = available.then(|| measured.next()).flatten();
                 show(row);
@@ -228,12 +310,12 @@ pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl
     }
 }
 
-/// Asks all questions and sums the answers.
-type Pass = dyn Fn(&[Question]) -> u64 + Sync;
+/// Takes samples for so long, in nanoseconds for one question.
+type Take<'a> = dyn Fn(Duration) -> Vec<f64> + Sync + 'a;
 
 /// A verified algorithm, ready to be timed.
-struct Entrant {
-    pass: Box<Pass>,
+struct Entrant<'a> {
+    take: Box<Take<'a>>,
     verified: bool,
     checksum: u64,
 }
@@ -244,37 +326,96 @@ struct Entrants<'a> {
     piece: Piece,
     source: Source,
     questions: &'a [Question],
+    groups: &'a [OneSlider],
     /// Each row, and whether there is an entrant for it.
     rows: Vec<(Row, bool)>,
-    passes: Vec<Entrant>,
+    ready: Vec<Entrant<'a>>,
+}
+
+impl<'a> Entrants<'a> {
+    fn row(
+        &self,
+        name: &'static str,
+        kind: Kind,
+        needs: &'static [&'static str],
+        table_bytes: usize,
+    ) -> Option<Row> {
+        let row = Row {
+            group: "sliders",
+            name,
+            kind,
+            needs,
+            subject: Subject::Slider {
+                piece: self.piece,
+                source: self.source,
+                table_bytes,
+            },
+            measured: None,
+        };
+        row.is_wanted(self.options).then_some(row)
+    }
+
+    /// `items` are the questions, `each` to an item.
+    fn add<T: Copy + Sync>(
+        &mut self,
+        items: &'a [T],
+        each: usize,
+        verified: bool,
+        pass: impl Fn(&[T]) -> u64 + Sync + 'a,
+    ) {
+        let source = self.source;
+        let checksum = pass(items);
+        let take = move |time| {
+            let mut samples = match source {
+                Source::Pressure => samples_under_pressure(items, BURST / each, time, &pass),
+                Source::Random | Source::Real => samples(items, time, &pass),
+            };
+            for sample in &mut samples {
+                *sample /= each as f64;
+            }
+            samples
+        };
+        self.ready.push(Entrant {
+            take: Box::new(take),
+            verified,
+            checksum,
+        });
+    }
+
+    fn add_lanes<S: Simd>(&mut self, names: [&'static str; 2]) {
+        let (piece, groups) = (self.piece, self.groups);
+        for (way, name) in [Way::Fill, Way::Hyperbola].into_iter().zip(names) {
+            let kind = match S::FEATURES {
+                [] => Kind::Portable,
+                _ => Kind::Intrinsic,
+            };
+            let Some(row) = self.row(name, kind, S::FEATURES, 0) else {
+                continue;
+            };
+            let simd = S::detect();
+            self.rows.push((row, simd.is_some()));
+            if let Some(simd) = simd {
+                let verified = lanes_agree(simd, way, piece, groups);
+                self.add(groups, 8, verified, move |groups| {
+                    ask_lanes(simd, way, piece, groups)
+                });
+            }
+        }
+    }
 }
 
 impl Visitor for Entrants<'_> {
     fn visit<A: Sliders>(&mut self) {
-        let piece = self.piece;
-        let row = Row {
-            group: "sliders",
-            name: A::NAME,
-            kind: A::KIND,
-            needs: A::NEEDS,
-            subject: Subject::Slider {
-                piece,
-                source: self.source,
-                table_bytes: A::TABLE_BYTES,
-            },
-            measured: None,
-        };
-        if !row.is_wanted(self.options) {
+        let (piece, questions) = (self.piece, self.questions);
+        let Some(row) = self.row(A::NAME, A::KIND, A::NEEDS, A::TABLE_BYTES) else {
             return;
-        }
+        };
         let algorithm = A::detect();
         self.rows.push((row, algorithm.is_some()));
         if let Some(algorithm) = algorithm {
-            let pass = move |questions: &[Question]| ask(algorithm, piece, questions);
-            self.passes.push(Entrant {
-                verified: agrees(algorithm, piece, self.questions),
-                checksum: pass(self.questions),
-                pass: Box::new(pass),
+            let verified = agrees(algorithm, piece, questions);
+            self.add(questions, 1, verified, move |questions| {
+                ask(algorithm, piece, questions)
             });
         }
     }

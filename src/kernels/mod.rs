@@ -25,12 +25,14 @@
 pub(crate) mod board;
 pub(crate) mod danger;
 pub(crate) mod moves;
+mod one_slider;
 pub(crate) mod playable;
 pub(crate) mod rays;
 pub(crate) mod sums;
 mod survey;
 
 pub use moves::{attack_maps, checkers, count_moves, everything, mobility, pins};
+pub use one_slider::{Moves, OneSlider, Way, one_slider};
 pub use playable::unplayable;
 pub use survey::{Census, VerticalCounters, census, count_squares};
 

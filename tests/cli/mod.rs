@@ -1,5 +1,6 @@
 //! The command-line contract: every command, option, exit status and error.
 
+mod bench;
 mod completions;
 mod compute;
 mod convert;

@@ -1,0 +1,74 @@
+//! One slider on each board: the question of [`crate::sliders`], asked of the lanes.
+//!
+//! The kernels know two ways. [`Way::Fill`] is how all sliders of a side are answered together, and costs the
+//! same for one; [`Way::Hyperbola`] is how the lines of the king are found, and works for one piece only.
+//! No kernel needs this; it is here so that the laboratory can put the lanes beside the lookups.
+
+use super::rays::{ByLine, Rays};
+use crate::simd::{Lanes, Simd};
+
+/// How the lanes find the attacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Sweep and Kogge-Stone fills, direction by direction.
+    Fill,
+    /// Hyperbola quintessence on the lines through the piece.
+    Hyperbola,
+}
+
+/// Which lines the sliders move on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// Ranks and files.
+    Rook,
+    /// Diagonals.
+    Bishop,
+    /// All of them.
+    Queen,
+}
+
+/// Eight boards with one slider each.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct OneSlider {
+    /// The slider, one bit a board.
+    pub from: [u64; 8],
+    /// All occupied squares of each board, the slider's among them.
+    pub occupied: [u64; 8],
+}
+
+/// What the slider of each board attacks, up to and including the first occupied square.
+///
+/// To be called inside [`Simd::enter`], with constants for `way` and `moves`. Lanes whose `from` is not one
+/// bit, or not part of `occupied`, get unspecified answers.
+#[inline(always)]
+pub fn one_slider<S: Simd>(
+    simd: S,
+    way: Way,
+    moves: Moves,
+    boards: &OneSlider,
+    attacks: &mut [u64; 8],
+) {
+    for at in (0..8).step_by(S::WIDTH) {
+        let from = simd.load(&boards.from, at);
+        let occupied = simd.load(&boards.occupied, at);
+        let rays = Rays::new(occupied);
+        let lines = match way {
+            Way::Fill => rays
+                .directions(ByLine {
+                    rank: from,
+                    file: from,
+                    diagonal: from,
+                    antidiagonal: from,
+                })
+                .by_line(),
+            Way::Hyperbola => rays.from_one(from, from.lines_through_bit()),
+        };
+        let found = match moves {
+            Moves::Rook => lines.rank | lines.file,
+            Moves::Bishop => lines.diagonal | lines.antidiagonal,
+            Moves::Queen => lines.union(),
+        };
+        simd.store(found, attacks, at);
+    }
+}

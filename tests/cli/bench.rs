@@ -1,0 +1,68 @@
+//! `bench`: rows, their fields, and that they agree. Times are not looked at.
+
+use super::{complaint, json, output, sample};
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+
+/// Too short to measure anything, long enough to run everything.
+const AN_INSTANT: &str = "0.0001";
+
+#[test]
+fn slider_rows_have_all_fields_and_agree() {
+    let answer = json(0, &["bench", "sliders", "--json", "--seconds", AN_INSTANT]);
+    assert!(answer["version"].is_string() && answer["cpu"].is_string());
+    let mut names = BTreeSet::new();
+    let mut asked = BTreeSet::new();
+    let mut checksums: HashMap<(String, String), Value> = HashMap::new();
+    for row in answer["rows"].as_array().unwrap() {
+        let text = |key: &str| row[key].as_str().expect(key).to_owned();
+        names.insert(text("name"));
+        assert_eq!(text("group"), "sliders");
+        assert!(["intrinsic", "portable"].contains(&&*text("kind")));
+        assert!(row["needs"].is_array() && row["table_bytes"].is_u64());
+        asked.insert((text("source"), text("piece")));
+        if row["available"] == false {
+            assert!(row["ns_per_query"].is_null() && row["checksum"].is_null());
+            assert_ne!(row["needs"], Value::Array(Vec::new()), "{row}");
+            continue;
+        }
+        assert_eq!(row["verified"], true, "{row}");
+        assert!(row["ns_per_query"].as_f64().unwrap() > 0.0);
+        assert!(row["queries_per_second"].as_f64().unwrap() > 0.0);
+        let checksum = checksums
+            .entry((text("source"), text("piece")))
+            .or_insert_with(|| row["checksum"].clone());
+        assert_eq!(*checksum, row["checksum"], "{row}");
+    }
+    assert!(names.len() >= 20, "{names:?}");
+    assert_eq!(asked.len(), 9);
+}
+
+#[test]
+fn filter_input_and_tables() {
+    let famous = sample("famous.epd");
+    let own = ["bench", "--seconds", AN_INSTANT, "--filter", "kogge-stone"];
+    let table = output(0, &[&own[..], &["--input", &famous]].concat());
+    assert!(
+        table.contains("kogge-stone") && !table.contains("pext"),
+        "{table}"
+    );
+    assert!(table.contains("checksums"), "{table}");
+    let markdown = output(0, &[&own[..], &["--markdown", "--threads", "2"]].concat());
+    assert!(
+        markdown.contains("| kogge-stone") && markdown.contains("|--"),
+        "{markdown}"
+    );
+    let nothing = output(0, &["bench", "--filter", "no such row"]);
+    assert!(nothing.contains("no row"), "{nothing}");
+}
+
+#[test]
+fn wrong_arguments() {
+    for seconds in ["0", "-1", "NaN", "1e9"] {
+        let said = complaint(2, &["bench", &format!("--seconds={seconds}")]);
+        assert!(said.contains("seconds"), "{said}");
+    }
+    complaint(2, &["bench", "no-such-group"]);
+    complaint(2, &["bench", "--input", "no/such/file"]);
+}
