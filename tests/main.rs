@@ -12,6 +12,8 @@ mod formats;
 mod input;
 /// Counting the move tree from the lanes.
 mod perft;
+/// PGN: replay, oddities, selection, damage.
+mod pgn;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

@@ -135,11 +135,11 @@ impl Records {
         }
     }
 
-    /// Keeps those rows from `start` on for which `keep` says so.
+    /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, says so.
     pub(super) fn retain(&mut self, start: usize, mut keep: impl FnMut(usize) -> bool) {
         let len = self.len;
         let mut kept = Vec::with_capacity(len - start);
-        kept.extend((start..len).filter(|&row| keep(row)));
+        kept.extend((start..len).filter(|&row| keep(row - start)));
         if kept.len() == len - start {
             return;
         }

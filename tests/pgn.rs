@@ -1,0 +1,721 @@
+//! PGN: every position of every game as an independent replay gives it; chunks, damage, accounting.
+
+use crate::formats::{lines, read};
+use crate::support::{Random, shared_data};
+use cozy_chess::{Board, File, Move, Piece, Rank, Square};
+use lanefish::batch::{Batch, Field};
+use lanefish::chess::Position;
+use lanefish::formats::pgn::{Selection, boundary};
+use lanefish::pipeline::Summary;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Reads a text as a PGN file.
+fn read_text(text: &[u8], chunk_size: usize, threads: usize) -> (Batch, Summary) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    std::fs::write(&path, text).unwrap();
+    read(&[path], |options| {
+        options.chunk_size = chunk_size;
+        options.threads = threads;
+    })
+}
+
+/// Reads a text with a selection.
+fn select(text: &str, selection: Selection) -> (Batch, Summary) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    std::fs::write(&path, text).unwrap();
+    read(&[path], |options| {
+        options.decode.games = Some(Arc::new(selection));
+    })
+}
+
+fn fens(batch: &Batch) -> Vec<String> {
+    (0..batch.len())
+        .map(|row| batch.position(row).unwrap().to_string())
+        .collect()
+}
+
+fn reasons(summary: &Summary) -> Vec<&'static str> {
+    summary
+        .first_rejects
+        .iter()
+        .flat_map(|reject| reject.reasons.clone())
+        .collect()
+}
+
+/// Tags of a game and the moves of its main line, read in the plainest way; for tidy files only.
+fn plain_games(text: &str) -> Vec<(Option<String>, Vec<String>)> {
+    let mut games = Vec::new();
+    for game in text.split("[Event \"").skip(1) {
+        let fen = game
+            .lines()
+            .find_map(|line| line.strip_prefix("[FEN \"")?.strip_suffix("\"]"));
+        let movetext: String = game
+            .lines()
+            .skip(1)
+            .filter(|line| !line.starts_with('['))
+            .flat_map(|line| line.chars().chain(['\n']))
+            .collect();
+        let mut bare = String::new();
+        let (mut comment, mut depth) = (false, 0);
+        for letter in movetext.chars() {
+            match letter {
+                '{' => comment = true,
+                '}' => comment = false,
+                '(' if !comment => depth += 1,
+                ')' if !comment => depth -= 1,
+                '\r' => {}
+                _ if comment || depth > 0 => {}
+                '.' => bare.push_str(". "),
+                _ => bare.push(letter),
+            }
+        }
+        let moves = bare
+            .split_whitespace()
+            .filter(|token| {
+                !token.starts_with(|first: char| first.is_ascii_digit() || ".*$".contains(first))
+            })
+            .map(|token| token.trim_end_matches(['+', '#', '!', '?']).to_owned())
+            .collect();
+        games.push((fen.map(str::to_owned), moves));
+    }
+    games
+}
+
+/// The legal move that a SAN text means, by looking at all legal moves.
+fn find(board: &Board, san: &str) -> Option<Move> {
+    let color = board.side_to_move();
+    let mut legal = Vec::new();
+    board.generate_moves(|moves| {
+        legal.extend(moves);
+        false
+    });
+    // Castling is king takes own rook.
+    let castles = |mv: &Move| board.color_on(mv.to) == Some(color);
+    if let "O-O" | "O-O-O" = san {
+        return legal
+            .into_iter()
+            .find(|mv| castles(mv) && (mv.to.file() > mv.from.file()) == (san == "O-O"));
+    }
+    let (san, promotion) = match san.split_once('=') {
+        Some((san, piece)) => (san, piece.to_lowercase().parse::<Piece>().ok()),
+        None => (san, None),
+    };
+    let (piece, rest) = match san.chars().next()? {
+        letter @ ('K' | 'Q' | 'R' | 'B' | 'N') => {
+            (letter.to_lowercase().to_string().parse().ok()?, &san[1..])
+        }
+        _ => (Piece::Pawn, san),
+    };
+    let rest = rest.replace('x', "");
+    let to: Square = rest[rest.len() - 2..].parse().ok()?;
+    let origin = &rest[..rest.len() - 2];
+    let fits = |mv: &Move| {
+        board.piece_on(mv.from) == Some(piece)
+            && mv.to == to
+            && mv.promotion == promotion
+            && !castles(mv)
+            && origin.chars().all(|letter| {
+                let letter = letter.to_string();
+                letter.parse::<File>().map_or_else(
+                    |_| letter.parse::<Rank>().unwrap() == mv.from.rank(),
+                    |file| file == mv.from.file(),
+                )
+            })
+            && (piece != Piece::Pawn || !origin.is_empty() || mv.from.file() == to.file())
+    };
+    let mut fitting = legal.into_iter().filter(fits);
+    let found = fitting.next()?;
+    fitting.next().is_none().then_some(found)
+}
+
+/// The FEN of a board in our form: en passant only where a capture is legal.
+fn fen_of(board: &Board) -> String {
+    let mut captures = false;
+    if let Some(file) = board.en_passant() {
+        let rank = Rank::Sixth.relative_to(board.side_to_move());
+        board.generate_moves(|moves| {
+            captures |= moves.piece == Piece::Pawn
+                && moves.into_iter().any(|mv| {
+                    mv.to == Square::new(file, rank) && mv.from.file() != mv.to.file()
+                });
+            false
+        });
+    }
+    let text = format!("{board:#}");
+    let mut fields: Vec<&str> = text.split(' ').collect();
+    if !captures {
+        fields[3] = "-";
+    }
+    Position::from_fen(&fields.join(" ")).unwrap().to_string()
+}
+
+/// All positions of a file by the plain replay, up to the first bad move of each game.
+fn replay(text: &str) -> Vec<String> {
+    let mut positions = Vec::new();
+    for (fen, moves) in plain_games(text) {
+        let board = match fen {
+            None => Some(Board::default()),
+            Some(fen) => {
+                let shredder = Position::from_fen(&fen).map(|position| position.shredder_fen());
+                shredder
+                    .ok()
+                    .and_then(|fen| Board::from_fen(&fen, true).ok())
+            }
+        };
+        let Some(mut board) = board else { continue };
+        positions.push(fen_of(&board));
+        for san in moves {
+            let Some(mv) = find(&board, &san) else { break };
+            board.play(mv);
+            positions.push(fen_of(&board));
+        }
+    }
+    positions
+}
+
+#[test]
+fn every_position_of_the_lichess_slice_is_that_of_the_plain_replay() {
+    let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!((summary.games, summary.rejected), (438, 0));
+    assert_eq!(batch.len(), 28_976);
+    let (ours, theirs) = (fens(&batch), replay(&text));
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(ours, theirs);
+    }
+    let legal: u64 = (0..batch.len())
+        .map(|row| u64::from(batch.position(row).unwrap().count_legal()))
+        .sum();
+    assert_eq!(legal, 849_107);
+}
+
+#[test]
+fn the_moves_of_the_records_lead_from_each_to_the_next() {
+    let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let (batch, _) = read(&[path], |_| {});
+    let number = |field, row| batch.values(field).unwrap().number(row);
+    let mut results = [0; 3];
+    for row in 0..batch.len() {
+        let next = row + 1;
+        let same_game =
+            next < batch.len() && number(Field::Game, row) == number(Field::Game, next);
+        let bits = number(Field::Move, row);
+        assert_eq!(bits.is_some(), same_game, "row {row}");
+        if let Some(bits) = bits {
+            let mv = lanefish::chess::Move::from_bits(bits as u16).unwrap();
+            let mut position = batch.position(row).unwrap();
+            assert!(position.is_legal(mv));
+            position.make(mv);
+            assert_eq!(position, batch.position(next).unwrap());
+            assert_eq!(
+                number(Field::Ply, row).unwrap() + 1,
+                number(Field::Ply, next).unwrap()
+            );
+        } else {
+            results[number(Field::Result, row).unwrap() as usize] += 1;
+        }
+    }
+    assert_eq!(results, [215, 19, 204]);
+}
+
+/// What the awkward files hold: games, positions, and the reasons for which games are cut short or left out.
+#[test]
+fn awkward_files_give_exactly_the_games_that_can_be_read() {
+    let expected: [(&str, u64, usize, &[&str]); 17] = [
+        ("chess-library-backslash_header", 1, 96, &[]),
+        ("chess-library-black2move", 1, 1, &["illegal_move"]),
+        ("chess-library-comment_before_moves", 1, 140, &[]),
+        // Ends within a move: all before it is there.
+        ("chess-library-corrupted", 1, 125, &["bad_token"]),
+        ("chess-library-no_moves_two_games", 2, 2, &[]),
+        ("chess-library-no_result", 1, 1, &[]),
+        ("chess-library-variations", 1, 109, &[]),
+        (
+            "chess_db-ambiguous",
+            4,
+            162,
+            &["fen_castling_without_rook", "ambiguous_move"],
+        ),
+        ("chess_db-hayes", 9, 646, &[]),
+        // A blank line inside the moves of a game, which some readers take for its end.
+        ("chess_db-human_computer", 29, 2319, &[]),
+        (
+            "chess_db-immortal_games",
+            36,
+            1824,
+            &[
+                "ambiguous_move",
+                "illegal_move",
+                "ambiguous_move",
+                "illegal_move",
+                "ambiguous_move",
+                "ambiguous_move",
+            ],
+        ),
+        (
+            "python-chess-antichess-programfox",
+            2,
+            0,
+            &["variant", "variant"],
+        ),
+        ("python-chess-chessbase-empty-line", 1, 135, &[]),
+        ("python-chess-cutechess-fischerrandom", 4, 400, &[]),
+        ("python-chess-uci-moves", 1, 1, &["illegal_move"]),
+        ("python-chess-utf8-bom", 2, 2, &[]),
+        ("../lichess_db_1000k", 438, 28_976, &[]),
+    ];
+    for (name, games, positions, rejects) in expected {
+        let Some(path) = shared_data(&format!("pgn/awkward/{name}.pgn")) else {
+            continue;
+        };
+        let (batch, summary) = read(&[path], |_| {});
+        assert_eq!(
+            (summary.games, batch.len()),
+            (games, positions),
+            "{name}: games and positions"
+        );
+        let found = reasons(&summary);
+        assert_eq!(found.len(), rejects.len(), "{name}: {found:?}");
+        for (found, expected) in found.iter().zip(rejects) {
+            let fen_error = expected.starts_with("fen_") && found.starts_with("fen_");
+            assert!(found == expected || fen_error, "{name}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn tidy_awkward_files_replay_like_the_plain_replay() {
+    for name in [
+        "chess-library-backslash_header",
+        "chess-library-comment_before_moves",
+        "chess-library-variations",
+        "chess_db-hayes",
+        "python-chess-cutechess-fischerrandom",
+    ] {
+        let Some(path) = shared_data(&format!("pgn/awkward/{name}.pgn")) else {
+            continue;
+        };
+        let bytes = std::fs::read(&path).unwrap();
+        let text: String = bytes.iter().map(|&byte| byte as char).collect();
+        let (batch, _) = read(&[path], |_| {});
+        assert_eq!(fens(&batch), replay(&text), "{name}");
+    }
+}
+
+fn game(moves: &str) -> String {
+    format!("[Event \"?\"]\n[Result \"*\"]\n\n{moves} *\n\n")
+}
+
+/// The last position of a game, or why it was cut short.
+fn last(moves: &str) -> String {
+    let (batch, summary) = read_text(game(moves).as_bytes(), 1 << 20, 1);
+    match summary.first_rejects.first() {
+        Some(reject) => format!("{} {:?}", reject.reasons[0], reject.place.ply.unwrap()),
+        None => fens(&batch).pop().unwrap(),
+    }
+}
+
+#[test]
+fn spellings_of_the_same_moves() {
+    let plain = last("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6 5. Re1 O-O");
+    assert!(plain.starts_with("r1bq1rk1/pppp1ppp/2n2n2/2b1p3/2B1P3/5N2/PPPP1PPP/RNBQR1K1 w"));
+    for other in [
+        "1.e4 e5 2.Nf3 Nc6 3.Bc4 Bc5 4.O-O Nf6 5.Re1 O-O",
+        "e4 e5 Nf3 Nc6 Bc4 Bc5 O-O Nf6 Re1 O-O",
+        "1. e4 1... e5 2. Nf3 2... Nc6 3. Bc4 3. ... Bc5 4. 0-0 Nf6 5. Re1 0-0",
+        "1. e4! e5? 2. Nf3!? Nc6?! 3. Bc4!! Bc5?? 4. O-O! Nf6 $1 5. Re1 $14 $142 O-O",
+        "1. e4+ e5# 2. Nf3 {a comment} Nc6 ; another 3. Bb5\n3. Bc4 Bc5 (3... Be7 (3... d6) 4. d4) 4. O-O Nf6\n\
+         % 5. d4\n5. Re1 O-O",
+        "1. e2e4 e7e5 2. Ng1-f3 Nb8c6 3. Bf1c4 Bf8c5 4. O-O Ng8f6 5. Rf1e1 O-O",
+        "1. e4 e5 2. Ngf3 Nbc6 3. Bc4 Bc5 4. O-O Nf6 5. Rfe1 O-O",
+        "1. Pe4 Pe5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O+ Nf6 5. Re1 O-O",
+        "1. e4 { [%eval 0.1] } { more } 1... e5 2. Nf3 Nc6\r\n\r\n3. Bc4 Bc5 4. O-O Nf6 5. Re1 O-O",
+        "1… e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6 5. Re1 O-O",
+    ] {
+        assert_eq!(last(other), plain, "{other}");
+    }
+}
+
+#[test]
+fn promotions_and_en_passant_however_spelled() {
+    let start = "[FEN \"7k/P7/8/8/1p6/8/2P5/K7 w - - 0 1\"]\n\n1. c4 ";
+    for (moves, expected) in [
+        ("bxc3 2. a8=Q#", "Q6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
+        ("bxc3 e.p. 2. a8Q", "Q6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
+        ("bxc3e.p. 2. a8(N)", "N6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
+        ("b4xc3 2. a8/R", "R6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
+        ("Kg7 2. a8=B", "B7/6k1/8/8/1pP5/8/8/K7 b - - 0 2"),
+    ] {
+        let (batch, summary) = read_text(format!("{start}{moves} *\n").as_bytes(), 1 << 20, 1);
+        assert_eq!(summary.rejected, 0, "{moves}: {:?}", summary.first_rejects);
+        assert_eq!(fens(&batch).last().unwrap(), expected, "{moves}");
+        assert_eq!(fens(&batch)[1], "7k/P7/8/8/1pP5/8/8/K7 b - c3 0 1");
+    }
+}
+
+#[test]
+fn moves_that_the_rules_forbid_are_found_where_they_stand() {
+    for (moves, why) in [
+        ("1. e4 e5 2. Ke3", "illegal_move 2"),
+        ("1. e4 e5 2. Qh5 Nc6 3. Qxf7+ d5", "illegal_move 5"),
+        // The knight is pinned.
+        ("1. e4 e5 2. d4 Bb4+ 3. Nc3 Nf6 4. Nd5", "illegal_move 6"),
+        ("1. e4 d5 2. exd6", "illegal_move 2"),
+        ("1. e4 e5 2. O-O", "illegal_move 2"),
+        ("1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Ne3 4. Ndb5 Na6 5. Nd5 Nc5 6. Nc3", "ambiguous_move 10"),
+        ("1. e4 e5 2. hello", "bad_token 2"),
+        ("1. e4 e5 (2. Nf3", "open_variation 2"),
+        ("1. e4 e5 {2. Nf3", "open_comment 2"),
+        ("1. e9", "bad_token 0"),
+    ] {
+        assert_eq!(last(moves), why, "{moves}");
+    }
+}
+
+#[test]
+fn pins_tell_candidates_apart() {
+    // Both knights reach d2 by their steps, but the one on b1.. is free and the one on f3 pinned.
+    let text = "[FEN \"4k3/8/8/8/7b/8/5N2/1N2K3 w - - 0 1\"]\n\n1. Nd3 *\n\n\
+        [FEN \"4k3/8/8/8/7b/6N1/3N4/4K3 w - - 0 1\"]\n\n1. Ne4 Kd7 2. Nc3 *\n";
+    let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+    assert_eq!(reasons(&summary), ["illegal_move"]);
+    assert_eq!(
+        fens(&batch)[2],
+        "4k3/8/8/8/4N2b/6N1/8/4K3 b - - 1 1",
+        "the knight on g3 is pinned, so d2 is meant"
+    );
+}
+
+#[test]
+fn null_moves_pass_the_turn() {
+    assert!(last("1. e4 -- 2. d4 Z0 3. Nf3").contains(" b KQkq - "));
+    assert_eq!(last("1. e4 e5 2. Qh5 Nc6 3. Qxf7+ --"), "illegal_move 5");
+}
+
+#[test]
+fn games_begin_where_they_begin() {
+    for (text, games, positions) in [
+        ("", 0, 0),
+        ("\n\n \r\n", 0, 0),
+        ("\u{FEFF}", 0, 0),
+        ("*\n", 1, 1),
+        ("1-0\n\n0-1\n", 2, 2),
+        ("{only a comment} *\n", 1, 1),
+        ("1. e4 e5 1-0 {trailing} \n", 1, 3),
+        ("1. e4 e5\n\n[White \"x\"]\n\n1. d4\n", 2, 5),
+        ("[Event \"a\"]\n[Event \"b\"]\n", 2, 2),
+        ("[Event \"a\"]\n\n[Event \"b\"]\n\n*\n", 2, 2),
+        ("[Event \"a\"]\n\n[Site \"b\"]\n\n1. e4 *\n", 1, 2),
+        ("[Event \"a\"]\n1. e4 *\n[Event \"b\"]\n1. d4 *\n", 2, 4),
+        ("[Event \"a\"] [Site \"b\"]\n\n1. e4 *\n\u{FEFF}[Event \"b\"]\n\n1. d4 *\n\u{1A}", 2, 4),
+        ("% escaped\n[Event \"a\"]\n% [Event \"no\"]\n\n1. e4\n%1... Kx\ne5 *\n", 1, 3),
+        ("; comment\n[Event \"a\"]\n\n1. e4 ; [Event \"no\"]\ne5 *", 1, 3),
+        ("[Event \"a \"quoted\" [name]\"]\n\n1. e4 *\n", 1, 2),
+        ("[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n", 1, 3),
+    ] {
+        let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+        assert_eq!(
+            (summary.games, batch.len(), summary.rejected),
+            (games, positions, 0),
+            "{text:?}: {:?}",
+            summary.first_rejects
+        );
+    }
+}
+
+#[test]
+fn a_comment_without_end_costs_one_game() {
+    let text = "[Event \"a\"]\n\n1. e4 {lost e5 *\n\n[Event \"b\"]\n\n1. d4 {x} d5 *\n";
+    let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+    assert_eq!((summary.games, batch.len()), (2, 5));
+    assert_eq!(reasons(&summary), ["open_comment"]);
+    assert_eq!(summary.first_rejects[0].place.line, Some(3));
+    assert_eq!(summary.first_rejects[0].place.offset, 19);
+}
+
+#[test]
+fn rejects_say_where_and_in_what_position() {
+    let text = "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4\nd5 2. Nh6 Nf6 *\n\n[Event \"c\"]\n\n1. c4 *\n";
+    let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+    assert_eq!((summary.games, summary.records, batch.len()), (3, 8, 7));
+    let reject = &summary.first_rejects[0];
+    let place = &reject.place;
+    assert_eq!(
+        (place.line, place.offset, place.game, place.ply, place.record),
+        (Some(8), text.find("Nh6").unwrap() as u64, Some(1), Some(2), 5)
+    );
+    assert_eq!(
+        reject.message,
+        "illegal move `Nh6` in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2"
+    );
+    assert!(reject.raw.starts_with(b"[Event \"b\"]") && reject.raw.ends_with(b"*"));
+    assert_eq!(batch.values(Field::Game).unwrap().number(6), Some(2));
+}
+
+const TWO_GAMES: &str = "[Event \"a\"]\n[Site \"https://x/1\"]\n[UTCDate \"2025.05.01\"]\n[WhiteElo \"1500\"]\n\
+    [BlackElo \"1600\"]\n[ECO \"C20\"]\n[Opening \"King's Pawn\"]\n[TimeControl \"300+3\"]\n\
+    [Termination \"Normal\"]\n[Result \"1-0\"]\n\n\
+    1. e4 { [%eval 0.17] [%clk 0:05:00] } e5 { [%eval -1.2] [%clk 0:04:59.5] } 2. Nf3 { [%eval #4] } 1-0\n\n\
+    [Event \"b\"]\n[Date \"2024.??.??\"]\n[WhiteElo \"?\"]\n[TimeControl \"-\"]\n[Result \"0-1\"]\n\n\
+    1. d4 { [%eval #-2] } 0-1\n";
+
+#[test]
+fn columns_come_from_tags_and_comments() {
+    let (batch, summary) = read_text(TWO_GAMES.as_bytes(), 1 << 20, 1);
+    assert_eq!(summary.rejected, 0);
+    let fields = |row: usize| lines(&batch)[row].split_once(" 1 ").map(|(_, rest)| rest.to_owned());
+    assert_eq!(
+        fields(0).unwrap(),
+        "result=2 move=1804 ply=0 game=0 white_elo=1500 black_elo=1600 clock=30000 eco=C20 \
+         opening=King's Pawn time_control=300+3 date=2025.05.01 site=https://x/1"
+    );
+    let number = |field, row| batch.values(field).unwrap().number(row);
+    let scores: Vec<_> = (0..6).map(|row| number(Field::Score, row)).collect();
+    assert_eq!(
+        scores,
+        [None, Some(17), Some(-120), Some(31996), None, Some(-31998)]
+    );
+    assert_eq!(number(Field::Clock, 1), Some(29950));
+    assert_eq!(number(Field::Clock, 2), None);
+    assert_eq!(number(Field::WhiteElo, 4), None);
+    assert_eq!(number(Field::Result, 4), Some(0));
+    let text = |field, row| batch.values(field).unwrap().text(row).map(|text| text.to_string());
+    assert_eq!(text(Field::Date, 4).as_deref(), Some("2024.??.??"));
+    assert_eq!(text(Field::TimeControl, 4).as_deref(), Some("-"));
+}
+
+#[test]
+fn selections_take_what_they_say_and_count_the_rest() {
+    let plain = Selection::default;
+    let cases: [(&str, Selection, usize, u64, u64); 16] = [
+        ("plies", Selection { first_ply: 1, last_ply: Some(2), ..plain() }, 3, 0, 3),
+        ("skip-book", Selection { skip_book: 2, ..plain() }, 2, 0, 4),
+        ("every", Selection { every: 2, ..plain() }, 3, 0, 3),
+        ("last", Selection { last: true, ..plain() }, 2, 0, 4),
+        ("max-per-game", Selection { max_per_game: Some(1), ..plain() }, 2, 0, 4),
+        ("min-elo", Selection { min_elo: Some(1500), ..plain() }, 4, 1, 2),
+        ("max-elo", Selection { max_elo: Some(1550), ..plain() }, 0, 2, 6),
+        ("time-control", Selection { time_controls: vec!["rapid".parse().unwrap()], ..plain() }, 0, 2, 6),
+        ("time-control", Selection { time_controls: vec!["blitz".parse().unwrap()], ..plain() }, 4, 1, 2),
+        ("time-control", Selection { time_controls: vec!["-".parse().unwrap()], ..plain() }, 2, 1, 4),
+        ("result", Selection { results: vec![None], ..plain() }, 0, 2, 6),
+        ("min-plies", Selection { min_plies: 2, ..plain() }, 4, 1, 2),
+        ("termination", Selection { terminations: vec!["normal".into()], ..plain() }, 4, 1, 2),
+        ("eco", Selection { ecos: vec!["C2-C30".parse().unwrap()], ..plain() }, 4, 1, 2),
+        ("since", Selection { since: Some("2025".parse().unwrap()), ..plain() }, 4, 1, 2),
+        ("until", Selection { until: Some("2024-12-31".parse().unwrap()), ..plain() }, 2, 1, 4),
+    ];
+    for (option, selection, positions, games_out, positions_out) in cases {
+        let (batch, summary) = select(TWO_GAMES, selection);
+        let left_out = summary.left_out[option];
+        assert_eq!(
+            (batch.len(), left_out.games, left_out.positions),
+            (positions, games_out, positions_out),
+            "{option}"
+        );
+        assert_eq!(summary.games, 2);
+    }
+}
+
+#[test]
+fn samples_depend_on_the_seed_alone() {
+    let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let sample = |seed, chunk_size, threads| {
+        let (batch, _) = read(std::slice::from_ref(&path), |options| {
+            options.chunk_size = chunk_size;
+            options.threads = threads;
+            options.decode.games = Some(Arc::new(Selection {
+                max_per_game: Some(3),
+                seed,
+                ..Selection::default()
+            }));
+        });
+        lines(&batch)
+    };
+    let one = sample(1, 1 << 20, 1);
+    assert!(one.len() > 3 * 400);
+    assert!(one == sample(1, 1 << 17, 2));
+    assert!(one != sample(2, 1 << 20, 1));
+}
+
+#[test]
+fn variations_are_walked_when_asked_for() {
+    let text = game("1. e4 e5 (1... c5 2. Nf3 (2. c3 d5) 2... d6) (1... e6) 2. Nf3 Nc6");
+    let variations = Selection {
+        variations: true,
+        ..Selection::default()
+    };
+    let (batch, summary) = select(&text, variations);
+    assert_eq!((summary.rejected, batch.len()), (0, 11));
+    let plies: Vec<_> = (0..11)
+        .map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap())
+        .collect();
+    assert_eq!(plies, [0, 1, 2, 2, 3, 3, 4, 4, 2, 3, 4]);
+    assert!(fens(&batch)[5].starts_with("rnbqkbnr/pp1ppppp/8/2p5/4P3/2P5/PP1P1PPP/RNBQKBNR b"));
+    assert!(fens(&batch)[10].starts_with("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w"));
+}
+
+#[test]
+fn bad_games_can_be_dropped_whole() {
+    let text = game("1. e4 e5 2. Ke3") + &game("1. d4");
+    let dropping = Selection {
+        drop_bad_games: true,
+        ..Selection::default()
+    };
+    let (batch, summary) = select(&text, dropping);
+    assert_eq!((batch.len(), summary.games, summary.rejected), (2, 2, 1));
+    assert_eq!(summary.left_out["drop-bad-games"].positions, 3);
+}
+
+/// All awkward files and part of the slice in one.
+fn everything() -> Option<Vec<u8>> {
+    let folder = shared_data("pgn/awkward")?;
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths.push(shared_data("wrappers/lichess_db_100k.pgn")?);
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(std::fs::read(path).unwrap());
+        all.extend(b"\n\n");
+    }
+    Some(all)
+}
+
+#[test]
+fn neither_chunks_nor_threads_change_anything() {
+    let Some(text) = everything() else { return };
+    // The text twice, for cuts need some text behind them.
+    let text = [&text[..], &text].concat();
+    let (whole, summary) = read_text(&text, 1 << 30, 1);
+    let whole = lines(&whole);
+    for (chunk_size, threads) in [(64, 1), (10_000, 2), (100_000, 8)] {
+        let (batch, other) = read_text(&text, chunk_size, threads);
+        assert!(lines(&batch) == whole, "{chunk_size}");
+        assert_eq!(other.games, summary.games);
+        assert_eq!(other.records, summary.records);
+        let told = |summary: &Summary| -> Vec<_> {
+            let rejects = summary.first_rejects.iter();
+            rejects
+                .map(|reject| {
+                    let place = &reject.place;
+                    let game = (place.game, place.ply, reject.message.clone());
+                    (place.line, place.offset, place.record, game)
+                })
+                .collect()
+        };
+        assert_eq!(told(&other), told(&summary));
+    }
+}
+
+/// Games as they are seen from outside: lines that begin with `[Event "` after an empty line, or first.
+fn events(text: &[u8]) -> u64 {
+    let mut count = u64::from(text.starts_with(b"[Event \""));
+    count += text
+        .windows(10)
+        .filter(|window| window == b"\n\n[Event \"")
+        .count() as u64;
+    count
+}
+
+#[test]
+fn cuts_and_flipped_bits_lose_nothing_silently() {
+    let Some(path) = shared_data("wrappers/lichess_db_100k.pgn") else {
+        return;
+    };
+    let text = std::fs::read(path).unwrap();
+    let text = &text[..30_000];
+    let mut random = Random::new(7);
+    for round in 0..600 {
+        let mut damaged = text.to_vec();
+        if round % 2 == 0 {
+            damaged.truncate(random.below(text.len() as u64) as usize);
+        } else {
+            let at = random.below(text.len() as u64) as usize;
+            damaged[at] ^= 1 << random.below(8);
+        }
+        let (batch, summary) = read_damaged(&damaged);
+        assert!(
+            summary.games >= events(&damaged),
+            "round {round}: {} games of {}",
+            summary.games,
+            events(&damaged)
+        );
+        assert_eq!(batch.len() as u64 + summary.rejected, summary.records);
+    }
+}
+
+fn read_damaged(text: &[u8]) -> (Batch, Summary) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    std::fs::write(&path, text).unwrap();
+    read(&[path], |options| {
+        options.from = Some(lanefish::formats::Format::Pgn);
+    })
+}
+
+#[test]
+fn any_bytes_at_all_are_read_to_the_end() {
+    let mut random = Random::new(11);
+    let alphabet = b"[]{}();%$*!?+#=.-/\\\"\n\n\r \t012345678abcdefghxNBRQKOPZ\xFF\xC3";
+    for round in 0..400 {
+        let len = random.below(300) as usize;
+        let text: Vec<u8> = (0..len)
+            .map(|_| match random.below(12) {
+                0 => random.next() as u8,
+                _ => alphabet[random.below(alphabet.len() as u64) as usize],
+            })
+            .collect();
+        let (whole, summary) = read_damaged(&text);
+        assert_eq!(whole.len() as u64 + summary.rejected, summary.records, "round {round}");
+    }
+}
+
+#[test]
+fn boundaries_hold_whatever_the_comments_do() {
+    let pieces = [
+        "\n\n[Event \"x\"]\n\n",
+        "{",
+        "}",
+        " 1. e4 e5 ",
+        "; {\n",
+        "\n% }\n",
+        "*",
+        "(",
+        ")",
+        "\r\n\r\n[Event \"y\"]\r\n",
+        "[Site \"}{\"]\n",
+        "garbage",
+    ];
+    let mut random = Random::new(3);
+    for _ in 0..150 {
+        let count = 20 + random.below(40);
+        let text: String = (0..count)
+            .map(|_| pieces[random.below(pieces.len() as u64) as usize])
+            .collect();
+        let text = text.as_bytes();
+        let (whole, summary) = read_damaged(text);
+        let mut limit = text.len();
+        while let Some(cut) = boundary(text, limit, true) {
+            let (first, before) = read_damaged(&text[..cut]);
+            let (second, after) = read_damaged(&text[cut..]);
+            assert_eq!(before.games + after.games, summary.games);
+            assert_eq!(before.rejected + after.rejected, summary.rejected);
+            assert!([fens(&first), fens(&second)].concat() == fens(&whole));
+            limit = cut - 1;
+        }
+    }
+}
