@@ -138,9 +138,9 @@ fn fen_of(board: &Board) -> String {
         let rank = Rank::Sixth.relative_to(board.side_to_move());
         board.generate_moves(|moves| {
             captures |= moves.piece == Piece::Pawn
-                && moves.into_iter().any(|mv| {
-                    mv.to == Square::new(file, rank) && mv.from.file() != mv.to.file()
-                });
+                && moves
+                    .into_iter()
+                    .any(|mv| mv.to == Square::new(file, rank) && mv.from.file() != mv.to.file());
             false
         });
     }
@@ -206,8 +206,7 @@ fn the_moves_of_the_records_lead_from_each_to_the_next() {
     let mut results = [0; 3];
     for row in 0..batch.len() {
         let next = row + 1;
-        let same_game =
-            next < batch.len() && number(Field::Game, row) == number(Field::Game, next);
+        let same_game = next < batch.len() && number(Field::Game, row) == number(Field::Game, next);
         let bits = number(Field::Move, row);
         assert_eq!(bits.is_some(), same_game, "row {row}");
         if let Some(bits) = bits {
@@ -287,7 +286,10 @@ fn awkward_files_give_exactly_the_games_that_can_be_read() {
         assert_eq!(found.len(), rejects.len(), "{name}: {found:?}");
         for (found, expected) in found.iter().zip(rejects) {
             let fen_error = expected.starts_with("fen_") && found.starts_with("fen_");
-            assert!(found == expected || fen_error, "{name}: {found}, not {expected}");
+            assert!(
+                found == expected || fen_error,
+                "{name}: {found}, not {expected}"
+            );
         }
     }
 }
@@ -371,7 +373,10 @@ fn moves_that_the_rules_forbid_are_found_where_they_stand() {
         ("1. e4 e5 2. d4 Bb4+ 3. Nc3 Nf6 4. Nd5", "illegal_move 6"),
         ("1. e4 d5 2. exd6", "illegal_move 2"),
         ("1. e4 e5 2. O-O", "illegal_move 2"),
-        ("1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Ne3 4. Ndb5 Na6 5. Nd5 Nc5 6. Nc3", "ambiguous_move 10"),
+        (
+            "1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Ne3 4. Ndb5 Na6 5. Nd5 Nc5 6. Nc3",
+            "ambiguous_move 10",
+        ),
         ("1. e4 e5 2. hello", "bad_token 2"),
         ("1. e4 e5 (2. Nf3", "open_variation 2"),
         ("1. e4 e5 {2. Nf3", "open_comment 2"),
@@ -416,11 +421,27 @@ fn games_begin_where_they_begin() {
         ("[Event \"a\"]\n\n[Event \"b\"]\n\n*\n", 2, 2),
         ("[Event \"a\"]\n\n[Site \"b\"]\n\n1. e4 *\n", 1, 2),
         ("[Event \"a\"]\n1. e4 *\n[Event \"b\"]\n1. d4 *\n", 2, 4),
-        ("[Event \"a\"] [Site \"b\"]\n\n1. e4 *\n\u{FEFF}[Event \"b\"]\n\n1. d4 *\n\u{1A}", 2, 4),
-        ("% escaped\n[Event \"a\"]\n% [Event \"no\"]\n\n1. e4\n%1... Kx\ne5 *\n", 1, 3),
-        ("; comment\n[Event \"a\"]\n\n1. e4 ; [Event \"no\"]\ne5 *", 1, 3),
+        (
+            "[Event \"a\"] [Site \"b\"]\n\n1. e4 *\n\u{FEFF}[Event \"b\"]\n\n1. d4 *\n\u{1A}",
+            2,
+            4,
+        ),
+        (
+            "% escaped\n[Event \"a\"]\n% [Event \"no\"]\n\n1. e4\n%1... Kx\ne5 *\n",
+            1,
+            3,
+        ),
+        (
+            "; comment\n[Event \"a\"]\n\n1. e4 ; [Event \"no\"]\ne5 *",
+            1,
+            3,
+        ),
         ("[Event \"a \"quoted\" [name]\"]\n\n1. e4 *\n", 1, 2),
-        ("[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n", 1, 3),
+        (
+            "[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n",
+            1,
+            3,
+        ),
     ] {
         let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
         assert_eq!(
@@ -450,8 +471,20 @@ fn rejects_say_where_and_in_what_position() {
     let reject = &summary.first_rejects[0];
     let place = &reject.place;
     assert_eq!(
-        (place.line, place.offset, place.game, place.ply, place.record),
-        (Some(8), text.find("Nh6").unwrap() as u64, Some(1), Some(2), 5)
+        (
+            place.line,
+            place.offset,
+            place.game,
+            place.ply,
+            place.record
+        ),
+        (
+            Some(8),
+            text.find("Nh6").unwrap() as u64,
+            Some(1),
+            Some(2),
+            5
+        )
     );
     assert_eq!(
         reject.message,
@@ -472,7 +505,11 @@ const TWO_GAMES: &str = "[Event \"a\"]\n[Site \"https://x/1\"]\n[UTCDate \"2025.
 fn columns_come_from_tags_and_comments() {
     let (batch, summary) = read_text(TWO_GAMES.as_bytes(), 1 << 20, 1);
     assert_eq!(summary.rejected, 0);
-    let fields = |row: usize| lines(&batch)[row].split_once(" 1 ").map(|(_, rest)| rest.to_owned());
+    let fields = |row: usize| {
+        lines(&batch)[row]
+            .split_once(" 1 ")
+            .map(|(_, rest)| rest.to_owned())
+    };
     assert_eq!(
         fields(0).unwrap(),
         "result=2 move=1804 ply=0 game=0 white_elo=1500 black_elo=1600 clock=30000 eco=C20 \
@@ -488,7 +525,13 @@ fn columns_come_from_tags_and_comments() {
     assert_eq!(number(Field::Clock, 2), None);
     assert_eq!(number(Field::WhiteElo, 4), None);
     assert_eq!(number(Field::Result, 4), Some(0));
-    let text = |field, row| batch.values(field).unwrap().text(row).map(|text| text.to_string());
+    let text = |field, row| {
+        batch
+            .values(field)
+            .unwrap()
+            .text(row)
+            .map(|text| text.to_string())
+    };
     assert_eq!(text(Field::Date, 4).as_deref(), Some("2024.??.??"));
     assert_eq!(text(Field::TimeControl, 4).as_deref(), Some("-"));
 }
@@ -497,22 +540,167 @@ fn columns_come_from_tags_and_comments() {
 fn selections_take_what_they_say_and_count_the_rest() {
     let plain = Selection::default;
     let cases: [(&str, Selection, usize, u64, u64); 16] = [
-        ("plies", Selection { first_ply: 1, last_ply: Some(2), ..plain() }, 3, 0, 3),
-        ("skip-book", Selection { skip_book: 2, ..plain() }, 2, 0, 4),
-        ("every", Selection { every: 2, ..plain() }, 3, 0, 3),
-        ("last", Selection { last: true, ..plain() }, 2, 0, 4),
-        ("max-per-game", Selection { max_per_game: Some(1), ..plain() }, 2, 0, 4),
-        ("min-elo", Selection { min_elo: Some(1500), ..plain() }, 4, 1, 2),
-        ("max-elo", Selection { max_elo: Some(1550), ..plain() }, 0, 2, 6),
-        ("time-control", Selection { time_controls: vec!["rapid".parse().unwrap()], ..plain() }, 0, 2, 6),
-        ("time-control", Selection { time_controls: vec!["blitz".parse().unwrap()], ..plain() }, 4, 1, 2),
-        ("time-control", Selection { time_controls: vec!["-".parse().unwrap()], ..plain() }, 2, 1, 4),
-        ("result", Selection { results: vec![None], ..plain() }, 0, 2, 6),
-        ("min-plies", Selection { min_plies: 2, ..plain() }, 4, 1, 2),
-        ("termination", Selection { terminations: vec!["normal".into()], ..plain() }, 4, 1, 2),
-        ("eco", Selection { ecos: vec!["C2-C30".parse().unwrap()], ..plain() }, 4, 1, 2),
-        ("since", Selection { since: Some("2025".parse().unwrap()), ..plain() }, 4, 1, 2),
-        ("until", Selection { until: Some("2024-12-31".parse().unwrap()), ..plain() }, 2, 1, 4),
+        (
+            "plies",
+            Selection {
+                first_ply: 1,
+                last_ply: Some(2),
+                ..plain()
+            },
+            3,
+            0,
+            3,
+        ),
+        (
+            "skip-book",
+            Selection {
+                skip_book: 2,
+                ..plain()
+            },
+            2,
+            0,
+            4,
+        ),
+        (
+            "every",
+            Selection {
+                every: 2,
+                ..plain()
+            },
+            3,
+            0,
+            3,
+        ),
+        (
+            "last",
+            Selection {
+                last: true,
+                ..plain()
+            },
+            2,
+            0,
+            4,
+        ),
+        (
+            "max-per-game",
+            Selection {
+                max_per_game: Some(1),
+                ..plain()
+            },
+            2,
+            0,
+            4,
+        ),
+        (
+            "min-elo",
+            Selection {
+                min_elo: Some(1500),
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "max-elo",
+            Selection {
+                max_elo: Some(1550),
+                ..plain()
+            },
+            0,
+            2,
+            6,
+        ),
+        (
+            "time-control",
+            Selection {
+                time_controls: vec!["rapid".parse().unwrap()],
+                ..plain()
+            },
+            0,
+            2,
+            6,
+        ),
+        (
+            "time-control",
+            Selection {
+                time_controls: vec!["blitz".parse().unwrap()],
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "time-control",
+            Selection {
+                time_controls: vec!["-".parse().unwrap()],
+                ..plain()
+            },
+            2,
+            1,
+            4,
+        ),
+        (
+            "result",
+            Selection {
+                results: vec![None],
+                ..plain()
+            },
+            0,
+            2,
+            6,
+        ),
+        (
+            "min-plies",
+            Selection {
+                min_plies: 2,
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "termination",
+            Selection {
+                terminations: vec!["normal".into()],
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "eco",
+            Selection {
+                ecos: vec!["C2-C30".parse().unwrap()],
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "since",
+            Selection {
+                since: Some("2025".parse().unwrap()),
+                ..plain()
+            },
+            4,
+            1,
+            2,
+        ),
+        (
+            "until",
+            Selection {
+                until: Some("2024-12-31".parse().unwrap()),
+                ..plain()
+            },
+            2,
+            1,
+            4,
+        ),
     ];
     for (option, selection, positions, games_out, positions_out) in cases {
         let (batch, summary) = select(TWO_GAMES, selection);
@@ -680,7 +868,11 @@ fn any_bytes_at_all_are_read_to_the_end() {
             })
             .collect();
         let (whole, summary) = read_damaged(&text);
-        assert_eq!(whole.len() as u64 + summary.rejected, summary.records, "round {round}");
+        assert_eq!(
+            whole.len() as u64 + summary.rejected,
+            summary.records,
+            "round {round}"
+        );
     }
 }
 
