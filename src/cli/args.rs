@@ -65,6 +65,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 
+    /// Replace output files that exist
+    #[arg(long, global = true)]
+    pub(crate) force: bool,
+
     /// Skip so many records
     #[arg(
         long,
@@ -165,10 +169,6 @@ pub(crate) struct OutputArgs {
     /// Write to this file instead of standard output; it appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Replace the output file if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 /// The commands, one file each.

@@ -92,7 +92,7 @@ impl ComputeArgs {
             Err(error) => bail!("{error}; --list-columns prints all of them"),
         };
         let rows = self.rows()?.format();
-        let mut output = Output::open(&self.output)?;
+        let mut output = Output::open(self.output.output.as_deref(), session.global().force)?;
         let mut header = Vec::new();
         rows.header(&columns, &mut header);
         output.put(&header)?;

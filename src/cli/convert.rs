@@ -56,7 +56,11 @@ impl Job for Encode {
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to.as_deref(), &self.output, None)?;
-        let mut output = RecordOutput::open(format, &self.output)?;
+        let mut output = RecordOutput::open(
+            format,
+            self.output.output.as_deref(),
+            session.global().force,
+        )?;
         let run = Run {
             fields: Fields::ALL,
             ..Run::default()

@@ -44,7 +44,11 @@ const SHARD: u64 = 1 << 14;
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to.as_deref(), &self.output, Some(Format::Fen))?;
-        let mut output = RecordOutput::open(format, &self.output)?;
+        let mut output = RecordOutput::open(
+            format,
+            self.output.output.as_deref(),
+            session.global().force,
+        )?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
@@ -54,11 +58,12 @@ impl GenerateArgs {
                 .map(|first| {
                     let (sender, receiver) = sync_channel(1);
                     scope.spawn(move || {
-                        let mine = (first..shards).step_by(threads as usize);
-                        // Nobody receives any more when writing has failed.
-                        let _ = mine
-                            .map(|shard| self.shard(shard, format))
-                            .try_for_each(|encoded| sender.send(encoded));
+                        for shard in (first..shards).step_by(threads as usize) {
+                            // Nobody receives any more when writing has failed.
+                            if sender.send(self.shard(shard, format)).is_err() {
+                                break;
+                            }
+                        }
                     });
                     receiver
                 })

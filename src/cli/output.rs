@@ -11,7 +11,7 @@ use lanefish::output::text::{holds, write_line};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Standard output or a file.
 #[derive(Debug)]
@@ -29,8 +29,9 @@ pub(crate) enum Output {
 const BUFFER: usize = 1 << 18;
 
 impl Output {
-    pub(crate) fn open(args: &OutputArgs) -> Result<Self> {
-        let path = match &args.output {
+    /// Opens a file, or standard output for `-` and nothing.
+    pub(crate) fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+        let path = match path {
             Some(path) if path.as_os_str() != "-" => path,
             _ => {
                 return Ok(Self::Stdout(BufWriter::with_capacity(
@@ -44,17 +45,17 @@ impl Output {
         }
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let failed = |source| Error::Write {
-                path: path.clone(),
+                path: path.to_owned(),
                 source,
             };
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
             let out = BufWriter::with_capacity(BUFFER, file);
             return Ok(Self::Special {
-                path: path.clone(),
+                path: path.to_owned(),
                 out,
             });
         }
-        Ok(Self::File(AtomicFile::create(path, args.force)?))
+        Ok(Self::File(AtomicFile::create(path, force)?))
     }
 
     /// Its name.
@@ -172,8 +173,8 @@ impl Encoded {
 
 impl RecordOutput {
     /// Begins an output.
-    pub(crate) fn open(format: Format, args: &OutputArgs) -> Result<Self> {
-        let output = Output::open(args)?;
+    pub(crate) fn open(format: Format, path: Option<&Path>, force: bool) -> Result<Self> {
+        let output = Output::open(path, force)?;
         if format != Format::Boards {
             return Ok(Self::Lines(output));
         }

@@ -2,6 +2,7 @@
 
 use super::args::{Global, Reading, TierChoice, ValidityChoice};
 use super::numbers::grouped;
+use super::output::Output;
 use super::progress::Meter;
 use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
@@ -12,7 +13,6 @@ use lanefish::chess::validity::Validity;
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::Inputs;
-use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
 use lanefish::tiers::{Analyzer, Tier, Wanted};
 use std::io::Write;
@@ -151,18 +151,15 @@ impl<'a> Session<'a> {
         }
         let mut rejects = match &self.global.rejects {
             None => None,
-            Some(path) => Some(AtomicFile::create(path, true)?),
+            path => Some(Output::open(path.as_deref(), self.global.force)?),
         };
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
-            if let Some(file) = &mut rejects {
-                let mut line = Vec::new();
-                reject.write_line(&mut line);
-                file.write_all(&line).map_err(|source| Error::Write {
-                    path: file.path().to_owned(),
-                    source,
-                })?;
-            }
-            Ok(())
+            let Some(output) = &mut rejects else {
+                return Ok(());
+            };
+            let mut line = Vec::new();
+            reject.write_line(&mut line);
+            output.put(&line)
         };
         let mut meter = Meter::new(self.global.progress, inputs.total_bytes());
         let mut on_progress = |progress| meter.show(progress);
@@ -178,7 +175,7 @@ impl<'a> Session<'a> {
                 },
                 from,
                 strict: self.global.strict,
-                skip: self.global.skip + run.skip.unwrap_or(0),
+                skip: self.global.skip.saturating_add(run.skip.unwrap_or(0)),
                 limit: self.global.limit.or(run.limit),
                 past_damage: run.past_damage,
                 on_reject: Some(&mut on_reject),
@@ -190,10 +187,10 @@ impl<'a> Session<'a> {
             sink,
         );
         meter.finish();
-        if let Some(file) = rejects
+        if let Some(output) = rejects
             && !matches!(summary.failure, Some(Error::Interrupted))
         {
-            file.commit()?;
+            output.finish()?;
         }
         Ok(Timed {
             summary,

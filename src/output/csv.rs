@@ -26,7 +26,7 @@ impl RowFormat for Csv {
 }
 
 /// Every field is followed by a comma; the last comma becomes the line's end.
-fn end_line(out: &mut Vec<u8>) {
+fn end_line(out: &mut [u8]) {
     if let Some(last) = out.last_mut() {
         *last = b'\n';
     }

@@ -115,6 +115,9 @@ fn rejects_are_told_counted_and_written() {
             .all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit()))
     );
     assert_eq!(complaint(1, &["-q", "stats", &file]), "");
+    // It is an output file like any other.
+    assert!(complaint(2, &["stats", "--rejects", &rejects, &file]).contains("--force"));
+    complaint(1, &["stats", "--rejects", &rejects, "--force", &file]);
 }
 
 #[test]
@@ -216,4 +219,72 @@ fn progress_goes_to_standard_error() {
         complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]),
         ""
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    use std::process::{Command, Stdio};
+    for arguments in [
+        &["compute"][..],
+        &["convert", "--to", "boards"],
+        &["stats", "--json"],
+    ] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let done = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+            .args(arguments)
+            .arg(sample("sample.epd"))
+            .stdout(Stdio::from(full))
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert!(told.contains("standard output"), "{told}");
+    }
+    let told = complaint(
+        2,
+        &[
+            "compute",
+            "-o",
+            "/dev/full",
+            "--format",
+            "csv",
+            &sample("sample.epd"),
+        ],
+    );
+    assert!(told.contains("/dev/full"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_no_file() {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+    let dir = Dir::new();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+        .args(["generate", "-n", "4000000000", "-o", &dir.name("a.boards")])
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while dir.list().is_empty() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "nothing was begun"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let signal = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    if !signal.is_ok_and(|status| status.success()) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        eprintln!("SKIPPED: no `kill` command here");
+        return;
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(dir.list(), [""; 0]);
 }
