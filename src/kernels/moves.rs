@@ -9,7 +9,7 @@ use super::board::{Board, Side};
 use super::danger::{Danger, attackers, pawn_attacks_down, pawn_attacks_up};
 use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
-use super::sums::{Sums, WEIGHTS};
+use super::sums::Sums;
 use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
 use crate::block::Group;
 use crate::simd::{Lanes, Simd, inlined};
@@ -30,15 +30,15 @@ pub fn count_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     let men = Men::unless_pinned(&board.us, &danger);
     let pieces = men.reach(&rays);
     let moves = Moves::new(simd, &board, &danger, &men, pieces);
-    let [m1, m2, m4, m8, m16] = moves.sums.planes;
-    let [w1, w2, w4, w8, w16] = WEIGHTS;
+    let [m1, m2, m4, ..] = moves.sums.planes;
     simd.store_weighted_counts(
         moves.castles.add(moves.en_passants),
-        [m1, m2, m4, m8, m16, moves.pawns.promotions()],
-        [w1, w2, w4, w8, w16, 3],
+        [m1, m2, m4, moves.pawns.promotions()],
+        [1, 2, 4, 3],
         &mut out.counts,
         at,
     );
+    add_crowds(simd, moves.sums, 1, &mut out.counts, at);
 }
 
 /// Counts legal moves with their kinds, and finds checkers, pins and both attack maps, of the lanes `at..`
@@ -100,9 +100,9 @@ pub fn everything<S: Simd, const CHECKED: bool>(
         .add(en_passants)
         .add(en_passants.shl::<CAPTURES>())
         .add(en_passants.shl::<EN_PASSANTS>());
-    let [m1, m2, m4, m8, m16] = moves.sums.planes;
-    let [c1, c2, c4, c8, c16] = moves.sums.within(board.them.all).planes;
-    let [w1, w2, w4, w8, w16] = WEIGHTS;
+    let captures = moves.sums.within(board.them.all);
+    let [m1, m2, m4, ..] = moves.sums.planes;
+    let [c1, c2, c4, ..] = captures.planes;
     let capture = 1 << CAPTURES;
     simd.store_weighted_counts(
         base,
@@ -110,33 +110,39 @@ pub fn everything<S: Simd, const CHECKED: bool>(
             m1,
             m2,
             m4,
-            m8,
-            m16,
             c1,
             c2,
             c4,
-            c8,
-            c16,
             moves.pawns.promotions(),
             moves.pawns.capture_promotions,
         ],
         [
-            w1,
-            w2,
-            w4,
-            w8,
-            w16,
-            w1 * capture,
-            w2 * capture,
-            w4 * capture,
-            w8 * capture,
-            w16 * capture,
+            1,
+            2,
+            4,
+            capture,
+            2 * capture,
+            4 * capture,
             3 | 4 << PROMOTIONS,
             3 * capture,
         ],
         &mut out.counts,
         at,
     );
+    add_crowds(simd, moves.sums, 1, &mut out.counts, at);
+    add_crowds(simd, captures, capture, &mut out.counts, at);
+}
+
+/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight men or more
+/// can go to. Boards with so many queens are rare enough for a branch.
+#[inline(always)]
+fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64; 8], at: usize) {
+    let [.., eights, sixteens] = sums.planes;
+    if (eights | sixteens).any() {
+        let so_far = simd.load(counts, at);
+        let weights = [8 * weight, 16 * weight];
+        simd.store_weighted_counts(so_far, [eights, sixteens], weights, counts, at);
+    }
 }
 
 /// Finds the attack maps of both sides.
@@ -217,43 +223,23 @@ pub fn mobility<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
         |side: &Side<L<S>>| Men::all(side).reach(&rays).within(!side.all),
     );
     let (ours, theirs) = (of(&board.us), of(&board.them));
-    let [o1, o2, o4, o8, o16] = ours.planes;
-    let [t1, t2, t4, t8, t16] = theirs.planes;
-    let [w1, w2, w4, w8, w16] = WEIGHTS;
-    let white = inlined(
+    let by_color = inlined(
         #[inline(always)]
-        |ours, theirs| board.turned.choose(theirs, ours),
+        |of_us: Sums<L<S>>, of_them: Sums<L<S>>| of_us.or_where(board.turned, of_them),
     );
-    let black = 1 << 16;
+    let (white, black) = (by_color(ours, theirs), by_color(theirs, ours));
+    let [w1, w2, w4, ..] = white.planes;
+    let [b1, b2, b4, ..] = black.planes;
+    let of_black = 1 << 16;
     simd.store_weighted_counts(
         simd.splat(0),
-        [
-            white(o1, t1),
-            white(o2, t2),
-            white(o4, t4),
-            white(o8, t8),
-            white(o16, t16),
-            white(t1, o1),
-            white(t2, o2),
-            white(t4, o4),
-            white(t8, o8),
-            white(t16, o16),
-        ],
-        [
-            w1,
-            w2,
-            w4,
-            w8,
-            w16,
-            w1 * black,
-            w2 * black,
-            w4 * black,
-            w8 * black,
-            w16 * black,
-        ],
+        [w1, w2, w4, b1, b2, b4],
+        [1, 2, 4, of_black, 2 * of_black, 4 * of_black],
         &mut out.mobility,
         at,
     );
+    add_crowds(simd, white, 1, &mut out.mobility, at);
+    add_crowds(simd, black, of_black, &mut out.mobility, at);
 }
 
 /// The lanes of a token.

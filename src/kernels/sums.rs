@@ -13,9 +13,6 @@ pub(crate) struct Sums<L> {
     pub planes: [L; 5],
 }
 
-/// What a one in each plane counts.
-pub(crate) const WEIGHTS: [u64; 5] = [1, 2, 4, 8, 16];
-
 impl<L: Lanes> Sums<L> {
     /// The sum of sixteen sets.
     #[inline(always)]
@@ -72,6 +69,22 @@ impl<L: Lanes> Sums<L> {
                 fours & set,
                 eights & set,
                 sixteens & set,
+            ],
+        }
+    }
+
+    /// Another sum in those lanes in which a mask is all ones; it is zero in the others.
+    #[inline(always)]
+    pub(crate) fn or_where(self, mask: L, other: Self) -> Self {
+        let [a1, a2, a4, a8, a16] = self.planes;
+        let [b1, b2, b4, b8, b16] = other.planes;
+        Self {
+            planes: [
+                mask.choose(b1, a1),
+                mask.choose(b2, a2),
+                mask.choose(b4, a4),
+                mask.choose(b8, a8),
+                mask.choose(b16, a16),
             ],
         }
     }
