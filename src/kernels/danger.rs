@@ -37,7 +37,7 @@ impl<L: Lanes> Danger<L> {
         let all = king.splat(!0);
 
         let lines = king.lines_through_bit();
-        let sight = rays.from_one(king, lines);
+        let sight = rays.sight_of(king, lines);
         let sliders = them.sliders();
         let enemy = rays.directions(sliders).by_line();
         let attacked = enemy.union()

@@ -182,7 +182,7 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let board = Board::load(simd, group, at);
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
-    let sight = rays.from_one(king, king.lines_through_bit());
+    let sight = rays.sight_of(king, king.lines_through_bit());
     let checkers = attackers(&board.them, king, pawn_attacks_up(king), sight);
     simd.store(
         checkers.swap_bytes_where(board.turned),
@@ -197,7 +197,7 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
     let board = Board::load(simd, group, at);
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
-    let sight = rays.from_one(king, king.lines_through_bit());
+    let sight = rays.sight_of(king, king.lines_through_bit());
     let enemy = rays.directions(board.them.sliders()).by_line();
     let seen = sight
         .zip(

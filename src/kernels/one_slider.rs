@@ -62,7 +62,7 @@ pub fn one_slider<S: Simd>(
                     antidiagonal: from,
                 })
                 .by_line(),
-            Way::Hyperbola => rays.from_one(from, from.lines_through_bit()),
+            Way::Hyperbola => rays.sight_of(from, from.lines_through_bit()),
         };
         let found = match moves {
             Moves::Rook => lines.rank | lines.file,

@@ -16,7 +16,7 @@ pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRes
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let king = board.them.king;
-    let sight = rays.from_one(king, king.lines_through_bit());
+    let sight = rays.sight_of(king, king.lines_through_bit());
     let in_check = danger::attackers(&board.us, king, danger::pawn_attacks_down(king), sight);
     simd.store(broken(&board, in_check), &mut out.unplayable, at);
 }

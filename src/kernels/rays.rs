@@ -158,7 +158,7 @@ impl<L: Lanes> Rays<L> {
     /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the board turned over
     /// (hyperbola quintessence); along the rank by sweep and fill.
     #[inline(always)]
-    pub(crate) fn from_one(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {
+    pub(crate) fn sight_of(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {
         let twice = piece.shl::<1>();
         let turned_twice = piece.swap_bytes().shl::<1>();
         let occupied = self.occupied;

@@ -273,7 +273,7 @@ impl<A: Sliders> View<A> {
             count += 3 * promotions;
             if KINDS {
                 let captures = u64::from(pawns.capture_promotions.count_ones());
-                count += (4 * promotions << PROMOTIONS) + (3 * captures << CAPTURES);
+                count += ((4 * promotions) << PROMOTIONS) + ((3 * captures) << CAPTURES);
             }
         }
         let castles = castles(Scalar, &board, attacked);

@@ -495,11 +495,8 @@ impl<'a> Games<'a> {
         let mut board = state.board;
         let mut ply = state.ply;
         let mut row = state.record;
-        loop {
+        while let Some(mut word) = lex::word(bytes, at) {
             // A move number and its blank.
-            let Some(mut word) = lex::word(bytes, at) else {
-                break;
-            };
             if (word as u8).is_ascii_digit() {
                 let Some(len) = lex::move_number(word) else {
                     break;

@@ -23,7 +23,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// Marks at least the lowest byte of the word that equals `byte`, and none below it.
 #[inline(always)]
 const fn equal(word: u64, byte: u8) -> u64 {
-    let differ = word ^ ONES * byte as u64;
+    let differ = word ^ (ONES * byte as u64);
     differ.wrapping_sub(ONES) & !differ & HIGHS
 }
 
@@ -48,7 +48,7 @@ pub(super) const fn move_number(word: u64) -> Option<usize> {
     }
     let last = (word >> (8 * (len - 1))) as u8;
     // Bytes above `9` overflow into their highest bits.
-    let text = word & (1 << (8 * len)) - 1;
+    let text = word & ((1 << (8 * len)) - 1);
     let foreign = (text | text.wrapping_add(ONES * (0x7F - b'9') as u64)) & HIGHS;
     if (word >> (8 * len)) as u8 == b' ' && last == b'.' && foreign == 0 {
         Some(len + 1)

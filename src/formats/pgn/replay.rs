@@ -129,7 +129,7 @@ impl San {
     #[inline(always)]
     pub(super) fn decode(word: u64, mut len: usize) -> Option<Self> {
         let mut promotion = 0;
-        let mut target = word >> (8 * (len - 2) & 63);
+        let mut target = word >> ((8 * (len - 2)) & 63);
         // Digits are below `A`, promotion pieces are not.
         if (target >> 8) as u8 >= b'A' {
             promotion = CODE[(target >> 8) as usize & 0xFF];
@@ -137,7 +137,7 @@ impl San {
                 return None;
             }
             len -= 2;
-            target = word >> (8 * (len - 2) & 63);
+            target = word >> ((8 * (len - 2)) & 63);
         }
         let file = (target as u8).wrapping_sub(b'a');
         let rank = ((target >> 8) as u8).wrapping_sub(b'1');
@@ -157,7 +157,7 @@ impl San {
                 }
             }
         }
-        let before_target = (word << 8 >> (8 * head & 63)) as u8;
+        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
         Some(Self {
             code,
             captures: before_target == b'x' && head >= 1,

@@ -143,10 +143,10 @@ impl Selection {
         left_out: &mut impl FnMut(&'static str, u64),
     ) -> Vec<bool> {
         let mut keep = vec![true; plies.len()];
-        let mut drop_if = |name, keep: &mut [bool], mut drop: &mut dyn FnMut(usize) -> bool| {
+        let mut drop_if = |name, keep: &mut [bool], drop: &mut dyn FnMut(usize) -> bool| {
             let mut count = 0;
             for (row, keep) in keep.iter_mut().enumerate().filter(|(_, keep)| **keep) {
-                if (&mut drop)(row) {
+                if drop(row) {
                     *keep = false;
                     count += 1;
                 }
