@@ -114,6 +114,29 @@ impl Error {
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
+    /// The place in the input that it tells of, and what is wrong there.
+    pub fn as_damage(&self) -> Damage {
+        match self {
+            Self::Damaged { damage, .. } => damage.clone(),
+            Self::Container {
+                container,
+                offset,
+                source,
+                ..
+            } => Damage {
+                offset: *offset,
+                what: format!("{container} data are truncated or corrupt: {source}"),
+            },
+            Self::Read { offset, source, .. } => Damage {
+                offset: *offset,
+                what: format!("reading failed: {source}"),
+            },
+            other => Damage {
+                offset: 0,
+                what: other.to_string(),
+            },
+        }
+    }
     /// An error of writing to standard output.
     pub fn stdout(source: io::Error) -> Self {
         Self::Write {

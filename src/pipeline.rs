@@ -59,7 +59,8 @@ pub struct Options<'a> {
     pub limit: Option<u64>,
     /// Bytes of a chunk, about.
     pub chunk_size: usize,
-    /// Go on behind damaged blocks and report them in [`Summary::files`], rather than stop with an error.
+    /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
+    /// [`Summary::files`], rather than stop with an error.
     pub past_damage: bool,
     /// Told of every reject, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
@@ -256,6 +257,7 @@ pub fn run<J: Job>(
                 from: options.from,
                 chunk_size: options.chunk_size.max(64),
                 consumed: Arc::clone(&consumed),
+                past_damage: options.past_damage,
                 ended: false,
             },
             given: 0,
@@ -427,6 +429,11 @@ enum Work {
         path: Arc<Path>,
         len: u64,
     },
+    /// An input ends before its end, and the run goes on with the next one.
+    Broken {
+        file: usize,
+        error: Error,
+    },
     Failure(Error),
 }
 
@@ -441,6 +448,7 @@ struct Part<T> {
     left_out: LeftOutBy,
     rejects: Vec<Reject>,
     damage: Vec<Damage>,
+    broken: Option<Error>,
     failure: Option<Error>,
 }
 
@@ -456,6 +464,7 @@ impl<T> Default for Part<T> {
             left_out: LeftOutBy::new(),
             rejects: Vec::new(),
             damage: Vec::new(),
+            broken: None,
             failure: None,
         }
     }
@@ -612,8 +621,10 @@ fn process<J: Job>(
             }
         }
     }
-    if let Work::Failure(error) = work {
-        part.failure = Some(error);
+    match work {
+        Work::Failure(error) => part.failure = Some(error),
+        Work::Broken { error, .. } => part.broken = Some(error),
+        _ => {}
     }
     Some(part)
 }
@@ -644,6 +655,10 @@ fn settle<T>(
                 reasons: BTreeMap::new(),
                 damage: Vec::new(),
             });
+            return;
+        }
+        Work::Broken { file, .. } => {
+            part.file = *file;
             return;
         }
         Work::Failure(_) => return,
@@ -679,7 +694,7 @@ fn settle<T>(
     let path = match work {
         Work::Chunk { chunk, .. } => &chunk.file,
         Work::End { path, .. } => path,
-        Work::Begin { .. } | Work::Failure(_) => return,
+        Work::Begin { .. } | Work::Broken { .. } | Work::Failure(_) => return,
     };
     if settings.past_damage {
         part.damage = damage;
@@ -904,9 +919,13 @@ impl Collector<'_> {
             file.records += part.records;
             file.rejected += rejected;
             file.damage.extend(part.damage);
+            file.damage.extend(part.broken.as_ref().map(Error::as_damage));
             for &reason in reasons.clone() {
                 *file.reasons.entry(reason).or_default() += 1;
             }
+        }
+        if let Some(error) = part.broken {
+            summary.failure.get_or_insert(error);
         }
         for &reason in reasons {
             *summary.reasons.entry(reason).or_default() += 1;
@@ -934,6 +953,7 @@ struct Feed<'a> {
     from: Option<Format>,
     chunk_size: usize,
     consumed: Arc<AtomicU64>,
+    past_damage: bool,
     ended: bool,
 }
 
@@ -995,6 +1015,11 @@ impl Feed<'_> {
                 };
                 self.current = None;
                 FeedStep::Work(work)
+            }
+            Cut::Failure(error) if self.past_damage => {
+                let file = current.file;
+                self.current = None;
+                FeedStep::Work(Work::Broken { file, error })
             }
             Cut::Failure(error) => {
                 self.ended = true;

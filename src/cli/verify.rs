@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::pipeline::{FileSummary, Summary};
+use lanefish::pipeline::Summary;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -56,46 +56,15 @@ impl VerifyArgs {
     }
 }
 
-/// What is wrong with the bytes of an input: damaged places, and the place where reading ended.
-struct Found<'a> {
-    file: &'a FileSummary,
-    damage: Vec<(u64, String)>,
-}
-
-fn found(summary: &Summary) -> Vec<Found<'_>> {
-    let mut found: Vec<Found<'_>> = summary
+fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
+    let files: Vec<Value> = summary
         .files
         .iter()
-        .map(|file| Found {
-            file,
-            damage: file
+        .map(|file| {
+            let damage: Vec<Value> = file
                 .damage
                 .iter()
-                .map(|damage| (damage.offset, damage.what.clone()))
-                .collect(),
-        })
-        .collect();
-    // Inputs are read one after the other: what ended the run lies in the last one.
-    if let (Some(last), Some(failure)) = (found.last_mut(), &summary.failure) {
-        let offset = match failure {
-            Error::Container { offset, .. } | Error::Read { offset, .. } => Some(*offset),
-            Error::Damaged { damage, .. } => Some(damage.offset),
-            _ => None,
-        };
-        if let Some(offset) = offset {
-            last.damage.push((offset, failure.to_string()));
-        }
-    }
-    found
-}
-
-fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
-    let files: Vec<Value> = found(summary)
-        .into_iter()
-        .map(|Found { file, damage }| {
-            let damage: Vec<Value> = damage
-                .into_iter()
-                .map(|(offset, what)| json!({ "offset": offset, "what": what }))
+                .map(|damage| json!({ "offset": damage.offset, "what": damage.what }))
                 .collect();
             json!({
                 "path": file.path.display().to_string(),
@@ -115,8 +84,8 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
 
 fn text(summary: &Summary, ok: bool) -> String {
     let mut text = String::new();
-    for Found { file, damage } in found(summary) {
-        let good = file.rejected == 0 && damage.is_empty();
+    for file in &summary.files {
+        let good = file.rejected == 0 && file.damage.is_empty();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
@@ -130,8 +99,8 @@ fn text(summary: &Summary, ok: bool) -> String {
         for (reason, count) in &file.reasons {
             let _ = writeln!(text, "  {reason}: {}", grouped(*count));
         }
-        for (offset, what) in damage {
-            let _ = writeln!(text, "  damaged at byte {offset}: {what}");
+        for damage in &file.damage {
+            let _ = writeln!(text, "  {damage}");
         }
     }
     text.push_str(if ok { "ok\n" } else { "not ok\n" });
