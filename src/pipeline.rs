@@ -919,7 +919,8 @@ impl Collector<'_> {
             file.records += part.records;
             file.rejected += rejected;
             file.damage.extend(part.damage);
-            file.damage.extend(part.broken.as_ref().map(Error::as_damage));
+            file.damage
+                .extend(part.broken.as_ref().map(Error::as_damage));
             for &reason in reasons.clone() {
                 *file.reasons.entry(reason).or_default() += 1;
             }
