@@ -1,4 +1,4 @@
-//! PGN: every position of every game as an independent replay gives it; chunks, damage, accounting.
+//! Games and other dumps of Lichess: every position of every game as an independent replay gives it; chunks, damage, accounting.
 
 use crate::formats::{lines, read};
 use crate::support::{Random, shared_data};
@@ -910,4 +910,100 @@ fn boundaries_hold_whatever_the_comments_do() {
             limit = cut - 1;
         }
     }
+}
+
+#[test]
+fn puzzles_begin_after_the_posing_move() {
+    let Some(path) = shared_data("csv/lichess_db_puzzle.half_a.csv") else {
+        return;
+    };
+    let (plain, summary) = read(&[path], |_| {});
+    assert_eq!((plain.len(), summary.rejected), (750, 0));
+    assert_eq!(
+        lines(&plain)[0],
+        "2kr1b1r/p1p2pp1/2pqN3/7p/6n1/2NPB3/PPP2PPP/R2Q1RK1 b - - 0 13 move=1003 \
+         opening=Scandinavian_Defense Scandinavian_Defense_Modern_Variation \
+         site=https://lichess.org/seIMDWkD#25 operations=id \"000rZ\"; c0 \"rating 633\"; \
+         c1 \"kingsideAttack mate mateIn1 oneMove opening\";"
+    );
+    let packed = shared_data("csv/lichess_db_puzzle.half_a.csv.zst").unwrap();
+    let (other, _) = read(&[packed], |options| options.chunk_size = 1000);
+    assert!(lines(&other) == lines(&plain));
+    for row in 0..plain.len() {
+        let bits = plain.values(Field::Move).unwrap().number(row).unwrap();
+        let mv = lanefish::chess::Move::from_bits(bits as u16).unwrap();
+        assert!(plain.position(row).unwrap().is_legal(mv));
+    }
+}
+
+#[test]
+fn bad_puzzles_are_rejected_by_line() {
+    let text = b"a,8/8/8/8/8/8/8/8 w - - 0 1,e2e4,1\n\
+        b,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1\n\
+        c,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e5 e8e7,1\n\
+        d,nothing,e2e4,1\n";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("puzzles.csv");
+    std::fs::write(&path, text).unwrap();
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!(fens(&batch), ["4k3/8/8/8/4P3/8/8/4K3 b - - 0 1"]);
+    assert_eq!(
+        reasons(&summary),
+        ["not_one_king_each", "illegal_move", "puzzle_without_fen"]
+    );
+    assert_eq!(summary.first_rejects[1].place.line, Some(3));
+}
+
+#[test]
+fn evaluations_give_the_best_line() {
+    let Some(path) = shared_data("jsonl/lichess_db_eval.sample.jsonl") else {
+        return;
+    };
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!(summary.rejected, 0);
+    assert_eq!(
+        lines(&batch),
+        [
+            "7r/1p3k2/p1bPR3/5p2/2B2P1p/8/PP4P1/3K4 b - - 0 1 score=69 move=3509 operations=acd 46;",
+            "6k1/6p1/8/4K3/4NN2/8/8/8 w - - 0 1 score=31985 move=2852 operations=acd 95;",
+            "2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - - 0 1 score=311 move=1806 \
+             operations=acd 36;",
+        ]
+    );
+    let derived = shared_data("jsonl/derived_eval_from_lichess_pgn.jsonl.zst").unwrap();
+    let (batch, summary) = read(&[derived], |options| options.chunk_size = 10_000);
+    assert_eq!((batch.len(), summary.rejected), (2025, 0));
+    let scores = batch.values(Field::Score).unwrap();
+    let mates = (0..2025).filter(|&row| scores.number(row).unwrap().abs() > 31_000);
+    assert_eq!(mates.count(), 167);
+}
+
+#[test]
+fn evaluations_in_any_order_and_shape() {
+    let fen = "rnbqkbnr\\/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    let good = [
+        format!("{{ \"evals\": [], \"x\": [1, {{\"y\": null}}, \"]\"], \"fen\": \"{fen}\" }}"),
+        format!(
+            "{{\"fen\":\"{fen}\",\"evals\":[{{\"depth\":9,\"pvs\":[{{\"cp\":5}}],\"knodes\":7}},\
+             {{\"pvs\":[{{\"mate\":-3,\"line\":\"e2e4\"}}],\"knodes\":8,\"depth\":9}}]}}"
+        ),
+    ];
+    let bad = [
+        "{\"fen\":1}",
+        "{\"fen\":\"\"}",
+        "{\"evals\":[]}",
+        "{\"fen\":\"x",
+        "[]",
+        "{\"fen",
+    ];
+    let text = format!("{}\n{}\n{}\n", good[0], good[1], bad.join("\n"));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("evals.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let (batch, summary) = read(&[path], |options| {
+        options.from = Some(lanefish::formats::Format::Evals);
+    });
+    assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
+    let score = |row| batch.values(Field::Score).unwrap().number(row);
+    assert_eq!((score(0), score(1)), (None, Some(-31_997)));
 }

@@ -10,7 +10,10 @@
 //! [`detect`].
 
 pub mod boards;
+pub mod evals;
+mod lines;
 pub mod pgn;
+pub mod puzzles;
 pub mod text;
 
 use crate::batch::{Batch, Field, Fields, Values};
@@ -37,11 +40,23 @@ pub enum Format {
     Boards,
     /// Games: see [`pgn`].
     Pgn,
+    /// Lichess puzzles: see [`puzzles`].
+    Puzzles,
+    /// Lichess evaluations: see [`evals`].
+    Evals,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] = [Self::Fen, Self::Epd, Self::Perft, Self::Boards, Self::Pgn];
+    pub const ALL: [Self; 7] = [
+        Self::Fen,
+        Self::Epd,
+        Self::Perft,
+        Self::Boards,
+        Self::Pgn,
+        Self::Puzzles,
+        Self::Evals,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -51,6 +66,8 @@ impl Format {
             Self::Perft => "perft",
             Self::Boards => "boards",
             Self::Pgn => "pgn",
+            Self::Puzzles => "puzzles",
+            Self::Evals => "evals",
         }
     }
 
@@ -80,7 +97,7 @@ impl Format {
     /// after; `None` where there is no such place yet. Never zero.
     pub fn cut(self, bytes: &[u8]) -> Option<usize> {
         match self {
-            Self::Fen | Self::Epd => text::cut_lines(bytes),
+            Self::Fen | Self::Epd | Self::Puzzles | Self::Evals => text::cut_lines(bytes),
             Self::Perft => text::cut_blocks(bytes),
             Self::Boards => boards::cut(bytes),
             Self::Pgn => pgn::cut(bytes),
@@ -93,6 +110,8 @@ impl Format {
             Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
             Self::Boards => boards::decode(chunk, options, false),
             Self::Pgn => pgn::decode(chunk, options),
+            Self::Puzzles => puzzles::decode(chunk, options),
+            Self::Evals => evals::decode(chunk, options),
         }
     }
 
@@ -108,7 +127,9 @@ impl Format {
     /// How much of what is left before a broken end can be decoded.
     pub fn salvage(self, bytes: &[u8]) -> usize {
         match self {
-            Self::Fen | Self::Epd | Self::Perft => text::cut_lines(bytes).unwrap_or(0),
+            Self::Fen | Self::Epd | Self::Perft | Self::Puzzles | Self::Evals => {
+                text::cut_lines(bytes).unwrap_or(0)
+            }
             Self::Boards => 0,
             Self::Pgn => pgn::salvage(bytes),
         }
@@ -118,7 +139,9 @@ impl Format {
     /// and its line in the chunk (counted from 1); `None` where records are not text.
     pub fn raw(self, chunk: &[u8], origin: usize) -> Option<(&[u8], u64)> {
         match self {
-            Self::Fen | Self::Epd | Self::Perft | Self::Pgn => Some(text::line_at(chunk, origin)),
+            Self::Fen | Self::Epd | Self::Perft | Self::Pgn | Self::Puzzles | Self::Evals => {
+                Some(text::line_at(chunk, origin))
+            }
             Self::Boards => None,
         }
     }
@@ -327,6 +350,12 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     }
     if pgn::sniff(head) {
         return Ok(Format::Pgn);
+    }
+    if evals::sniff(head) {
+        return Ok(Format::Evals);
+    }
+    if puzzles::sniff(head) {
+        return Ok(Format::Puzzles);
     }
     match text::sniff(head) {
         // What a line of positions is called is a matter of taste, and taste is in the name.

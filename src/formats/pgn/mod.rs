@@ -37,6 +37,8 @@ pub use select::{
 };
 pub use tags::{Tags, Variant};
 
+pub(super) use records::mate_score;
+
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::batch::{Column, Field, Fields, Values};
 use crate::error::{Place, Reject};

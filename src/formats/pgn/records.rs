@@ -265,7 +265,7 @@ pub(super) fn score(value: &[u8]) -> Option<i16> {
         };
         let (moves, rest) = number(digits)?;
         ends(rest)?;
-        return Some(mate_score(negative, moves));
+        return Some(mate_score(negative, moves.into()));
     }
     let (negative, digits) = match value {
         [b'-', rest @ ..] => (true, rest),
@@ -291,7 +291,7 @@ pub(super) fn score(value: &[u8]) -> Option<i16> {
 }
 
 /// The score of a mate in so many moves.
-fn mate_score(black_mates: bool, moves: u32) -> i16 {
+pub(in crate::formats) fn mate_score(black_mates: bool, moves: u64) -> i16 {
     let score = MATE_SCORE - moves.min(999) as i16;
     if black_mates { -score } else { score }
 }

@@ -1,0 +1,137 @@
+//! What formats with a record a line share: the walk over the lines, and columns that are filled as far as
+//! anything is in them.
+
+use super::{Chunk, DecodeOptions, Decoded};
+use crate::batch::{Batch, Field, Values};
+use crate::block::Packed;
+use crate::chess::fen::FenError;
+use crate::chess::validity::Validity;
+use crate::chess::{Move, Position};
+use crate::error::{Place, Reject};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a line says.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) position: Position,
+    pub(super) dropped_en_passant: bool,
+    pub(super) mv: Option<Move>,
+    pub(super) score: Option<i16>,
+    /// Texts, asked for only where their field is wanted.
+    pub(super) texts: Vec<(Field, String)>,
+}
+
+/// Why a line is no record: a stable name, and the same for people.
+#[derive(Debug)]
+pub(super) struct BadLine {
+    pub(super) reason: &'static str,
+    pub(super) message: Cow<'static, str>,
+}
+
+impl BadLine {
+    pub(super) fn new(reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            reason,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<FenError> for BadLine {
+    fn from(error: FenError) -> Self {
+        Self::new(error.expected.name(), error.to_string())
+    }
+}
+
+/// Decodes a chunk of lines; `read` gives `None` for a line that is no record and not meant to be one.
+pub(super) fn decode(
+    chunk: &Chunk,
+    options: &DecodeOptions,
+    mut read: impl FnMut(&[u8]) -> Option<Result<Record, BadLine>>,
+) -> Decoded {
+    let bytes: &[u8] = &chunk.bytes;
+    let mut decoded = Decoded::default();
+    let mut batch = Batch::new();
+    let mut ordinals = Vec::new();
+    let mut columns: BTreeMap<Field, Values> = options
+        .fields
+        .iter()
+        .map(|field| (field, field.column(0)))
+        .collect();
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
+        let line = &bytes[start..end];
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        let line = line.trim_ascii();
+        let record = if line.is_empty() { None } else { read(line) };
+        let packed = record.map(|record| {
+            let record = record?;
+            match Packed::pack(&record.position) {
+                Ok(board) => Ok((record, board)),
+                Err(error) => {
+                    let violations = record.position.violations(Validity::Strict);
+                    let reason = violations.names().next().unwrap_or("unpackable");
+                    Err(BadLine::new(reason, error.to_string()))
+                }
+            }
+        });
+        match packed {
+            None => {}
+            Some(Ok((record, board))) => {
+                let position = &record.position;
+                batch.push(board, position.halfmove, position.fullmove);
+                batch.origins.push(start as u32);
+                ordinals.push(decoded.records as u32);
+                decoded.records += 1;
+                decoded.dropped_en_passants += u64::from(record.dropped_en_passant);
+                for (&field, values) in &mut columns {
+                    add(&record, field, values);
+                }
+            }
+            Some(Err(bad)) => {
+                decoded.rejects.push(Reject {
+                    place: Place {
+                        file: Arc::clone(&chunk.file),
+                        line: Some(decoded.lines + 1),
+                        offset: start as u64,
+                        record: decoded.records,
+                        game: None,
+                        ply: None,
+                    },
+                    reasons: vec![bad.reason],
+                    message: bad.message,
+                    raw: line.to_vec(),
+                });
+                decoded.records += 1;
+            }
+        }
+        decoded.lines += u64::from(end < bytes.len());
+        start = end + 1;
+    }
+    columns.retain(|_, values| values.count_present() != 0);
+    batch.fields = columns;
+    if !decoded.rejects.is_empty() {
+        batch.ordinals = Some(ordinals);
+    }
+    if !batch.is_empty() {
+        decoded.batches.push(batch);
+    }
+    decoded
+}
+
+/// Adds a record's value to a column.
+fn add(record: &Record, field: Field, values: &mut Values) {
+    match (field, values) {
+        (Field::Move, Values::U16(column)) => column.push(record.mv.map(Move::to_bits)),
+        (Field::Score, Values::I16(column)) => column.push(record.score),
+        (_, Values::Text(column)) => {
+            let text = record.texts.iter().find(|(of, _)| *of == field);
+            column.push(text.map(|(_, text)| Arc::from(text.as_str())));
+        }
+        (_, values) => values.push_missing(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Lichess puzzles: lines of values separated by commas, none of which is ever quoted.
+//!
+//! `PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags`, and lately an
+//! eleventh. The FEN is the position *before* the opponent's move that poses the puzzle; a record is the
+//! position after it, and its `move` is the first of the solution. The columns that matter are known by
+//! what is in them, so that chunks, excerpts without header line and copies with columns of their own are
+//! all read the same.
+//!
+//! Kept besides: the game's address as `site`, the opening's tags as `opening`, and number, rating and
+//! themes as the EPD operations `id`, `c0` and `c1`.
+
+use super::lines::{self, BadLine, Record};
+use super::{Chunk, DecodeOptions, Decoded};
+use crate::batch::Field;
+use crate::chess::fen::{self, FenOptions};
+use crate::chess::validity::Validity;
+use crate::chess::{Move, Position};
+
+/// Whether a text begins like puzzles: with their header line, or with a line of them.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut fields = first.split(|&byte| byte == b',');
+    first.starts_with(b"PuzzleId,") || (fields.clone().any(is_fen) && fields.any(is_moves))
+}
+
+fn is_fen(field: &[u8]) -> bool {
+    let board = field.split(|&byte| byte == b' ').next();
+    board.is_some_and(|board| board.iter().filter(|&&byte| byte == b'/').count() == 7)
+}
+
+fn is_moves(field: &[u8]) -> bool {
+    !field.is_empty()
+        && field.split(|&byte| byte == b' ').all(|mv| {
+            matches!(
+                mv,
+                [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8']
+                    | [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8', _]
+            )
+        })
+}
+
+/// Decodes a run of lines.
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    lines::decode(chunk, options, |line| {
+        (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
+    })
+}
+
+fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
+    let fields: Vec<&[u8]> = line.split(|&byte| byte == b',').collect();
+    let fen = fields
+        .iter()
+        .position(|field| is_fen(field))
+        .ok_or_else(|| BadLine::new("puzzle_without_fen", "no value of the line is a FEN"))?;
+    let moves = fields
+        .iter()
+        .find(|field| is_moves(field))
+        .ok_or_else(|| BadLine::new("puzzle_without_moves", "no value of the line is moves"))?;
+    let mut position = fen::parse(fields[fen], FenOptions::default())?.position;
+    let violations = position.violations(Validity::Playable);
+    if let Some(reason) = violations.names().next() {
+        return Err(BadLine::new(reason, violations.to_string()));
+    }
+    let mut moves = moves.split(|&byte| byte == b' ');
+    let mut next = |position: &Position| {
+        let text = moves.next().and_then(|mv| std::str::from_utf8(mv).ok())?;
+        let found = Move::from_uci(text, position);
+        Some(found.map_err(|error| {
+            BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))
+        }))
+    };
+    if let Some(posing) = next(&position) {
+        position.make(posing?);
+    }
+    let mv = next(&position).transpose()?;
+    let text = |index: usize| {
+        let value = fields.get(fen + index).copied().unwrap_or_default();
+        (!value.is_empty()).then(|| String::from_utf8_lossy(value).into_owned())
+    };
+    let mut texts = Vec::new();
+    let wants = |field| options.fields.contains(field);
+    if wants(Field::Site) {
+        texts.extend(text(7).map(|site| (Field::Site, site)));
+    }
+    if wants(Field::Opening) {
+        texts.extend(text(8).map(|opening| (Field::Opening, opening)));
+    }
+    if wants(Field::Operations) {
+        let mut operations = String::new();
+        let id = fen
+            .checked_sub(1)
+            .map(|index| String::from_utf8_lossy(fields[index]).into_owned());
+        let rating = text(2).map(|rating| format!("rating {rating}"));
+        for (code, value) in [("id", id), ("c0", rating), ("c1", text(6))] {
+            if let Some(value) = value {
+                let blank = if operations.is_empty() { "" } else { " " };
+                operations += &format!("{blank}{code} \"{}\";", value.replace('"', "'"));
+            }
+        }
+        texts.push((Field::Operations, operations));
+    }
+    Ok(Record {
+        position,
+        dropped_en_passant: false,
+        mv,
+        score: None,
+        texts,
+    })
+}
