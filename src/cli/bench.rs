@@ -20,8 +20,8 @@ use std::time::Duration;
 
 /// Time every algorithm that this CPU can run, and list those it cannot
 ///
-/// Every row is verified before it is timed. Times are medians, in nanoseconds of one thread; the spread is
-/// half the distance between the quartiles. Sources of questions: `random` boards, `real` positions, and
+/// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
+/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. Sources of questions: `random` boards, `real` positions, and
 /// `pressure`, the real ones while the first two levels of the cache are full of other data.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {

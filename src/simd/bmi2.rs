@@ -13,6 +13,13 @@ type Proof = ();
 #[derive(Clone, Copy, Debug)]
 pub struct Bmi2(Proof);
 
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        unused_variables,
+        reason = "without a token there is nothing to work on"
+    )
+)]
 impl Bmi2 {
     /// The CPU features that it stands for, as `std::arch` names them.
     pub const FEATURES: &'static [&'static str] = &["bmi1", "bmi2", "lzcnt", "popcnt"];
