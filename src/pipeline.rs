@@ -15,7 +15,7 @@ use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::boards::{Checksum, Seal};
-use crate::formats::pgn::LeftOutBy;
+use crate::formats::pgn::{GameRow, LeftOutBy};
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
 use crate::tiers::{Analyzer, GroupResults, Wanted};
@@ -155,6 +155,8 @@ pub trait Job: Sync {
     fn begin(&self) -> Self::Output;
     /// Takes the next run of records of the chunk.
     fn tile(&self, output: &mut Self::Output, tile: Tile<'_>);
+    /// Takes what is known of the games of the chunk, with [`DecodeOptions::game_rows`]; after the records.
+    fn games(&self, _output: &mut Self::Output, _games: &[GameRow]) {}
 }
 
 /// What a run read, and how it ended.
@@ -605,6 +607,7 @@ fn process<J: Job>(
             }
         }
         let mut rejects = filter.rejects;
+        job.games(&mut output, &decoded.game_rows);
         rejects.sort_by_key(|reject| reject.place.record);
         part.rejects = rejects;
         part.output = Some(output);

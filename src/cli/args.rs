@@ -177,6 +177,7 @@ pub(crate) enum Command {
     Stats(super::stats::StatsArgs),
     Compute(super::compute::ComputeArgs),
     Convert(super::convert::ConvertArgs),
+    Games(super::games::GamesArgs),
     Show(super::show::ShowArgs),
     Perft(super::perft::PerftArgs),
     Bench(super::bench::BenchArgs),

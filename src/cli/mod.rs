@@ -5,6 +5,7 @@ mod bench;
 mod completions;
 mod compute;
 mod convert;
+mod games;
 mod generate;
 mod info;
 mod interrupt;
@@ -70,6 +71,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Stats(command)) => command.run(&Session::new(global)?),
         Some(Command::Compute(command)) => command.run(&Session::new(global)?),
         Some(Command::Convert(command)) => command.run(&Session::new(global)?),
+        Some(Command::Games(command)) => command.run(&Session::new(global)?),
         Some(Command::Show(command)) => command.run(&Session::new(global)?),
         Some(Command::Perft(command)) => command.run(&Session::new(global)?),
         Some(Command::Generate(command)) => command.run(&Session::new(global)?),

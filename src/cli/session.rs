@@ -36,6 +36,8 @@ pub(crate) struct Run {
     pub(crate) past_damage: bool,
     pub(crate) limit: Option<u64>,
     pub(crate) skip: Option<u64>,
+    /// Rows of games are wanted; `--skip` and `--limit` count them and are the command's to apply.
+    pub(crate) game_rows: bool,
 }
 
 /// A summary and how long it took to come by.
@@ -172,11 +174,18 @@ impl<'a> Session<'a> {
                     validity: self.validity(run.default_validity),
                     fields: run.fields,
                     games: reading.games.selection()?,
+                    game_rows: run.game_rows,
                 },
                 from,
                 strict: self.global.strict,
-                skip: self.global.skip.saturating_add(run.skip.unwrap_or(0)),
-                limit: self.global.limit.or(run.limit),
+                skip: match run.game_rows {
+                    true => 0,
+                    false => self.global.skip.saturating_add(run.skip.unwrap_or(0)),
+                },
+                limit: match run.game_rows {
+                    true => None,
+                    false => self.global.limit.or(run.limit),
+                },
                 past_damage: run.past_damage,
                 on_reject: Some(&mut on_reject),
                 on_progress: Some(&mut on_progress),

@@ -208,6 +208,8 @@ pub struct DecodeOptions {
     pub fields: Fields,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<pgn::Selection>>,
+    /// Whether [`Decoded::game_rows`] are wanted.
+    pub game_rows: bool,
 }
 
 /// A run of whole records of one input.
@@ -242,6 +244,8 @@ pub struct Decoded {
     pub dropped_en_passants: u64,
     /// Games and positions that were not selected.
     pub left_out: pgn::LeftOutBy,
+    /// What is known of each game, where it is wanted.
+    pub game_rows: Vec<pgn::GameRow>,
     /// What a boards file's chunk says about the file as a whole.
     pub(crate) sections: Vec<boards::Section>,
     /// From [`Format::decode_sealed`]: one for each batch whose checksum is yet to be compared.
@@ -284,6 +288,9 @@ impl Decoded {
             {
                 *game += totals.games;
             }
+        }
+        for row in &mut self.game_rows {
+            row.game += totals.games;
         }
         for damage in &mut self.damage {
             damage.offset += chunk.offset;

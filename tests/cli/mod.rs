@@ -5,6 +5,7 @@ mod completions;
 mod compute;
 mod convert;
 mod expected;
+mod games;
 mod generate;
 mod info;
 mod options;

@@ -41,6 +41,7 @@ pub(super) use records::mate_score;
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::batch::{Column, Field, Fields, Values};
+use crate::chess::Position;
 use crate::error::{Place, Reject};
 use memchr::memchr_iter;
 use records::{Records, Wanted};
@@ -145,6 +146,9 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let kept = records.len() - start;
         origins.resize(records.len(), game.start as u32);
         columns.extend(&game, number, kept);
+        if options.game_rows {
+            decoded.game_rows.push(GameRow::new(number, &game));
+        }
         numbers.push((start, decoded.records));
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
@@ -170,6 +174,41 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decoded.batches.push(batch);
     }
     decoded
+}
+
+/// What is known of a game, for tables of games.
+#[derive(Clone, Debug)]
+pub struct GameRow {
+    /// 0-based number of the game; over all inputs after [`Decoded::settle`].
+    pub game: u64,
+    /// Names and values of its tags, in their order.
+    pub tags: Vec<(String, String)>,
+    /// Plies of the main line that were played.
+    pub plies: u32,
+    /// How it ended.
+    pub result: Option<Outcome>,
+    /// The last position of the main line that was reached, if the game has one at all.
+    pub last: Option<Position>,
+    /// What is wrong with the game.
+    pub error: Option<String>,
+}
+
+impl GameRow {
+    fn new(number: u64, game: &Game<'_>) -> Self {
+        let text = |text| tags::text(text).into_owned();
+        Self {
+            game: number,
+            tags: game
+                .tags
+                .pairs()
+                .map(|(name, value)| (text(name), text(value)))
+                .collect(),
+            plies: game.plies,
+            result: game.result(),
+            last: game.last.clone(),
+            error: game.bad.as_ref().map(|bad| bad.error.to_string()),
+        }
+    }
 }
 
 /// Counts line ends up to places that come in order.
