@@ -23,6 +23,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod bmi2;
+pub(crate) mod bytes;
 pub mod one_board;
 mod scalar;
 

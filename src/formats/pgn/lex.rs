@@ -1,8 +1,8 @@
 //! The bytes of PGN: where comments, lines and numbers end, and where games begin.
 //!
-//! Most bytes of a dump are comments and move numbers, so these are passed eight bytes at a time with
-//! ordinary integer arithmetic: the lowest marked byte of a word is found exactly by the well-known
-//! borrow trick.
+//! Most bytes of a dump are comments, tags and move numbers. The former are passed thirty-two bytes at a
+//! time, the latter eight at a time with ordinary integer arithmetic: the lowest byte of a word below a
+//! limit is found exactly by the well-known borrow trick.
 //!
 //! ## Where a game begins
 //!
@@ -14,18 +14,13 @@
 //! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the
 //! whole file does.
 
+use crate::simd::bytes::equal;
+
 /// How far the end of a comment is looked for across a line that looks like the beginning of a game.
 const REACH: usize = 1 << 16;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// Marks at least the lowest byte of the word that equals `byte`, and none below it.
-#[inline(always)]
-const fn equal(word: u64, byte: u8) -> u64 {
-    let differ = word ^ (ONES * byte as u64);
-    differ.wrapping_sub(ONES) & !differ & HIGHS
-}
 
 /// Marks at least the lowest byte of the word that is below `byte` (at most 128), and none below it.
 #[inline(always)]
@@ -67,12 +62,12 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
 /// The first of two bytes from `at` on, or the end.
 #[inline(always)]
 pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {
-    while let Some(word) = word(bytes, at) {
-        let marks = equal(word, a) | equal(word, b);
+    while let Some(window) = bytes.get(at..).and_then(<[u8]>::first_chunk::<32>) {
+        let marks = equal(window, a) | equal(window, b);
         if marks != 0 {
-            return at + lowest(marks);
+            return at + marks.trailing_zeros() as usize;
         }
-        at += 8;
+        at += 32;
     }
     while at < bytes.len() && bytes[at] != a && bytes[at] != b {
         at += 1;
