@@ -30,7 +30,7 @@
 //! | 3 | 5 | 0 |
 //! | 8 | 24 | its name, filled up with zeros |
 //!
-//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the [`Field`]s in their order.
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their order.
 //! A file that was written to a pipe lists all columns that might come; otherwise those that came.
 //!
 //! ## Block section
