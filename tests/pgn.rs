@@ -354,6 +354,7 @@ fn promotions_and_en_passant_however_spelled() {
         ("bxc3 2. a8=Q#", "Q6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
         ("bxc3 e.p. 2. a8Q", "Q6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
         ("bxc3e.p. 2. a8(N)", "N6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
+        ("bxc3 2. a8=(N)", "N6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
         ("b4xc3 2. a8/R", "R6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
         ("Kg7 2. a8=B", "B7/6k1/8/8/1pP5/8/8/K7 b - - 0 2"),
     ] {
@@ -361,6 +362,38 @@ fn promotions_and_en_passant_however_spelled() {
         assert_eq!(summary.rejected, 0, "{moves}: {:?}", summary.first_rejects);
         assert_eq!(fens(&batch).last().unwrap(), expected, "{moves}");
         assert_eq!(fens(&batch)[1], "7k/P7/8/8/1pP5/8/8/K7 b - c3 0 1");
+    }
+}
+
+#[test]
+fn castling_in_every_notation() {
+    for (start, castled, moves) in [
+        (
+            "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1",
+            "4k3/8/8/8/8/8/8/R4RK1 b - - 1 1",
+            &["O-O", "0-0", "o-o+", "Kxh1", "Kh1", "Ke1xh1", "Kexh1!"][..],
+        ),
+        (
+            "4k3/8/8/8/8/8/8/1R1K1R2 w FB - 0 1",
+            "4k3/8/8/8/8/8/8/2KR1R2 b - - 1 1",
+            &["O-O-O", "0-0-0", "Kxb1", "Kb1"],
+        ),
+    ] {
+        for mv in moves {
+            let text = format!("[Variant \"Chess960\"]\n[FEN \"{start}\"]\n\n1. {mv} *\n");
+            let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+            assert_eq!(summary.rejected, 0, "{mv}: {:?}", summary.first_rejects);
+            assert_eq!(fens(&batch)[1], castled, "{mv}");
+        }
+    }
+    for (start, mv) in [
+        ("4k3/8/8/8/8/8/8/R3K2R w Q - 0 1", "Kxh1"),
+        ("4k3/8/8/8/8/8/8/R3KB1R w KQ - 0 1", "Kxh1"),
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "Rxe1"),
+    ] {
+        let text = format!("[FEN \"{start}\"]\n\n1. {mv} *\n");
+        let (_, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+        assert_eq!(reasons(&summary), ["illegal_move"], "{mv} in {start}");
     }
 }
 
@@ -437,6 +470,10 @@ fn games_begin_where_they_begin() {
             3,
         ),
         ("[Event \"a \"quoted\" [name]\"]\n\n1. e4 *\n", 1, 2),
+        // Moves in the line of a tag, old line ends, and a line end of which a bit is wrong.
+        ("[Event \"a\"] [Site \"b\"] 1. e4 e5\n2. Nf3 *\n", 1, 4),
+        ("[Event \"a\"]\r[Site \"b\"]\r\r1. e4 e5 *\r", 1, 3),
+        ("[Event \"a\"]\n[Site \"b\"]J\n1. e4 e5 *\n", 1, 3),
         (
             "[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n",
             1,

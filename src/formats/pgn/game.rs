@@ -348,9 +348,13 @@ impl<'a> Games<'a> {
                     let text = &bytes[self.at..line];
                     first.get_or_insert(text);
                     marked.look(text, self.at - start);
-                    self.at = line;
-                    end = line;
+                    let moves = tags::moves_after(text);
+                    self.at = moves.map_or(line, |len| self.at + len);
+                    end = self.at;
                     empty_line = false;
+                    if moves.is_some() {
+                        break;
+                    }
                 }
                 Some(b'\n') => {
                     empty_line = bytes.get(self.at + 1).is_some_and(|byte| {
@@ -665,7 +669,7 @@ impl<'a> Games<'a> {
             // No-break space, ellipsis.
             0xC2 if bytes[start..].starts_with(b"\xC2\xA0") => self.at += 2,
             0xE2 if bytes[start..].starts_with("…".as_bytes()) => self.at += 3,
-            0xFF | 0x1A | 0x00 => self.at += 1,
+            0xA0 | 0xFF | 0x1A | 0x00 => self.at += 1,
             _ => {
                 let end = self.word_end(start).max(start + 1);
                 self.at = end;

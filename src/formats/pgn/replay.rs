@@ -509,7 +509,7 @@ impl Spelled {
             && let [before @ .., b'(', letter] = before
         {
             promotion = Some(Role::from_letter(*letter)?);
-            rest = before;
+            rest = before.strip_suffix(b"=").unwrap_or(before);
         } else if let [before @ .., letter] = rest
             && letter.is_ascii_alphabetic()
         {
@@ -559,10 +559,13 @@ impl Spelled {
             Role::Pawn => self.from_file.or(Some(self.to.file())),
             _ => self.from_file,
         };
-        let captures = mv.kind == MoveKind::EnPassant
-            || position.color(!position.side_to_move).contains(mv.to);
+        // Castling as the king that takes its own rook, with or without an `x`.
+        let captures = match mv.kind {
+            MoveKind::Castle => self.captures,
+            MoveKind::EnPassant => true,
+            _ => position.color(!position.side_to_move).contains(mv.to),
+        };
         mv.to == self.to
-            && mv.kind != MoveKind::Castle
             && captures == self.captures
             && promotion == self.promotion
             && from_file.is_none_or(|file| mv.from.file() == file)

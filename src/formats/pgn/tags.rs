@@ -4,6 +4,7 @@
 //! and only the places of `FEN` and `Variant`, which the replay needs, are marked on the way.
 
 use super::lex;
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// What was noticed while the section was passed.
@@ -164,6 +165,24 @@ fn value(line: &[u8]) -> (&[u8], usize) {
     let value = value.strip_suffix(b"]").unwrap_or(value);
     let value = value.strip_suffix(b"\"").unwrap_or(value);
     (value, line.len())
+}
+
+/// Where in a line of tags the moves begin, if they do. A single odd byte after the last tag is taken for a
+/// damaged line end.
+#[inline(always)]
+pub(super) fn moves_after(line: &[u8]) -> Option<usize> {
+    match line {
+        [.., b']'] | [.., b']', b'\r'] => None,
+        _ => moves_after_bracket(line),
+    }
+}
+
+#[cold]
+fn moves_after_bracket(line: &[u8]) -> Option<usize> {
+    let mut ends = memmem::find_iter(line, b"\"]").map(|quote| quote + 2);
+    let end = ends.find(|&end| !line[end..].trim_ascii_start().starts_with(b"["))?;
+    let rest = line[end..].trim_ascii();
+    (rest.len() > 1 && rest[0] != b';').then_some(end)
 }
 
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
