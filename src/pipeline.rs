@@ -15,7 +15,7 @@ use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::boards::{Checksum, Seal};
-use crate::formats::pgn::{GameRow, LeftOutBy};
+use crate::formats::pgn::{GameRow, LeftOut, LeftOutBy};
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
 use crate::tiers::{Analyzer, GroupResults, Wanted};
@@ -175,7 +175,7 @@ pub struct Summary {
     pub games: u64,
     /// En passant squares that were written and dropped, because no en passant capture is legal.
     pub dropped_en_passants: u64,
-    /// Games and positions that were not selected, by option.
+    /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes of the inputs used up, as they lie on disk.
     pub bytes: u64,
@@ -223,8 +223,16 @@ pub fn run<J: Job>(
     mut sink: impl FnMut(J::Output) -> Result<(), Error>,
 ) -> Summary {
     let threads = options.threads.max(1);
+    let options_set = options
+        .decode
+        .games
+        .iter()
+        .flat_map(|games| games.options());
     let mut collector = Collector {
-        summary: Summary::default(),
+        summary: Summary {
+            left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
+            ..Summary::default()
+        },
         strict: options.strict,
         on_reject: options.on_reject.take(),
     };
@@ -674,9 +682,12 @@ fn settle<T>(
             damage.append(&mut decoded.damage);
             let range = settings.skip..settings.end;
             part.records = overlap(before.records..order.totals.records, &range);
-            part.games = decoded.games;
-            part.dropped_en_passants = decoded.dropped_en_passants;
-            part.left_out = std::mem::take(&mut decoded.left_out);
+            // Whether another thread has gone on reading behind the limit is a matter of luck.
+            if before.records < settings.end {
+                part.games = decoded.games;
+                part.dropped_en_passants = decoded.dropped_en_passants;
+                part.left_out = std::mem::take(&mut decoded.left_out);
+            }
             if part.records != decoded.records {
                 // Only whole batches can be compared with their seals.
                 let seals = std::mem::take(&mut decoded.seals);
@@ -1001,6 +1012,7 @@ impl Feed<'_> {
                     file: Arc::clone(current.opened.input.path()),
                     offset: current.offset,
                     bytes,
+                    torn: current.error.is_some(),
                 };
                 current.offset += chunk.bytes.len() as u64;
                 FeedStep::Work(Work::Chunk {

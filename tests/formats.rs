@@ -401,6 +401,7 @@ proptest::proptest! {
                 rest = &rest[len..];
             }
             let chunk = Chunk {
+                torn: false,
                 file: Path::new("x").into(),
                 bytes: bytes.clone().into(),
                 offset: 0,

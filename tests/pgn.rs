@@ -7,6 +7,7 @@ use lanefish::batch::{Batch, Field};
 use lanefish::chess::Position;
 use lanefish::formats::pgn::{Selection, boundary};
 use lanefish::pipeline::Summary;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -880,6 +881,51 @@ fn cuts_and_flipped_bits_lose_nothing_silently() {
             events(&damaged)
         );
         assert_eq!(batch.len() as u64 + summary.rejected, summary.records);
+    }
+}
+
+/// What is left of a container that breaks off: whole games are read, one that is not is a reject.
+#[test]
+fn games_of_broken_containers_are_accounted_for() {
+    let Some(path) = shared_data("wrappers/lichess_db_100k.pgn") else {
+        return;
+    };
+    let tagged = std::fs::read(path).unwrap();
+    // Without tags only results tell where games begin.
+    let game = b"1. e4 e5 2. Nf3 Nc6 1-0\n\n";
+    let bare = game.repeat(100_000);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn.zst");
+    let mut random = Random::new(5);
+    for (text, cuts) in [(&tagged, 60), (&bare, 20)] {
+        let packed = zstd::encode_all(&text[..], -5).unwrap();
+        for _ in 0..cuts {
+            let cut = &packed[..10 + random.below(packed.len() as u64 - 10) as usize];
+            std::fs::write(&path, cut).unwrap();
+            let mut left = Vec::new();
+            zstd::Decoder::new(cut)
+                .unwrap()
+                .read_to_end(&mut left)
+                .unwrap_err();
+            let (batch, summary) = read(std::slice::from_ref(&path), |options| {
+                options.from = Some(lanefish::formats::Format::Pgn);
+                options.chunk_size = 100_000;
+                options.threads = 2;
+            });
+            assert!(summary.failure.is_some());
+            let begun = match text.starts_with(game) {
+                true => left.len().div_ceil(game.len()) as u64,
+                false => events(&left),
+            };
+            // A tag may be cut, too.
+            assert!([begun, begun + 1].contains(&summary.games), "{begun}");
+            let torn = summary.reasons.get("cut_off").copied().unwrap_or(0);
+            assert_eq!((torn, summary.rejected), (torn.min(1), torn));
+            assert_eq!(batch.len() as u64 + summary.rejected, summary.records);
+            if text.starts_with(game) {
+                assert_eq!(batch.len() as u64, 5 * (summary.games - torn));
+            }
+        }
     }
 }
 

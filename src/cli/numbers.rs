@@ -13,6 +13,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// A number of things: `1 game`, `2,000 games`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// Three digits and a unit: `3.21 M`, `18.0 k`, `214`.
 pub(crate) fn short(number: f64) -> String {
     let (scaled, unit) = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")]
@@ -51,6 +57,8 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "game"), "1 game");
+        assert_eq!(counted(0, "game"), "0 games");
         assert_eq!(short(214.0), "214");
         assert_eq!(short(18_040.0), "18.0 k");
         assert_eq!(short(3.214e9), "3.21 G");

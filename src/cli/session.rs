@@ -1,7 +1,7 @@
 //! A run of the pipeline under the global options: what every command that reads positions shares.
 
 use super::args::{Global, Reading, TierChoice, ValidityChoice};
-use super::numbers::grouped;
+use super::numbers::{counted, grouped};
 use super::output::Output;
 use super::progress::Meter;
 use super::style::Style;
@@ -232,9 +232,9 @@ impl<'a> Session<'a> {
         }
         for (option, left_out) in &summary.left_out {
             self.note(format_args!(
-                "--{option} left out {} games and {} positions",
-                grouped(left_out.games),
-                grouped(left_out.positions)
+                "--{option} left out {} and {}",
+                counted(left_out.games, "game"),
+                counted(left_out.positions, "position")
             ));
         }
         match summary.failure {

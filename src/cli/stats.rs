@@ -1,7 +1,7 @@
 //! `stats`: what a dataset is made of, as a table for people or as JSON.
 
 use super::args::ReadArgs;
-use super::numbers::{grouped, percent, short};
+use super::numbers::{counted, grouped, percent, short};
 use super::session::{Run, Session, Timed};
 use super::style::Style;
 use anyhow::Result;
@@ -97,6 +97,7 @@ impl StatsArgs {
                     "seconds": seconds,
                     "positions_per_second": rate,
                     "bytes_read": summary.bytes,
+                    "games": summary.games,
                 });
                 object.insert("run".to_owned(), run);
                 super::print_object(&object)?;
@@ -104,6 +105,7 @@ impl StatsArgs {
                 let mut text = String::new();
                 let report = Report {
                     stats,
+                    games: summary.games,
                     style: session.style,
                 };
                 report.write(&mut text, self.maps)?;
@@ -128,6 +130,7 @@ impl StatsArgs {
 /// The table for people.
 struct Report<'a> {
     stats: &'a Stats,
+    games: u64,
     style: Style,
 }
 
@@ -141,9 +144,13 @@ const BAR: usize = 40;
 impl Report<'_> {
     fn write(&self, out: &mut String, all_maps: bool) -> std::fmt::Result {
         let stats = self.stats;
+        let games = match self.games {
+            0 => String::new(),
+            games => format!(" of {}", counted(games, "game")),
+        };
         writeln!(
             out,
-            "{} positions, {} rejected",
+            "{} positions{games}, {} rejected",
             self.style.heading(&grouped(stats.positions())),
             grouped(stats.rejected())
         )?;

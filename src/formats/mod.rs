@@ -131,7 +131,8 @@ impl Format {
                 text::cut_lines(bytes).unwrap_or(0)
             }
             Self::Boards => 0,
-            Self::Pgn => pgn::salvage(bytes),
+            // A game that is not whole is still to be told of.
+            Self::Pgn => bytes.len(),
         }
     }
 
@@ -221,6 +222,8 @@ pub struct Chunk {
     pub bytes: Bytes,
     /// Where they begin in the decompressed input.
     pub offset: u64,
+    /// Whether the input breaks off after them, so that the last record may not be whole.
+    pub torn: bool,
 }
 
 /// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of

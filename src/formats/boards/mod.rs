@@ -364,6 +364,7 @@ mod tests {
         while at < bytes.len() {
             let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
             let chunk = Chunk {
+                torn: false,
                 file: Path::new("x").into(),
                 bytes: bytes[at..at + len].to_vec().into(),
                 offset: at as u64,

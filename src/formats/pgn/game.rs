@@ -81,6 +81,9 @@ pub enum GameError {
     /// A variation without end.
     #[error("the variation is not closed before the game ends")]
     OpenVariation,
+    /// The file breaks off within the game.
+    #[error("the game is cut off, because the rest of the file cannot be read")]
+    CutOff,
     /// A tag without end, last in the text.
     #[error("the tag pair is cut off by the end of the text")]
     OpenTag,
@@ -98,6 +101,7 @@ impl GameError {
             Self::Token(_) => "bad_token",
             Self::OpenComment => "open_comment",
             Self::OpenVariation => "open_variation",
+            Self::CutOff => "cut_off",
             Self::OpenTag => "open_tag",
         }]
     }

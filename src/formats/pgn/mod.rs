@@ -53,17 +53,12 @@ pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
     boundary(bytes, bytes.len(), false)
 }
 
-/// How much of a text with a broken end is whole games.
-pub(super) fn salvage(bytes: &[u8]) -> usize {
-    let ended = bytes.ends_with(b"\n")
+/// Whether a text ends with a whole line and the result of a game.
+fn ends_with_result(bytes: &[u8]) -> bool {
+    bytes.ends_with(b"\n")
         && [&b" 1-0"[..], b" 0-1", b" 1/2-1/2", b" *"]
             .iter()
-            .any(|result| bytes.trim_ascii_end().ends_with(result));
-    if ended {
-        bytes.len()
-    } else {
-        boundary(bytes, bytes.len(), true).unwrap_or(0)
-    }
+            .any(|result| bytes.trim_ascii_end().ends_with(result))
 }
 
 /// Whether a text begins like PGN: with a tag, or with the first move number.
@@ -109,11 +104,22 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         count: 0,
     };
     let mut games = Games::new(bytes, selection.variations);
+    let torn = chunk.torn && !ends_with_result(bytes);
     loop {
         let start = records.len();
-        let Some(game) = games.next(&mut records) else {
+        let Some(mut game) = games.next(&mut records) else {
             break;
         };
+        if torn && game.end == bytes.len() {
+            // Its last move may have lost a letter and still look like one.
+            records.truncate(start);
+            game.bad = Some(Box::new(BadGame {
+                error: GameError::CutOff,
+                offset: bytes.len(),
+                ply: game.plies,
+                position: game.last.clone(),
+            }));
+        }
         let number = decoded.games;
         decoded.games += 1;
         let positions = (records.len() - start) as u64;

@@ -65,6 +65,31 @@ pub struct LeftOut {
 pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
 
 impl Selection {
+    /// Names of the options that may leave something out.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("drop-bad-games", self.drop_bad_games),
+            ("plies", self.first_ply > 0 || self.last_ply.is_some()),
+            ("skip-book", self.skip_book > 0),
+            ("every", self.every > 1),
+            ("last", self.last),
+            ("max-per-game", self.max_per_game.is_some()),
+            ("min-elo", self.min_elo.is_some()),
+            ("max-elo", self.max_elo.is_some()),
+            ("time-control", !self.time_controls.is_empty()),
+            ("result", !self.results.is_empty()),
+            ("min-plies", self.min_plies > 0),
+            ("termination", !self.terminations.is_empty()),
+            ("eco", !self.ecos.is_empty()),
+            ("since", self.since.is_some()),
+            ("until", self.until.is_some()),
+            ("variant", self.variant.is_some()),
+        ];
+        options
+            .into_iter()
+            .filter_map(|(name, is_set)| is_set.then_some(name))
+    }
+
     /// The option that leaves out this game, if one does.
     pub(super) fn leaves_out(&self, game: &Game<'_>) -> Option<&'static str> {
         let tags = &game.tags;
