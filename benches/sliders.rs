@@ -1,7 +1,8 @@
 //! Every slider algorithm on real positions: the rows of `lanefish bench sliders` under criterion.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::bench::sliders::{Piece, Question, agrees, ask, real_questions, sample_positions};
+use lanefish::bench::sample_positions;
+use lanefish::bench::sliders::{Piece, Question, agrees, ask, real_questions};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
 use std::hint::black_box;
 use std::time::Duration;

@@ -11,9 +11,16 @@
 //! is computed once for all passes; it is large, so that branches cannot be learned by heart; and answers are
 //! summed, so that none is left out.
 
+pub mod decode;
+pub mod kernels;
+mod positions;
+pub mod scan;
 pub mod sliders;
 
+pub use positions::sample_positions;
+
 use crate::sliders::Kind;
+use crate::tiers::Tier;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -70,6 +77,27 @@ pub enum Subject {
         /// Size of the tables for all squares, rook and bishop.
         table_bytes: usize,
     },
+    /// A kernel.
+    Kernel {
+        /// The tier; `None` for what no tier uses.
+        tier: Option<Tier>,
+        /// What answers: `lanes`, or the slider algorithm of code that goes piece by piece.
+        algorithm: &'static str,
+    },
+    /// From bytes or text to positions, or back.
+    Decode {
+        /// Mean size of a position on the side that is not the plain position.
+        bytes_per_position: f64,
+    },
+    /// Reading packed boards from memory.
+    Scan {
+        /// Where they lie.
+        place: scan::Place,
+        /// The tier, where one works on what is read.
+        tier: Option<Tier>,
+        /// How many bytes are read.
+        bytes: usize,
+    },
 }
 
 /// Answers and time of a row.
@@ -90,6 +118,12 @@ impl Row {
             Subject::Slider { piece, source, .. } => {
                 format!("{}/{}/{piece}/{source}", self.group, self.name)
             }
+            Subject::Kernel { tier, algorithm } => {
+                let who = tier.map_or(*algorithm, Tier::name);
+                format!("{}/{}/{who}", self.group, self.name)
+            }
+            Subject::Decode { .. } => format!("{}/{}", self.group, self.name),
+            Subject::Scan { place, .. } => format!("{}/{}/{place}", self.group, self.name),
         }
     }
 
@@ -99,28 +133,40 @@ impl Row {
         filter.is_none_or(|filter| self.title().contains(filter))
     }
 
-    /// How many times slower it is than the fastest of those rows that are asked the same.
+    /// What is asked. Rows that are asked the same have the same checksum.
+    pub fn question(&self) -> String {
+        match &self.subject {
+            Subject::Slider { piece, source, .. } => format!("{}/{source}/{piece}", self.group),
+            _ => format!("{}/{}", self.group, self.name),
+        }
+    }
+
+    /// How many times slower it is than the fastest of those rows that it can be compared with: those that
+    /// are asked the same, and when memory is read, all that read from the same place.
     pub fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
         let own = self.measured.as_ref()?.timing.nanoseconds;
         let fastest = rows
             .iter()
-            .filter(|row| row.asks_the_same_as(self))
+            .filter(|row| match (&row.subject, &self.subject) {
+                (Subject::Scan { place, .. }, Subject::Scan { place: own, .. }) => place == own,
+                _ => row.question() == self.question(),
+            })
             .filter_map(|row| row.measured.as_ref())
             .fold(own, |fastest, row| row.timing.nanoseconds.min(fastest));
         Some(own / fastest)
     }
 
-    fn asks_the_same_as(&self, other: &Self) -> bool {
-        match (&self.subject, &other.subject) {
-            (
-                Subject::Slider { piece, source, .. },
-                Subject::Slider {
-                    piece: other_piece,
-                    source: other_source,
-                    ..
-                },
-            ) => piece == other_piece && source == other_source,
-        }
+    /// How many times faster a kernel is than in the portable tier.
+    pub fn ratio_to_portable(&self, rows: &[Self]) -> Option<f64> {
+        let own = self.measured.as_ref()?.timing.nanoseconds;
+        let is_portable = |row: &&Self| {
+            let Subject::Kernel { tier, .. } = row.subject else {
+                return false;
+            };
+            tier == Some(Tier::Portable) && row.name == self.name
+        };
+        let portable = rows.iter().find(is_portable)?;
+        Some(portable.measured.as_ref()?.timing.nanoseconds / own)
     }
 }
 
@@ -216,6 +262,83 @@ pub fn measure_together<C: Sync>(
             Timing::of(of_candidate.collect())
         })
         .collect()
+}
+
+/// Takes samples for so long, in nanoseconds for one question or position.
+type Take<'a> = Box<dyn Fn(Duration) -> Vec<f64> + Sync + 'a>;
+
+/// What has been verified and can be timed.
+struct Entrant<'a> {
+    verified: bool,
+    checksum: u64,
+    take: Take<'a>,
+}
+
+impl<'a> Entrant<'a> {
+    /// Passes over items of which each has so many questions or positions.
+    fn passes<T: Sync>(
+        items: &'a [T],
+        each: usize,
+        verified: bool,
+        checksum: u64,
+        pass: impl Fn(&[T]) -> u64 + Sync + 'a,
+    ) -> Self {
+        let take = move |time| {
+            let mut samples = samples(items, time, &pass);
+            for sample in &mut samples {
+                *sample /= each as f64;
+            }
+            samples
+        };
+        Self {
+            verified,
+            checksum,
+            take: Box::new(take),
+        }
+    }
+}
+
+/// Rows that are to be compared, and so are timed together.
+struct Contest<'a> {
+    options: &'a Options,
+    /// Each row, and whether there is an entrant for it.
+    rows: Vec<(Row, bool)>,
+    entrants: Vec<Entrant<'a>>,
+}
+
+impl<'a> Contest<'a> {
+    fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            rows: Vec::new(),
+            entrants: Vec::new(),
+        }
+    }
+
+    /// Adds a row that is wanted; `enter` verifies it, and gives `None` where this CPU cannot run it.
+    fn add(&mut self, row: Row, enter: impl FnOnce() -> Option<Entrant<'a>>) {
+        if row.is_wanted(self.options) {
+            let entrant = enter();
+            self.rows.push((row, entrant.is_some()));
+            self.entrants.extend(entrant);
+        }
+    }
+
+    /// Times the entrants and shows all rows in the order in which they came.
+    fn finish(self, mut show: impl FnMut(Row)) {
+        let take = |entrant: &Entrant<'_>, time| (entrant.take)(time);
+        let timings = measure_together(self.options, &self.entrants, take);
+        let measured = self.entrants.iter().zip(timings);
+        let mut measured = measured.map(|(entrant, timing)| Measured {
+            verified: entrant.verified,
+            checksum: entrant.checksum,
+            timing,
+        });
+        for (mut row, available) in self.rows {
+            row.measured = available.then(|| measured.next()).flatten();
+            show(row);
+        }
+    }
 }
 
 /// Passes over all the items until the time is used up, at least one; each item counts as one.

@@ -7,17 +7,13 @@
 //! Beside the algorithms that answer one question after the other stand the lanes of the bulk kernels, which
 //! answer one on each of their boards. They get the same questions, laid out as the kernels have them.
 
-use super::{Measured, Options, Row, Subject, measure_together, samples, samples_under_pressure};
+use super::{Contest, Entrant, Options, Row, Subject, sample_positions, samples_under_pressure};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
 use crate::kernels::{Moves, OneSlider, Way, one_slider};
 use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::fmt;
-use std::time::Duration;
-
-/// Real positions for those who bring none: see the first lines of the file for where they come from.
-const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
 
 /// Questions in a set. Enough that no branch predictor learns them; as few bytes as half a typical L2 cache.
 const QUESTIONS: usize = 1 << 15;
@@ -89,15 +85,6 @@ pub struct Question {
     pub square: Square,
     /// All occupied squares.
     pub occupied: Bitboard,
-}
-
-/// The 2,000 real positions that come with the crate.
-pub fn sample_positions() -> Vec<Position> {
-    SAMPLE
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| Position::from_fen(line).ok())
-        .collect()
 }
 
 /// Questions on random boards; always the same ones.
@@ -278,69 +265,44 @@ pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl
                 },
             };
             let groups = groups_of(&questions);
-            let mut entrants = Entrants {
-                options,
+            let mut round = Round {
                 piece,
                 source,
                 questions: &questions,
                 groups: &groups,
-                rows: Vec::new(),
-                ready: Vec::new(),
+                contest: Contest::new(options),
             };
-            for_each_algorithm(&mut entrants);
-            entrants.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
+            for_each_algorithm(&mut round);
+            round.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
             #[cfg(target_arch = "x86_64")]
             {
                 use crate::simd::{Avx2, Avx512};
-                entrants.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
-                entrants.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
+                round.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
+                round.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
             }
-            let Entrants { rows, ready, .. } = entrants;
-            let timings = measure_together(options, &ready, |entrant, time| (entrant.take)(time));
-            let mut measured = ready.iter().zip(timings).map(|(entrant, timing)| Measured {
-                verified: entrant.verified,
-                checksum: entrant.checksum,
-                timing,
-            });
-            for (mut row, available) in rows {
-                row.measured = available.then(|| measured.next()).flatten();
-                show(row);
-            }
+            round.contest.finish(&mut show);
         }
     }
 }
 
-/// Takes samples for so long, in nanoseconds for one question.
-type Take<'a> = dyn Fn(Duration) -> Vec<f64> + Sync + 'a;
-
-/// A verified algorithm, ready to be timed.
-struct Entrant<'a> {
-    take: Box<Take<'a>>,
-    verified: bool,
-    checksum: u64,
-}
-
-/// Collects those algorithms that are wanted, and verifies those that the CPU can run.
-struct Entrants<'a> {
-    options: &'a Options,
+/// All that are asked the same.
+struct Round<'a> {
     piece: Piece,
     source: Source,
     questions: &'a [Question],
     groups: &'a [OneSlider],
-    /// Each row, and whether there is an entrant for it.
-    rows: Vec<(Row, bool)>,
-    ready: Vec<Entrant<'a>>,
+    contest: Contest<'a>,
 }
 
-impl<'a> Entrants<'a> {
+impl<'a> Round<'a> {
     fn row(
         &self,
         name: &'static str,
         kind: Kind,
         needs: &'static [&'static str],
         table_bytes: usize,
-    ) -> Option<Row> {
-        let row = Row {
+    ) -> Row {
+        Row {
             group: "sliders",
             name,
             kind,
@@ -351,73 +313,58 @@ impl<'a> Entrants<'a> {
                 table_bytes,
             },
             measured: None,
-        };
-        row.is_wanted(self.options).then_some(row)
-    }
-
-    /// `items` are the questions, `each` to an item.
-    fn add<T: Copy + Sync>(
-        &mut self,
-        items: &'a [T],
-        each: usize,
-        verified: bool,
-        pass: impl Fn(&[T]) -> u64 + Sync + 'a,
-    ) {
-        let source = self.source;
-        let checksum = pass(items);
-        let take = move |time| {
-            let mut samples = match source {
-                Source::Pressure => samples_under_pressure(items, BURST / each, time, &pass),
-                Source::Random | Source::Real => samples(items, time, &pass),
-            };
-            for sample in &mut samples {
-                *sample /= each as f64;
-            }
-            samples
-        };
-        self.ready.push(Entrant {
-            take: Box::new(take),
-            verified,
-            checksum,
-        });
+        }
     }
 
     fn add_lanes<S: Simd>(&mut self, names: [&'static str; 2]) {
-        let (piece, groups) = (self.piece, self.groups);
+        let (piece, source, groups) = (self.piece, self.source, self.groups);
         for (way, name) in [Way::Fill, Way::Hyperbola].into_iter().zip(names) {
-            let kind = match S::FEATURES {
-                [] => Kind::Portable,
-                _ => Kind::Intrinsic,
-            };
-            let Some(row) = self.row(name, kind, S::FEATURES, 0) else {
-                continue;
-            };
-            let simd = S::detect();
-            self.rows.push((row, simd.is_some()));
-            if let Some(simd) = simd {
+            let row = self.row(name, Kind::of(S::FEATURES), S::FEATURES, 0);
+            self.contest.add(row, || {
+                let simd = S::detect()?;
                 let verified = lanes_agree(simd, way, piece, groups);
-                self.add(groups, 8, verified, move |groups| {
-                    ask_lanes(simd, way, piece, groups)
-                });
-            }
+                let pass = move |groups: &[OneSlider]| ask_lanes(simd, way, piece, groups);
+                Some(entrant(source, groups, 8, verified, pass))
+            });
         }
     }
 }
 
-impl Visitor for Entrants<'_> {
+/// `items` are the questions, `each` to an item.
+fn entrant<'a, T: Copy + Sync>(
+    source: Source,
+    items: &'a [T],
+    each: usize,
+    verified: bool,
+    pass: impl Fn(&[T]) -> u64 + Sync + 'a,
+) -> Entrant<'a> {
+    let checksum = pass(items);
+    match source {
+        Source::Random | Source::Real => Entrant::passes(items, each, verified, checksum, pass),
+        Source::Pressure => Entrant {
+            verified,
+            checksum,
+            take: Box::new(move |time| {
+                let mut samples = samples_under_pressure(items, BURST / each, time, &pass);
+                for sample in &mut samples {
+                    *sample /= each as f64;
+                }
+                samples
+            }),
+        },
+    }
+}
+
+impl Visitor for Round<'_> {
     fn visit<A: Sliders>(&mut self) {
-        let (piece, questions) = (self.piece, self.questions);
-        let Some(row) = self.row(A::NAME, A::KIND, A::NEEDS, A::TABLE_BYTES) else {
-            return;
-        };
-        let algorithm = A::detect();
-        self.rows.push((row, algorithm.is_some()));
-        if let Some(algorithm) = algorithm {
+        let (piece, source, questions) = (self.piece, self.source, self.questions);
+        let row = self.row(A::NAME, A::KIND, A::NEEDS, A::TABLE_BYTES);
+        self.contest.add(row, || {
+            let algorithm = A::detect()?;
             let verified = agrees(algorithm, piece, questions);
-            self.add(questions, 1, verified, move |questions| {
-                ask(algorithm, piece, questions)
-            });
-        }
+            let pass = move |questions: &[Question]| ask(algorithm, piece, questions);
+            Some(entrant(source, questions, 1, verified, pass))
+        });
     }
 }
 
@@ -426,11 +373,6 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
     use std::time::Duration;
-
-    #[test]
-    fn the_sample_is_whole() {
-        assert_eq!(sample_positions().len(), 2000);
-    }
 
     #[test]
     fn positions_without_sliders_still_ask() {
@@ -453,15 +395,12 @@ mod tests {
         assert_eq!(rows.len(), names.len() * 9);
         let mut checksums = HashMap::new();
         for row in &rows {
-            let Subject::Slider { piece, source, .. } = row.subject;
             let Some(measured) = row.measured else {
                 assert!(!row.needs.is_empty(), "{} runs everywhere", row.name);
                 continue;
             };
             assert!(measured.verified, "{}", row.title());
-            let expected = checksums
-                .entry((piece, source))
-                .or_insert(measured.checksum);
+            let expected = checksums.entry(row.question()).or_insert(measured.checksum);
             assert_eq!(measured.checksum, *expected, "{}", row.title());
             assert!(row.ratio_to_fastest(&rows).unwrap() >= 1.0);
         }

@@ -72,6 +72,17 @@ pub enum Kind {
     Portable,
 }
 
+impl Kind {
+    /// What needs CPU features uses intrinsics.
+    pub const fn of(needs: &[&str]) -> Self {
+        if needs.is_empty() {
+            Self::Portable
+        } else {
+            Self::Intrinsic
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -79,6 +79,22 @@ impl Tier {
             Self::Avx2 | Self::Avx512 => None,
         }
     }
+    /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, where the CPU
+    /// has what makes it faster.
+    pub const fn needs(self) -> &'static [&'static str] {
+        match self {
+            Self::Portable => &[],
+            Self::Bmi2 => simd::bmi2::Bmi2::FEATURES,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => <simd::Avx2 as simd::Simd>::FEATURES,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => <simd::Avx512 as simd::Simd>::FEATURES,
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 => &["avx2"],
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 => &["avx512f"],
+        }
+    }
     /// Whether the CPU can run it.
     pub fn is_available(self) -> bool {
         self.analyzer().is_some()
@@ -203,12 +219,26 @@ impl GroupResults {
     }
 }
 
-/// Implementations that a tier could use but does not, by name, for measuring whether the choice is right:
-/// per-piece code on other slider algorithms.
-pub fn rivals() -> Vec<(&'static str, Box<dyn Analyzer>)> {
-    fn per_piece<A: sliders::Sliders>() -> Option<(&'static str, Box<dyn Analyzer>)> {
-        let analyzer = PerPiece::<A>::detect(Tier::Portable)?;
-        Some((A::NAME, Box::new(analyzer)))
+/// An implementation that a tier could use but does not. See [`rivals`].
+#[derive(Debug)]
+pub struct Rival {
+    /// The slider algorithm of its per-piece code.
+    pub name: &'static str,
+    /// The CPU features it needs, as `std::arch` names them.
+    pub needs: &'static [&'static str],
+    /// The implementation, where the CPU can run it.
+    pub analyzer: Option<Box<dyn Analyzer>>,
+}
+
+/// Per-piece code on other slider algorithms, for measuring whether the tiers have chosen well.
+pub fn rivals() -> [Rival; 4] {
+    fn per_piece<A: sliders::Sliders>() -> Rival {
+        let boxed = |analyzer| -> Box<dyn Analyzer> { Box::new(analyzer) };
+        Rival {
+            name: A::NAME,
+            needs: A::NEEDS,
+            analyzer: PerPiece::<A>::detect(Tier::Portable).map(boxed),
+        }
     }
     [
         per_piece::<sliders::PextCompressed>(),
@@ -216,9 +246,6 @@ pub fn rivals() -> Vec<(&'static str, Box<dyn Analyzer>)> {
         per_piece::<sliders::HyperbolaRankTable>(),
         per_piece::<sliders::ObstructionDifference>(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// An implementation of all kernels.

@@ -39,12 +39,66 @@ fn slider_rows_have_all_fields_and_agree() {
 }
 
 #[test]
+fn kernel_rows_have_all_fields_and_agree() {
+    let answer = json(0, &["bench", "kernels", "--json", "--seconds", AN_INSTANT]);
+    let mut asked = BTreeSet::new();
+    let mut checksums: HashMap<String, Value> = HashMap::new();
+    for row in answer["rows"].as_array().unwrap() {
+        let name = row["name"].as_str().unwrap().to_owned();
+        assert_eq!(row["group"], "kernels");
+        assert!(row["needs"].is_array() && row["kind"].is_string());
+        if let Some(tier) = row["tier"].as_str() {
+            asked.insert((tier.to_owned(), name.clone()));
+        }
+        if row["available"] == false {
+            assert!(row["positions_per_second"].is_null(), "{row}");
+            continue;
+        }
+        assert_eq!(row["verified"], true, "{row}");
+        for rate in [
+            "positions_per_second",
+            "ns_per_position",
+            "ratio_to_portable",
+        ] {
+            assert!(row[rate].as_f64().unwrap() > 0.0, "{row}");
+        }
+        let checksum = checksums
+            .entry(name)
+            .or_insert_with(|| row["checksum"].clone());
+        assert_eq!(*checksum, row["checksum"], "{row}");
+    }
+    // Four tiers, six questions.
+    assert_eq!((asked.len(), checksums.len()), (24, 6));
+}
+
+#[test]
+fn decode_and_scan_rows_are_verified() {
+    let own = ["bench", "decode", "scan", "--seconds", AN_INSTANT];
+    let answer = json(0, &[&own[..], &["--json"]].concat());
+    let mut names = Vec::new();
+    for row in answer["rows"].as_array().unwrap() {
+        assert_eq!(row["verified"], true, "{row}");
+        assert!(row["positions_per_second"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["bytes_per_second"].as_f64().unwrap() > 0.0, "{row}");
+        names.push(row["name"].as_str().unwrap().to_owned());
+    }
+    let decode = ["fen", "pgn", "boards", "pack", "unpack", "write_fen"];
+    let scan = ["sum", "checksum", "legal_count"];
+    assert_eq!(names, [&decode[..], &scan, &scan].concat());
+    let table = output(0, &own);
+    assert!(
+        table.contains("write_fen") && table.contains("memory, 256.0 MiB"),
+        "{table}"
+    );
+}
+
+#[test]
 fn filter_input_and_tables() {
     let famous = sample("famous.epd");
     let own = ["bench", "--seconds", AN_INSTANT, "--filter", "kogge-stone"];
     let table = output(0, &[&own[..], &["--input", &famous]].concat());
     assert!(
-        table.contains("kogge-stone") && !table.contains("pext"),
+        table.contains("kogge-stone") && !table.contains("pext") && !table.contains("Kernels"),
         "{table}"
     );
     assert!(table.contains("checksums"), "{table}");

@@ -1,0 +1,216 @@
+//! The rows of decoding: from text and files to packed boards, and from packed boards to positions and back.
+//!
+//! | row | what is timed |
+//! | --- | --- |
+//! | `fen` | lines of FEN to packed boards, as files are read |
+//! | `pgn` | games of random play to packed boards, every move read and played |
+//! | `boards` | blocks of a boards file in memory to packed boards: checksums compared, columns copied |
+//! | `pack` | positions to packed boards |
+//! | `unpack` | packed boards to positions |
+//! | `write_fen` | positions to lines of FEN |
+//!
+//! All but `pgn` have the same positions.
+
+use super::positions::{digest, follow_up, groups_of};
+use super::{Contest, Entrant, Options, Row, Subject};
+use crate::batch::{Batch, Fields};
+use crate::block::{Group, Packed};
+use crate::chess::Position;
+use crate::chess::fen::CastlingStyle;
+use crate::chess::random::{RandomPlay, Start};
+use crate::formats::boards::BoardsWriter;
+use crate::formats::{Chunk, DecodeOptions, Format};
+use crate::sliders::Kind;
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::slice;
+use std::sync::Arc;
+
+/// Positions that are decoded.
+const POSITIONS: usize = 1 << 14;
+/// Random games, which have some three hundred positions each.
+const GAMES: u64 = 50;
+
+/// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
+/// fewer, they are followed up by random moves.
+pub fn measure_decode(options: &Options, positions: &[Position], show: impl FnMut(Row)) {
+    let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
+    let boards: Vec<Packed> = groups
+        .iter()
+        .flat_map(|group| (0..Group::LEN).map(|lane| group.get(lane)))
+        .collect();
+    let lines = fen_lines(&positions);
+    let (games, played) = random_games();
+    let (fen, pgn) = (chunk(lines.clone()), chunk(games.into_bytes()));
+    let file = chunk(boards_file(&positions, &boards));
+
+    let mut contest = Contest::new(options);
+    for (format, chunk, boards) in [
+        (Format::Fen, &fen, &boards),
+        (Format::Pgn, &pgn, &played),
+        (Format::Boards, &file, &boards),
+    ] {
+        let row = row(format.name(), chunk.bytes.len(), boards.len());
+        contest.add(row, || Some(reading(format, chunk, boards)));
+    }
+    contest.add(row("pack", size_of_val(&*boards), boards.len()), || {
+        let packed: Vec<Packed> = positions
+            .iter()
+            .filter_map(|p| Packed::pack(p).ok())
+            .collect();
+        let pass = |positions: &[Position]| {
+            for position in positions {
+                let _ = black_box(Packed::pack(position));
+            }
+            0
+        };
+        let verified = packed == boards;
+        Some(Entrant::passes(
+            &positions,
+            1,
+            verified,
+            checksum(&packed),
+            pass,
+        ))
+    });
+    contest.add(row("unpack", size_of_val(&*boards), boards.len()), || {
+        let same = |(board, position): (&Packed, &Position)| {
+            board.unpack(position.halfmove, position.fullmove).as_ref() == Ok(position)
+        };
+        let verified = boards.iter().zip(&positions).all(same);
+        let pass = |boards: &[Packed]| {
+            for board in boards {
+                let _ = black_box(board.unpack(0, 1));
+            }
+            0
+        };
+        Some(Entrant::passes(
+            &boards,
+            1,
+            verified,
+            checksum(&boards),
+            pass,
+        ))
+    });
+    contest.add(row("write_fen", lines.len(), positions.len()), || {
+        let text = String::from_utf8_lossy(&lines);
+        let read = text.lines().zip(&positions);
+        let verified = read.fold(true, |good, (line, position)| {
+            good && Position::from_fen(line).as_ref() == Ok(position)
+        });
+        let sum = digest(lines.iter().map(|&byte| byte.into()));
+        let pass = |positions: &[Position]| fen_lines(positions).len() as u64;
+        Some(Entrant::passes(&positions, 1, verified, sum, pass))
+    });
+    contest.finish(show);
+}
+
+fn row(name: &'static str, bytes: usize, positions: usize) -> Row {
+    Row {
+        group: "decode",
+        name,
+        kind: Kind::Portable,
+        needs: &[],
+        subject: Subject::Decode {
+            bytes_per_position: bytes as f64 / positions as f64,
+        },
+        measured: None,
+    }
+}
+
+fn checksum(boards: &[Packed]) -> u64 {
+    boards.iter().fold(0, |sum, board| {
+        let [a, b, c] = board.types;
+        sum.wrapping_add(digest([board.color, a, b, c]))
+    })
+}
+
+/// All bytes at once, decoded to these boards.
+fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Entrant<'a> {
+    let options = DecodeOptions::default();
+    let decoded = format.decode(chunk, &options);
+    let found: Vec<Packed> = decoded
+        .batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|record| batch.board(record)))
+        .collect();
+    let verified = found == boards && decoded.rejects.is_empty() && decoded.damage.is_empty();
+    let pass = move |chunks: &[Chunk]| {
+        for chunk in chunks {
+            black_box(format.decode(chunk, &options));
+        }
+        0
+    };
+    let chunks = slice::from_ref(chunk);
+    Entrant::passes(chunks, boards.len(), verified, checksum(&found), pass)
+}
+
+fn chunk(bytes: Vec<u8>) -> Chunk {
+    Chunk {
+        file: Arc::from(Path::new("bench")),
+        bytes: bytes.into(),
+        offset: 0,
+    }
+}
+
+fn fen_lines(positions: &[Position]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for position in positions {
+        position.write_fen(&mut lines, CastlingStyle::Outermost);
+        lines.push(b'\n');
+    }
+    lines
+}
+
+fn boards_file(positions: &[Position], boards: &[Packed]) -> Vec<u8> {
+    const IN_MEMORY: &str = "memory takes all that is written";
+    let mut batch = Batch::new();
+    for (position, &board) in positions.iter().zip(boards) {
+        batch.push(board, position.halfmove, position.fullmove);
+    }
+    let mut writer = BoardsWriter::new(Vec::new(), Fields::NONE).expect(IN_MEMORY);
+    writer.write(&batch, 0..batch.len()).expect(IN_MEMORY);
+    writer.finish().expect(IN_MEMORY).0
+}
+
+/// Games as PGN, and their boards in the order in which they are read.
+fn random_games() -> (String, Vec<Packed>) {
+    let (mut games, mut boards) = (String::new(), Vec::new());
+    let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);
+    for played in play {
+        let mut position = played.position;
+        if played.ply == 0 {
+            games.push_str("[Result \"*\"]\n\n");
+        }
+        let end = match played.next {
+            Some(next) => next.san(&position),
+            None => "*\n".to_owned(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(games, "{end}");
+        position.drop_idle_en_passant();
+        boards.extend(Packed::pack(&position));
+    }
+    (games, boards)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn rows_are_verified() {
+        let options = Options {
+            time: Duration::ZERO,
+            ..Options::default()
+        };
+        let mut rows = Vec::new();
+        measure_decode(&options, &[], |row| rows.push(row));
+        assert_eq!(rows.len(), 6);
+        for row in &rows {
+            assert!(row.measured.unwrap().verified, "{}", row.title());
+        }
+    }
+}

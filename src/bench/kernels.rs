@@ -1,0 +1,353 @@
+//! The rows of the kernels: each question in each tier, and in the per-piece code that no tier uses.
+//!
+//! What is timed is what a tier does with a run of groups in the cache, as the pipeline calls it. The answers
+//! are written where the pipeline finds them; what it makes of them is not part of the time.
+
+use super::positions::{digest, follow_up, groups_of};
+use super::{Contest, Entrant, Options, Row, Subject};
+use crate::block::Group;
+use crate::chess::{Color, Position, Role};
+use crate::kernels::board::Board;
+use crate::simd::{Scalar, Simd};
+use crate::sliders::{Kind, Pext, Sliders};
+use crate::tiers::{self, Analyzer, GroupResults, Tier, Wanted};
+use std::hint::black_box;
+
+/// Positions that are asked about. Enough that no branch predictor learns them; as few bytes as half a
+/// typical L2 cache.
+const POSITIONS: usize = 1 << 14;
+/// Groups analyzed at once, so that the answers stay in the nearest cache.
+pub(super) const TILE: usize = 32;
+
+/// What is asked about each position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// Only the piece sets of both sides, from the side to move.
+    Decode,
+    /// The squares that each side attacks.
+    AttackMaps,
+    /// The pieces that give check.
+    Checkers,
+    /// The pinned pieces of the side to move.
+    Pins,
+    /// The number of legal moves.
+    LegalCount,
+    /// All of these, and the legal moves by kind.
+    Everything,
+}
+
+impl Kernel {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Decode,
+        Self::AttackMaps,
+        Self::Checkers,
+        Self::Pins,
+        Self::LegalCount,
+        Self::Everything,
+    ];
+
+    /// The name of the rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Decode => "decode",
+            Self::AttackMaps => "attack_maps",
+            Self::Checkers => "checkers",
+            Self::Pins => "pins",
+            Self::LegalCount => "legal_count",
+            Self::Everything => "everything",
+        }
+    }
+
+    /// What an analyzer is asked for.
+    pub const fn wanted(self) -> Wanted {
+        let nothing = Wanted::NOTHING;
+        match self {
+            Self::Decode => nothing,
+            Self::AttackMaps => Wanted {
+                attacks: true,
+                ..nothing
+            },
+            Self::Checkers => Wanted {
+                checkers: true,
+                ..nothing
+            },
+            Self::Pins => Wanted {
+                pinned: true,
+                ..nothing
+            },
+            Self::LegalCount => Wanted {
+                moves: true,
+                ..nothing
+            },
+            Self::Everything => Wanted {
+                mobility: false,
+                unplayable: false,
+                ..Wanted::ALL
+            },
+        }
+    }
+
+    /// What the plain rules answer.
+    fn truth(self, position: &Position) -> u64 {
+        let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
+        match self {
+            Self::Decode => digest(plain_sets(position)),
+            Self::AttackMaps => digest(attacks()),
+            Self::Checkers => digest([position.checkers().0]),
+            Self::Pins => digest([position.pinned().0]),
+            Self::LegalCount => digest([position.count_legal().into()]),
+            Self::Everything => {
+                let legal = position.legal_counts();
+                let [white, black] = attacks();
+                digest([
+                    legal.moves.into(),
+                    legal.captures.into(),
+                    legal.promotions.into(),
+                    legal.castles.into(),
+                    legal.en_passants.into(),
+                    position.checkers().0,
+                    position.pinned().0,
+                    white,
+                    black,
+                ])
+            }
+        }
+    }
+
+    /// What stands in the results of an analyzer.
+    fn found(self, results: &GroupResults, lane: usize) -> u64 {
+        let legal = results.legal(lane);
+        let (white, black) = (results.attacks_white[lane], results.attacks_black[lane]);
+        match self {
+            Self::Decode => 0,
+            Self::AttackMaps => digest([white, black]),
+            Self::Checkers => digest([results.checkers[lane]]),
+            Self::Pins => digest([results.pinned[lane]]),
+            Self::LegalCount => digest([legal.moves.into()]),
+            Self::Everything => digest([
+                legal.moves.into(),
+                legal.captures.into(),
+                legal.promotions.into(),
+                legal.castles.into(),
+                legal.en_passants.into(),
+                results.checkers[lane],
+                results.pinned[lane],
+                white,
+                black,
+            ]),
+        }
+    }
+}
+
+/// The piece sets of the side to move and of the other, for each lane.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Sets([[u64; Group::LEN]; 12]);
+
+fn decode<S: Simd>(simd: S, groups: &[Group], out: &mut [Sets]) {
+    simd.enter(
+        #[inline(always)]
+        || {
+            for (group, Sets(out)) in groups.iter().zip(out) {
+                for at in (0..Group::LEN).step_by(S::WIDTH) {
+                    let Board { us, them, .. } = Board::load(simd, group, at);
+                    let sets = [
+                        [us.all, us.pawns, us.knights],
+                        [us.diagonal, us.orthogonal, us.king],
+                        [them.all, them.pawns, them.knights],
+                        [them.diagonal, them.orthogonal, them.king],
+                    ];
+                    for (&set, to) in sets.as_flattened().iter().zip(&mut *out) {
+                        simd.store(set, to, at);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// [`decode`] with the instructions of a tier, where the CPU has them.
+type Decode = fn(&[Group], &mut [Sets]);
+
+fn decode_of(tier: Tier) -> Option<Decode> {
+    fn of<S: Simd>() -> Option<Decode> {
+        S::detect()?;
+        Some(|groups, out| {
+            if let Some(simd) = S::detect() {
+                decode(simd, groups, out);
+            }
+        })
+    }
+    match tier {
+        Tier::Portable => of::<Scalar>(),
+        Tier::Bmi2 => {
+            Pext::detect()?;
+            Some(|groups, out| {
+                if let Some(pext) = Pext::detect() {
+                    pext.enter(
+                        #[inline(always)]
+                        || decode(Scalar, groups, out),
+                    );
+                }
+            })
+        }
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => of::<crate::simd::Avx2>(),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => of::<crate::simd::Avx512>(),
+        #[cfg(not(target_arch = "x86_64"))]
+        Tier::Avx2 | Tier::Avx512 => None,
+    }
+}
+
+/// What [`decode`] should find, in the same order.
+fn plain_sets(position: &Position) -> [u64; 12] {
+    let us = position.side_to_move;
+    let side = |color| {
+        let of = |role| position.pieces(color, role).0;
+        [
+            position.color(color).0,
+            of(Role::Pawn),
+            of(Role::Knight),
+            of(Role::Bishop) | of(Role::Queen),
+            of(Role::Rook) | of(Role::Queen),
+            of(Role::King),
+        ]
+    };
+    let sets: [[u64; 6]; 2] = [side(us), side(!us)];
+    std::array::from_fn(|i| match us {
+        Color::White => sets[i / 6][i % 6],
+        Color::Black => sets[i / 6][i % 6].swap_bytes(),
+    })
+}
+
+/// Verifies and times all kernels in all tiers, then in the code of [`tiers::rivals`], and shows the rows.
+/// Of the positions, the first 16,384 are taken; where there are fewer, they are followed up by random moves.
+pub fn measure_kernels(options: &Options, positions: &[Position], mut show: impl FnMut(Row)) {
+    let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
+    let rivals = tiers::rivals();
+    for kernel in Kernel::ALL {
+        let truth: Vec<u64> = positions.iter().map(|one| kernel.truth(one)).collect();
+        let mut contest = Contest::new(options);
+        for tier in Tier::ALL {
+            let algorithm = match tier {
+                Tier::Bmi2 => Pext::NAME,
+                _ => "lanes",
+            };
+            let needs = match tier.analyzer() {
+                Some(analyzer) => analyzer.features(),
+                None => tier.needs(),
+            };
+            let row = row(kernel, Some(tier), algorithm, needs);
+            contest.add(row, || match kernel {
+                Kernel::Decode => Some(decoding(decode_of(tier)?, &groups, &truth)),
+                _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &truth)),
+            });
+        }
+        if kernel != Kernel::Decode {
+            for rival in &rivals {
+                contest.add(row(kernel, None, rival.name, rival.needs), || {
+                    let analyzer = rival.analyzer.as_deref()?;
+                    Some(analyzing(analyzer, kernel, &groups, &truth))
+                });
+            }
+        }
+        contest.finish(&mut show);
+    }
+}
+
+fn row(
+    kernel: Kernel,
+    tier: Option<Tier>,
+    algorithm: &'static str,
+    needs: &'static [&'static str],
+) -> Row {
+    Row {
+        group: "kernels",
+        name: kernel.name(),
+        kind: Kind::of(needs),
+        needs,
+        subject: Subject::Kernel { tier, algorithm },
+        measured: None,
+    }
+}
+
+fn analyzing<'a>(
+    analyzer: &'a dyn Analyzer,
+    kernel: Kernel,
+    groups: &'a [Group],
+    truth: &[u64],
+) -> Entrant<'a> {
+    let wanted = kernel.wanted();
+    let mut results = vec![GroupResults::default(); groups.len()];
+    analyzer.analyze(groups, wanted, &mut results);
+    let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
+    let found = results.iter().flat_map(lanes);
+    entrant(groups, truth, found.collect(), move |groups| {
+        let mut results = [GroupResults::default(); TILE];
+        for groups in groups.chunks(TILE) {
+            analyzer.analyze(groups, wanted, &mut results);
+            black_box(&mut results);
+        }
+        0
+    })
+}
+
+fn decoding<'a>(decode: Decode, groups: &'a [Group], truth: &[u64]) -> Entrant<'a> {
+    let mut sets = vec![Sets::default(); groups.len()];
+    decode(groups, &mut sets);
+    let lanes = |Sets(sets): &Sets| {
+        let sets = *sets;
+        (0..Group::LEN).map(move |lane| digest(sets.map(|set| set[lane])))
+    };
+    let found = sets.iter().flat_map(lanes);
+    entrant(groups, truth, found.collect(), move |groups| {
+        let mut sets = [Sets::default(); TILE];
+        for groups in groups.chunks(TILE) {
+            decode(groups, &mut sets);
+            black_box(&mut sets);
+        }
+        0
+    })
+}
+
+fn entrant<'a>(
+    groups: &'a [Group],
+    truth: &[u64],
+    found: Vec<u64>,
+    pass: impl Fn(&[Group]) -> u64 + Sync + 'a,
+) -> Entrant<'a> {
+    let verified = found == truth;
+    let checksum = found.into_iter().fold(0, u64::wrapping_add);
+    Entrant::passes(groups, Group::LEN, verified, checksum, pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+    use std::time::Duration;
+
+    #[test]
+    fn rows_are_verified_and_agree() {
+        let options = Options {
+            time: Duration::ZERO,
+            ..Options::default()
+        };
+        let mut rows = Vec::new();
+        measure_kernels(&options, &[], |row| rows.push(row));
+        assert_eq!(rows.len(), 4 + 5 * (4 + tiers::rivals().len()));
+        let mut checksums = HashMap::new();
+        for row in &rows {
+            let Some(measured) = row.measured else {
+                assert!(!row.needs.is_empty(), "{} runs everywhere", row.title());
+                continue;
+            };
+            assert!(measured.verified, "{}", row.title());
+            let expected = checksums.entry(row.question()).or_insert(measured.checksum);
+            assert_eq!(measured.checksum, *expected, "{}", row.title());
+            assert!(row.ratio_to_portable(&rows).unwrap() > 0.0);
+        }
+    }
+}

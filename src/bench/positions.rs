@@ -1,0 +1,95 @@
+//! The positions that rows are asked about.
+
+use crate::block::{Group, Packed};
+use crate::chess::Position;
+use crate::chess::random::Random;
+
+/// Real positions for those who bring none: see the first lines of the file for where they come from.
+const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
+
+/// The 2,000 real positions that come with the crate.
+pub fn sample_positions() -> Vec<Position> {
+    SAMPLE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| Position::from_fen(line).ok())
+        .collect()
+}
+
+/// Exactly `len` positions, the same for the same ones given. Where there are fewer, every one is followed up
+/// by a random legal move, and so on: what is asked again and again, a branch predictor learns by heart.
+pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
+    let mut random = Random::new(4);
+    let mut positions = match positions {
+        [] => sample_positions(),
+        some => some[..some.len().min(len)].to_vec(),
+    };
+    for at in 0..len - positions.len().min(len) {
+        let mut next = positions[at].clone();
+        let moves = next.legal_moves();
+        if !moves.is_empty() {
+            next.make(moves[random.below(moves.len() as u32) as usize]);
+        }
+        positions.push(next);
+    }
+    positions.truncate(len);
+    positions
+}
+
+/// The positions in groups; those that have no packed form or do not fill a group are left out.
+pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
+    let mut kept = Vec::new();
+    let mut boards = Vec::new();
+    for position in positions {
+        if let Ok(board) = Packed::pack(position) {
+            kept.push(position.clone());
+            boards.push(board);
+        }
+    }
+    let groups: Vec<Group> = boards
+        .chunks_exact(Group::LEN)
+        .map(|boards| {
+            let mut group = Group::default();
+            for (lane, &board) in boards.iter().enumerate() {
+                group.set(lane, board);
+            }
+            group
+        })
+        .collect();
+    kept.truncate(groups.len() * Group::LEN);
+    (kept, groups)
+}
+
+/// One number that depends on all answers about a position and on their order.
+pub(super) fn digest(answers: impl IntoIterator<Item = u64>) -> u64 {
+    answers.into_iter().fold(0, |digest, answer| {
+        // 2^64 / golden ratio, made odd.
+        let mixed = (digest ^ answer).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        mixed ^ mixed >> 32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_whole() {
+        assert_eq!(sample_positions().len(), 2000);
+    }
+
+    #[test]
+    fn there_are_as_many_as_asked_for() {
+        let mate = "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1";
+        let some = [Position::standard(), Position::from_fen(mate).unwrap()];
+        for len in [0, 1, 2, 3, 100] {
+            assert_eq!(follow_up(&some, len).len(), len);
+            assert_eq!(follow_up(&[], len).len(), len);
+        }
+        assert_eq!(follow_up(&some, 2), some);
+        assert_ne!(follow_up(&some, 3)[2], some[0]);
+        assert_eq!(follow_up(&some, 4)[3], some[1]);
+        let (kept, groups) = groups_of(&follow_up(&some, 17));
+        assert_eq!((kept.len(), groups.len()), (16, 2));
+    }
+}

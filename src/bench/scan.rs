@@ -1,0 +1,235 @@
+//! The rows of reading: how near a kernel comes to what memory can give.
+//!
+//! The same positions lie once in the cache, and many times over in more memory than caches hold. They are
+//! read by a sum of all words, which is the roof of what can be read at all; by the checksum of boards files;
+//! and by a count of legal moves. Where the count takes much longer than the sum, memory is not what limits.
+
+use super::kernels::TILE;
+use super::positions::{follow_up, groups_of};
+use super::{Contest, Entrant, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
+use crate::block::Group;
+use crate::chess::Position;
+use crate::formats::boards::Checksum;
+use crate::sliders::Kind;
+use crate::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use std::fmt;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Positions in the cache: half a typical second level.
+const POSITIONS: usize = 1 << 14;
+/// How many times they lie in memory: 256 MiB, more than a core's share of any cache.
+const COPIES: usize = 512;
+
+/// Where packed boards are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Half a mebibyte that is read again and again.
+    Cache,
+    /// 256 MiB, read in turn.
+    Memory,
+}
+
+impl Place {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Cache, Self::Memory];
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Cache => "cache",
+            Self::Memory => "memory",
+        })
+    }
+}
+
+/// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
+/// fewer, they are followed up by random moves.
+pub fn measure_scan(
+    options: &Options,
+    positions: &[Position],
+    analyzer: &dyn Analyzer,
+    mut show: impl FnMut(Row),
+) {
+    let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
+    let count_moves = |groups: &[Group]| count_moves(analyzer, groups);
+    let legal_moves = positions.iter().map(|p| u64::from(p.count_legal())).sum();
+    let works = [
+        Work {
+            name: "sum",
+            needs: &[],
+            tier: None,
+            expected: plain_sum(&groups),
+            pass: &sum,
+        },
+        Work {
+            name: "checksum",
+            needs: &[],
+            tier: None,
+            expected: checksum_in_parts(&groups),
+            pass: &checksum,
+        },
+        Work {
+            name: "legal_count",
+            needs: analyzer.features(),
+            tier: Some(analyzer.tier()),
+            expected: legal_moves,
+            pass: &count_moves,
+        },
+    ];
+    for place in Place::ALL {
+        let wanted = |work: &Work<'_>| work.row(place, &groups).is_wanted(options);
+        if !works.iter().any(wanted) {
+            continue;
+        }
+        let copies = match place {
+            Place::Cache => 1,
+            Place::Memory => COPIES,
+        };
+        let all = groups.repeat(copies);
+        let next = AtomicUsize::new(0);
+        let mut contest = Contest::new(options);
+        for work in &works {
+            contest.add(work.row(place, &all), || {
+                Some(work.entrant(place, &all, groups.len(), &next))
+            });
+        }
+        contest.finish(&mut show);
+    }
+}
+
+/// What is done with what is read.
+struct Work<'a> {
+    name: &'static str,
+    needs: &'static [&'static str],
+    tier: Option<Tier>,
+    expected: u64,
+    pass: &'a (dyn Fn(&[Group]) -> u64 + Sync),
+}
+
+impl Work<'_> {
+    fn row(&self, place: Place, groups: &[Group]) -> Row {
+        Row {
+            group: "scan",
+            name: self.name,
+            kind: Kind::of(self.needs),
+            needs: self.needs,
+            subject: Subject::Scan {
+                place,
+                tier: self.tier,
+                bytes: size_of_val(groups),
+            },
+            measured: None,
+        }
+    }
+
+    /// Passes over parts of this length. All threads and all works take the `next` one in turn, so that in
+    /// memory every part has long been forgotten when it is read again.
+    fn entrant<'a>(
+        &'a self,
+        place: Place,
+        groups: &'a [Group],
+        part: usize,
+        next: &'a AtomicUsize,
+    ) -> Entrant<'a> {
+        let checksum = (self.pass)(&groups[..part]);
+        let verified = checksum == self.expected;
+        if place == Place::Cache {
+            return Entrant::passes(groups, Group::LEN, verified, checksum, self.pass);
+        }
+        let take = move |time| {
+            let parts = groups.len() / part;
+            let mut samples = Vec::new();
+            let begin = Instant::now();
+            while samples.is_empty() || begin.elapsed() < time {
+                let at = next.fetch_add(1, Ordering::Relaxed) % parts * part;
+                let start = Instant::now();
+                black_box((self.pass)(black_box(&groups[at..at + part])));
+                let taken = nanoseconds_since(start).max(LEAST_NANOSECONDS);
+                samples.push(taken / (part * Group::LEN) as f64);
+            }
+            samples
+        };
+        Entrant {
+            verified,
+            checksum,
+            take: Box::new(take),
+        }
+    }
+}
+
+/// The sum of all words, in as many sums as there are registers for.
+fn sum(groups: &[Group]) -> u64 {
+    let mut sums = [0u64; 16];
+    for group in groups {
+        let (rows, _) = group.planes.as_flattened().as_chunks::<16>();
+        for row in rows {
+            for (sum, word) in sums.iter_mut().zip(row) {
+                *sum = sum.wrapping_add(*word);
+            }
+        }
+    }
+    sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+fn plain_sum(groups: &[Group]) -> u64 {
+    let words = groups.iter().flat_map(|group| group.planes.as_flattened());
+    words.fold(0, |sum, word| sum.wrapping_add(*word))
+}
+
+fn checksum(groups: &[Group]) -> u64 {
+    Checksum::of(bytemuck::cast_slice(groups))
+}
+
+fn checksum_in_parts(groups: &[Group]) -> u64 {
+    let mut checksum = Checksum::default();
+    for group in groups {
+        checksum.update(bytemuck::bytes_of(group));
+    }
+    checksum.finish()
+}
+
+fn count_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
+    let wanted = Wanted {
+        moves: true,
+        ..Wanted::NOTHING
+    };
+    let mut results = [GroupResults::default(); TILE];
+    let mut moves = 0;
+    for groups in groups.chunks(TILE) {
+        analyzer.analyze(groups, wanted, &mut results);
+        for result in &results[..groups.len()] {
+            moves += result.counts.iter().map(|n| n & 0xFFFF).sum::<u64>();
+        }
+    }
+    moves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn rows_are_verified_and_agree() {
+        let options = Options {
+            time: Duration::ZERO,
+            threads: 2,
+            ..Options::default()
+        };
+        let analyzer = Tier::best().analyzer().unwrap();
+        let mut rows = Vec::new();
+        measure_scan(&options, &[], analyzer, |row| rows.push(row));
+        let [cache, memory] = rows.as_chunks::<3>().0 else {
+            panic!("{} rows", rows.len());
+        };
+        for (cache, memory) in cache.iter().zip(memory) {
+            let [in_cache, in_memory] = [cache, memory].map(|row| row.measured.unwrap());
+            assert!(in_cache.verified && in_memory.verified, "{}", cache.name);
+            assert_eq!(in_cache.checksum, in_memory.checksum);
+            assert!(memory.ratio_to_fastest(&rows).unwrap() >= 1.0);
+        }
+    }
+}

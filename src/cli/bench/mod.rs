@@ -1,0 +1,196 @@
+//! `bench`: intrinsic against portable, side by side, on this CPU.
+
+mod json;
+mod tables;
+
+use super::SOMETHING_WRONG;
+use super::args::Reading;
+use super::selection::SelectionArgs;
+use super::session::{Run, Session};
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+use lanefish::bench::decode::measure_decode;
+use lanefish::bench::kernels::measure_kernels;
+use lanefish::bench::scan::measure_scan;
+use lanefish::bench::sliders::measure_sliders;
+use lanefish::bench::{Options, Row, sample_positions};
+use lanefish::chess::Position;
+use lanefish::cpu;
+use lanefish::pipeline::{Job, Tile};
+use lanefish::tiers::Wanted;
+use serde_json::{Map, json};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time every algorithm and every tier that this CPU can run, and list those it cannot
+///
+/// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
+/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. All groups
+/// together take about a minute and a half; times are true only on a quiet machine.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure [default: everything]
+    #[arg(value_name = "GROUP")]
+    groups: Vec<Group>,
+
+    /// Take the positions from this file, of any supported format [default: 2,000 from Lichess games]
+    #[arg(long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+
+    /// Time for each row, in seconds
+    #[arg(long, value_name = "S", default_value_t = 0.2)]
+    seconds: f64,
+
+    /// Only rows whose title, such as sliders/pext/queen/real or kernels/pins/avx2, contains this
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+
+    /// Tables in Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
+    /// One JSON object with all rows
+    #[arg(long)]
+    json: bool,
+}
+
+/// What there is to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Group {
+    /// Slider attacks of one piece on one square, on `random` boards, on `real` ones, and under `pressure`:
+    /// real ones while the first two levels of the cache are full of other data
+    Sliders,
+    /// What is asked about positions in bulk, in every tier and by rivals that no tier uses
+    Kernels,
+    /// Text and files to positions, and back
+    Decode,
+    /// Packed boards read from the cache and from memory: how near the kernels are to what memory can give
+    Scan,
+}
+
+/// Bytes of a packed board.
+const PACKED_BYTES: f64 = (lanefish::block::Group::BYTES / lanefish::block::Group::LEN) as f64;
+
+/// As many positions as questions are asked about; more would not be looked at.
+const MOST_POSITIONS: u64 = 100_000;
+
+impl BenchArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        ensure!(
+            self.seconds > 0.0 && self.seconds <= 3600.0,
+            "`{}` is no time for a row: give seconds, more than 0 and at most 3600",
+            self.seconds
+        );
+        let options = Options {
+            time: Duration::from_secs_f64(self.seconds),
+            filter: self.filter.clone(),
+            threads: session.global().threads.map_or(1, usize::from),
+        };
+        let mut status = 0;
+        let positions = if self.input.is_empty() {
+            sample_positions()
+        } else {
+            self.positions(session, &mut status)?
+        };
+        let all: Vec<Group> = if self.groups.is_empty() {
+            Group::value_variants().to_vec()
+        } else {
+            self.groups.clone()
+        };
+        let mut rows = Vec::new();
+        for group in all {
+            let show = |row: Row| {
+                if session.verbose() {
+                    session.note(format_args!("{}", row.title()));
+                }
+                rows.push(row);
+            };
+            match group {
+                Group::Sliders => measure_sliders(&options, &positions, show),
+                Group::Kernels => measure_kernels(&options, &positions, show),
+                Group::Decode => measure_decode(&options, &positions, show),
+                Group::Scan => measure_scan(&options, &positions, session.analyzer, show),
+            }
+        }
+        let faults = faults(&rows);
+        for fault in &faults {
+            session.note(format_args!("{fault}"));
+        }
+        if !faults.is_empty() {
+            status = SOMETHING_WRONG;
+        }
+        if self.json {
+            let object = Map::from_iter([
+                ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+                ("cpu".to_owned(), json!(cpu::model())),
+                ("threads".to_owned(), json!(options.threads)),
+                ("seconds".to_owned(), json!(self.seconds)),
+                (
+                    "rows".to_owned(),
+                    rows.iter().map(|row| json::value(row, &rows)).collect(),
+                ),
+            ]);
+            super::print_object(&object)?;
+        } else {
+            let text = tables::text(&rows, options.threads, self.markdown);
+            super::print(text.as_bytes())?;
+        }
+        Ok(status)
+    }
+
+    fn positions(&self, session: &Session<'_>, status: &mut u8) -> Result<Vec<Position>> {
+        let reading = Reading {
+            from: None,
+            keep_en_passant: false,
+            games: SelectionArgs::default(),
+        };
+        let run = Run {
+            limit: Some(MOST_POSITIONS),
+            ..Run::default()
+        };
+        let mut positions = Vec::new();
+        let read = session.read(&self.input, &reading, run, &Positions, |some| {
+            positions.extend(some);
+            Ok(())
+        })?;
+        *status = session.conclude(read.summary)?;
+        ensure!(!positions.is_empty(), "the input holds no good position");
+        Ok(positions)
+    }
+}
+
+/// Collects positions.
+struct Positions;
+
+impl Job for Positions {
+    type Output = Vec<Position>;
+    fn wanted(&self) -> Wanted {
+        Wanted::NOTHING
+    }
+    fn begin(&self) -> Vec<Position> {
+        Vec::new()
+    }
+    fn tile(&self, positions: &mut Vec<Position>, tile: Tile<'_>) {
+        positions.extend(tile.rows().filter_map(|row| tile.batch.position(row).ok()));
+    }
+}
+
+/// Rows that were not verified, and rows whose checksum is not that of the first one asked the same.
+fn faults(rows: &[Row]) -> Vec<String> {
+    let mut checksums = HashMap::new();
+    let mut faults = Vec::new();
+    for row in rows {
+        let Some(measured) = row.measured else {
+            continue;
+        };
+        if !measured.verified {
+            faults.push(format!("{}: wrong answers", row.title()));
+        }
+        let expected = *checksums.entry(row.question()).or_insert(measured.checksum);
+        if measured.checksum != expected {
+            faults.push(format!("{}: another checksum", row.title()));
+        }
+    }
+    faults
+}
