@@ -151,6 +151,7 @@ fn chunk(bytes: Vec<u8>) -> Chunk {
         file: Arc::from(Path::new("bench")),
         bytes: bytes.into(),
         offset: 0,
+        torn: false,
     }
 }
 

@@ -20,13 +20,15 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
         text.push_str("\nno row has that name\n");
         return text;
     }
-    let tables: [fn(&[Row]) -> Option<Lines>; 4] =
-        [slider_table, kernel_table, decode_table, scan_table];
-    for table in tables {
-        if let Some(lines) = table(rows) {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n{}\n\n{}", lines.title, lines.render(markdown));
-        }
+    let tables = [
+        slider_table(rows),
+        kernel_table(rows),
+        decode_table(rows),
+        scan_table(rows),
+    ];
+    for table in tables.into_iter().flatten() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{}\n\n{}", table.title, table.render(markdown));
     }
     if !markdown {
         text.push_str("\nchecksums, the same for all that are asked the same:\n");
