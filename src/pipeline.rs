@@ -35,6 +35,8 @@ pub const TILE: usize = 64;
 pub const FIRST_REJECTS: usize = 10;
 /// Chunks a thread that may be under way or wait for their turn.
 const CHUNKS_PER_THREAD: u64 = 4;
+/// More threads than these get smaller chunks, so that all of them together need no more memory.
+const THREADS_OF_WHOLE_CHUNKS: usize = 4;
 /// A single record larger than this is no record of anything.
 const LARGEST_RECORD: usize = 256 << 20;
 
@@ -57,7 +59,7 @@ pub struct Options<'a> {
     pub skip: u64,
     /// Records to take at most after those skipped, bad ones included.
     pub limit: Option<u64>,
-    /// Bytes of a chunk, about.
+    /// Bytes of a chunk, about; with many threads it is less.
     pub chunk_size: usize,
     /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
     /// [`Summary::files`], rather than stop with an error.
@@ -265,7 +267,9 @@ pub fn run<J: Job>(
                 next_input: 0,
                 current: None,
                 from: options.from,
-                chunk_size: options.chunk_size.max(64),
+                chunk_size: (options.chunk_size * THREADS_OF_WHOLE_CHUNKS
+                    / threads.max(THREADS_OF_WHOLE_CHUNKS))
+                .max(64),
                 consumed: Arc::clone(&consumed),
                 past_damage: options.past_damage,
                 ended: false,
@@ -633,6 +637,7 @@ fn process<J: Job>(
         }
     }
     match work {
+        Work::Chunk { chunk, .. } => chunk.bytes.release(),
         Work::Failure(error) => part.failure = Some(error),
         Work::Broken { error, .. } => part.broken = Some(error),
         _ => {}

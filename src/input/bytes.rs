@@ -29,6 +29,14 @@ impl Bytes {
             }
         }
     }
+
+    /// Says that they are not needed any more: where they are mapped, so many bytes of a large file would
+    /// otherwise count as memory of this process until its end.
+    pub fn release(&self) {
+        if let Self::Mapped(mapped) = self {
+            mapped.release();
+        }
+    }
 }
 
 impl From<Vec<u8>> for Bytes {

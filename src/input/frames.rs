@@ -6,6 +6,7 @@
 //! walk from block to block touches one page in thirty, and it stops early when a frame is too large to be
 //! held in memory: such a file is streamed instead.
 
+use super::stream::DECODED;
 use super::{Bytes, Mapped};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -14,7 +15,7 @@ use std::io::{self, Read};
 /// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
 const LARGEST_FRAME: usize = 64 << 20;
 /// Frames in memory at any time: those being decompressed and those that wait for their turn.
-const BUDGET: usize = 160 << 20;
+const BUDGET: usize = 128 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
 
@@ -136,24 +137,31 @@ impl FrameJob {
             // Once more, for the bytes before the damage.
             None => {
                 let mut bytes = Vec::new();
-                let error = zstd::stream::read::Decoder::with_buffer(&self.bytes[..])
-                    .and_then(|mut decoder| {
-                        decoder.window_log_max(31)?;
-                        decoder
-                            .take(self.holds as u64 + 1)
-                            .read_to_end(&mut bytes)?;
-                        Ok(())
-                    })
-                    .err();
+                let error = decode_until_damage(&self.bytes, self.holds, &mut bytes).err();
                 (bytes, error)
             }
         };
+        self.bytes.release();
         FrameDone {
             number: self.number,
             bytes,
             error,
         }
     }
+}
+
+/// Decompresses as much as can be; a call that meets damage loses what it has made, so calls are small.
+fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(frame)?;
+    decoder.window_log_max(31)?;
+    let mut some = [0; DECODED];
+    while bytes.len() <= most {
+        match decoder.read(&mut some)? {
+            0 => break,
+            read => bytes.extend_from_slice(&some[..read]),
+        }
+    }
+    Ok(())
 }
 
 /// What to do next.

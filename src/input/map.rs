@@ -12,6 +12,8 @@
 )]
 
 use bytemuck::Pod;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 use memmap2::{Advice, Mmap};
 use std::fs::File;
 use std::io;
@@ -60,6 +62,19 @@ impl Mapped<u8> {
             bytes: self.bytes.start + range.start..self.bytes.start + range.end,
             values: PhantomData,
         }
+    }
+    /// Gives the memory of these bytes back to the system. They can still be read, and are then fetched
+    /// from the file once more.
+    pub fn release(&self) {
+        #[cfg(unix)]
+        // SAFETY: the map is that of a file and never written to: pages come back with what they held.
+        let _ = unsafe {
+            self.map.unchecked_advise_range(
+                UncheckedAdvice::DontNeed,
+                self.bytes.start,
+                self.bytes.len(),
+            )
+        };
     }
     /// The same bytes as values, or `None` where they are misaligned or not a whole number of values.
     pub fn cast<T: Pod>(&self) -> Option<Mapped<T>> {

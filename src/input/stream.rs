@@ -13,6 +13,8 @@ const PIECE: usize = 1 << 20;
 const WAITING: usize = 4;
 /// How long the next piece is waited for before whoever asks is told that there is none yet.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Decompressed bytes asked for at once: what a decoder has made when it meets damage is lost with that call.
+pub(super) const DECODED: usize = 16 << 10;
 /// A read that gives less than this did not find more: the writer of the pipe is slow.
 const SHORT_READ: usize = 64 << 10;
 
@@ -74,8 +76,10 @@ pub(super) enum StreamStep {
 fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>, eager: bool) {
     let mut piece = vec![0; PIECE];
     let mut filled = 0;
+    let at_once = if eager { PIECE } else { DECODED };
     let last = loop {
-        let read = match reader.read(&mut piece[filled..]) {
+        let end = PIECE.min(filled + at_once);
+        let read = match reader.read(&mut piece[filled..end]) {
             Ok(0) => break Message::End,
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
