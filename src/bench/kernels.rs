@@ -11,6 +11,7 @@ use crate::kernels::board::Board;
 use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, Pext, Sliders};
 use crate::tiers::{self, Analyzer, GroupResults, Tier, Wanted};
+use std::cell::LazyCell;
 use std::hint::black_box;
 
 /// Positions that are asked about. Enough that no branch predictor learns them; as few bytes as half a
@@ -228,7 +229,8 @@ pub fn measure_kernels(options: &Options, positions: &[Position], mut show: impl
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let rivals = tiers::rivals();
     for kernel in Kernel::ALL {
-        let truth: Vec<u64> = positions.iter().map(|one| kernel.truth(one)).collect();
+        let truth = LazyCell::new(|| positions.iter().map(|one| kernel.truth(one)).collect());
+        let truth: &LazyCell<Vec<u64>, _> = &truth;
         let mut contest = Contest::new(options);
         for tier in Tier::ALL {
             let algorithm = match tier {

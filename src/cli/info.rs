@@ -1,6 +1,7 @@
 //! `info`: what a file holds; without one, what this CPU offers and which tier is used, and why.
 
 use super::args::{Global, Reading, TierChoice};
+use super::calibration::Calibration;
 use super::numbers::grouped;
 use super::session::{Nothing, Run, Session, analyzer_for};
 use anyhow::{Result, bail};
@@ -24,6 +25,10 @@ pub(crate) struct InfoArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
+    /// Measure for a second whether the choice of tier and algorithm is right on this CPU
+    #[arg(long, conflicts_with = "files")]
+    calibrate: bool,
+
     /// JSON instead of text: an object for the CPU or a single file, else one a line
     #[arg(long)]
     json: bool,
@@ -34,8 +39,16 @@ type Object = Map<String, Value>;
 impl InfoArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.files.is_empty() {
-            let facts = cpu_facts(session.global().tier, session.analyzer);
-            return self.tell(&[facts]);
+            let mut facts = cpu_facts(session.global().tier, session.analyzer);
+            let calibration = self.calibrate.then(Calibration::measure);
+            if let Some(calibration) = calibration.as_ref().filter(|_| self.json) {
+                facts.insert("calibration".to_owned(), calibration.json());
+            }
+            self.tell(&[facts])?;
+            if let Some(calibration) = calibration.filter(|_| !self.json) {
+                super::print(calibration.text().as_bytes())?;
+            }
+            return Ok(0);
         }
         let facts = self
             .files

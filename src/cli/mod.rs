@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod calibration;
 mod completions;
 mod compute;
 mod convert;

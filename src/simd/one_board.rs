@@ -1,5 +1,5 @@
 //! Vectors whose lanes are several views of *one* board, unlike the rest of this module: four lines in four
-//! lanes, or eight rays in eight.
+//! lanes, eight rays in eight, or one bit in each of 64.
 //!
 //! The lanes here need two things that the bulk lanes do not: to reverse all 64 bits of a lane, and to be
 //! united at the end. Reversal has two versions: bytes and nibbles by shuffles (AVX2), or one affine
@@ -55,6 +55,10 @@ pub struct GfniFour(Proof);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Eight(Proof);
 
+/// One board shuffled bit by bit with AVX-512 (F, BW and BITALG).
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512Bitalg(Proof);
+
 /// The matrix that makes the affine instruction reverse the bits of each byte: the row for output bit `i`
 /// is byte `7 - i` of the constant and selects input bit `7 - i`.
 #[cfg(any(target_arch = "x86_64", test))]
@@ -62,7 +66,7 @@ const REVERSE_BYTE: u64 = 0x8040_2010_0804_0201;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Avx2Four, Avx512Eight, FourLanes, GfniFour, REVERSE_BYTE};
+    use super::{Avx2Four, Avx512Bitalg, Avx512Eight, FourLanes, GfniFour, REVERSE_BYTE};
     use std::arch::x86_64::*;
 
     /// Reverses the eight bytes of each lane.
@@ -219,11 +223,45 @@ mod x86 {
             unsafe { cut(rays, obstacles, lanes) }
         }
     }
+
+    impl Avx512Bitalg {
+        /// The token, where the CPU has the features.
+        pub fn detect() -> Option<Self> {
+            (is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512bitalg"))
+            .then_some(Self(()))
+        }
+        /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
+        #[inline(always)]
+        pub fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+            #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
+            fn with_features<R>(work: impl FnOnce() -> R) -> R {
+                work()
+            }
+            // SAFETY: the token proves the features.
+            unsafe { with_features(work) }
+        }
+        /// Picks 64 bits: bit i of the answer is bit `from[i]` of `bits` (of which the lowest six bits count),
+        /// but zero where bit i of `wanted` is.
+        #[inline(always)]
+        pub fn pick(self, bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
+            #[inline]
+            #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
+            fn pick(bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
+                // SAFETY: the reference is good for the 64 bytes.
+                let from = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
+                _mm512_mask_bitshuffle_epi64_mask(wanted, _mm512_set1_epi64(bits as i64), from)
+            }
+            // SAFETY: the token proves the features.
+            unsafe { pick(bits, from, wanted) }
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
-    use super::{Avx2Four, Avx512Eight, FourLanes, GfniFour};
+    use super::{Avx2Four, Avx512Bitalg, Avx512Eight, FourLanes, GfniFour};
 
     macro_rules! four_lanes {
         ($token:ident, $($feature:literal),+) => {
@@ -281,11 +319,29 @@ mod elsewhere {
             match self.0 {}
         }
     }
+
+    #[expect(missing_docs, reason = "documented where they work")]
+    impl Avx512Bitalg {
+        pub fn detect() -> Option<Self> {
+            None
+        }
+        pub fn enter<R>(self, _: impl FnOnce() -> R) -> R {
+            match self.0 {}
+        }
+        pub fn pick(self, _: u64, _: &[u8; 64], _: u64) -> u64 {
+            match self.0 {}
+        }
+    }
 }
 
 impl Avx512Eight {
     /// The CPU features that it stands for, as `std::arch` names them.
     pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512cd"];
+}
+
+impl Avx512Bitalg {
+    /// The CPU features that it stands for, as `std::arch` names them.
+    pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512bw", "avx512bitalg"];
 }
 
 #[cfg(test)]
@@ -331,5 +387,21 @@ mod tests {
             });
             assert_eq!(product, byte.reverse_bits());
         }
+    }
+
+    #[test]
+    fn bits_are_picked() {
+        let Some(token) = Avx512Bitalg::detect() else {
+            eprintln!(
+                "SKIPPED: this CPU lacks one of {:?}",
+                Avx512Bitalg::FEATURES
+            );
+            return;
+        };
+        let bits = 0xDEAD_BEEF_0123_4567u64;
+        let from: [u8; 64] = std::array::from_fn(|i| (i * 37 + 5) as u8);
+        let wanted = 0xFFFF_0F0F_1234_FFFF;
+        let expected = (0..64).fold(0, |picked, i| picked | (bits >> (from[i] & 63) & 1) << i);
+        assert_eq!(token.pick(bits, &from, wanted), expected & wanted);
     }
 }

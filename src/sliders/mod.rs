@@ -28,6 +28,7 @@
 //! 3. Add the module here, and one line to the list in [`for_each_algorithm`].
 //! 4. `cargo test sliders` now holds it against the ray walk, and `lanefish bench sliders` times it.
 
+pub mod bit_shuffle;
 pub mod blockers_and_beyond;
 pub mod classical_rays;
 pub mod eight_rays;
@@ -44,6 +45,7 @@ pub mod pext_emulated;
 pub mod ray_walk;
 pub mod relevant;
 
+pub use bit_shuffle::BitShuffle;
 pub use blockers_and_beyond::BlockersAndBeyond;
 pub use classical_rays::ClassicalRays;
 pub use eight_rays::EightRays;
@@ -172,6 +174,7 @@ pub fn for_each_algorithm(visitor: &mut impl Visitor) {
     visitor.visit::<ParallelHyperbola<Avx2Four>>();
     visitor.visit::<ParallelHyperbola<GfniFour>>();
     visitor.visit::<EightRays>();
+    visitor.visit::<BitShuffle>();
 }
 
 /// The index of a square, in a form that shows the compiler that there are only 64: tables of 64 entries

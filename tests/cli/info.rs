@@ -23,6 +23,25 @@ fn the_cpu() {
 }
 
 #[test]
+fn calibration() {
+    let info = json(0, &["info", "--calibrate", "--json"]);
+    let calibration = &info["calibration"];
+    for candidate in calibration["candidates"].as_array().unwrap() {
+        assert_eq!(candidate["available"], candidate["verified"], "{candidate}");
+        let rate = candidate["positions_per_second"].as_f64();
+        assert_eq!(candidate["available"], rate.is_some(), "{candidate}");
+    }
+    assert!(calibration["tier"]["chosen"].is_string());
+    assert!(calibration["tier"]["holds"].is_boolean());
+    let text = output(0, &["info", "--calibrate"]);
+    assert!(
+        text.contains("choice of tier: ") && text.contains("  portable  lanes "),
+        "{text}"
+    );
+    complaint(2, &["info", "--calibrate", &sample("famous.epd")]);
+}
+
+#[test]
 fn files() {
     let text = output(0, &["info", &sample("sample.boards")]);
     assert!(text.lines().any(|line| line == "format: boards"), "{text}");

@@ -1,0 +1,163 @@
+//! `info --calibrate`: measures whether the choices made for this CPU are right on it.
+
+use lanefish::bench::kernels::{Kernel, measure_kernels};
+use lanefish::bench::{Options, Row, Subject, sample_positions};
+use lanefish::tiers::Tier;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Time for each of the eight candidates: together about a second.
+const TIME: Duration = Duration::from_millis(100);
+/// A choice holds when nothing is faster by more than this; less is noise.
+const MARGIN: f64 = 1.05;
+
+/// What was measured.
+#[derive(Debug)]
+pub(super) struct Calibration {
+    rows: Vec<Row>,
+}
+
+/// A choice and whether it is right.
+struct Verdict {
+    chosen: String,
+    fastest: String,
+    /// How many times faster the fastest is.
+    ratio: f64,
+}
+
+impl Verdict {
+    fn holds(&self) -> bool {
+        self.ratio <= MARGIN
+    }
+
+    fn text(&self) -> String {
+        let Self {
+            chosen,
+            fastest,
+            ratio,
+        } = self;
+        match self.holds() {
+            true if chosen == fastest => format!("{chosen} holds, it is the fastest here"),
+            true => format!("{chosen} holds, {fastest} is {ratio:.2} times as fast"),
+            false => format!("{chosen} does not hold, {fastest} is {ratio:.2} times as fast"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "chosen": self.chosen,
+            "fastest": self.fastest,
+            "ratio": self.ratio,
+            "holds": self.holds(),
+        })
+    }
+}
+
+fn who(row: &Row) -> (Option<Tier>, &'static str) {
+    match row.subject {
+        Subject::Kernel { tier, algorithm } => (tier, algorithm),
+        _ => (None, row.name),
+    }
+}
+
+fn nanoseconds(row: &Row) -> Option<f64> {
+    row.measured.map(|measured| measured.timing.nanoseconds)
+}
+
+impl Calibration {
+    /// Counts the legal moves of the sample with each candidate that runs here.
+    pub(super) fn measure() -> Self {
+        let options = Options {
+            time: TIME,
+            filter: Some(format!("kernels/{}/", Kernel::LegalCount.name())),
+            threads: 1,
+        };
+        let mut rows = Vec::new();
+        measure_kernels(&options, &sample_positions(), |row| rows.push(row));
+        Self { rows }
+    }
+
+    /// Compares those that are in question and run here, if the chosen one does.
+    fn verdict(
+        &self,
+        name: impl Fn(&Row) -> Option<String>,
+        is_chosen: impl Fn(&Row) -> bool,
+    ) -> Option<Verdict> {
+        let in_question = || {
+            self.rows
+                .iter()
+                .filter_map(|row| Some((row, name(row)?, nanoseconds(row)?)))
+        };
+        let (_, chosen, own) = in_question().find(|(row, ..)| is_chosen(row))?;
+        let (_, fastest, least) = in_question().min_by(|(.., a), (.., b)| a.total_cmp(b))?;
+        Some(Verdict {
+            chosen,
+            fastest,
+            ratio: own / least,
+        })
+    }
+
+    /// Whether [`Tier::best`] is the fastest tier.
+    fn tier(&self) -> Option<Verdict> {
+        self.verdict(
+            |row| who(row).0.map(|tier| tier.to_string()),
+            |row| who(row).0 == Some(Tier::best()),
+        )
+    }
+
+    /// Whether the algorithm of the tier `bmi2` is the fastest for sliders looked up piece by piece.
+    fn per_piece(&self) -> Option<Verdict> {
+        let is_bmi2 = |row: &Row| who(row).0 == Some(Tier::Bmi2);
+        let is_per_piece = |row: &Row| is_bmi2(row) || who(row).0.is_none();
+        self.verdict(
+            |row| is_per_piece(row).then(|| who(row).1.to_owned()),
+            is_bmi2,
+        )
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let candidates: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let (tier, algorithm) = who(row);
+                let per_second = row.measured.map(|measured| measured.timing.per_second);
+                json!({
+                    "tier": tier.map(Tier::name),
+                    "algorithm": algorithm,
+                    "available": row.measured.is_some(),
+                    "verified": row.measured.is_some_and(|measured| measured.verified),
+                    "positions_per_second": per_second,
+                })
+            })
+            .collect();
+        json!({
+            "question": Kernel::LegalCount.name(),
+            "candidates": candidates,
+            "tier": self.tier().map(|verdict| verdict.json()),
+            "per_piece": self.per_piece().map(|verdict| verdict.json()),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text =
+            "\nlegal move counts, millions of positions a second on one thread:\n".to_owned();
+        for row in &self.rows {
+            let (tier, algorithm) = who(row);
+            let tier = tier.map_or("-", Tier::name);
+            let rate = match row.measured {
+                Some(measured) => format!("{:6.1}", measured.timing.per_second / 1e6),
+                None => format!("not here, needs {}", row.needs.join(" ")),
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {tier:8}  {algorithm:22}  {rate}");
+        }
+        for (what, verdict) in [("tier", self.tier()), ("bmi2", self.per_piece())] {
+            if let Some(verdict) = verdict {
+                let _ = writeln!(text, "choice of {what}: {}", verdict.text());
+            }
+        }
+        text
+    }
+}
