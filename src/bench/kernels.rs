@@ -229,8 +229,9 @@ pub fn measure_kernels(options: &Options, positions: &[Position], mut show: impl
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let rivals = tiers::rivals();
     for kernel in Kernel::ALL {
-        let truth = LazyCell::new(|| positions.iter().map(|one| kernel.truth(one)).collect());
-        let truth: &LazyCell<Vec<u64>, _> = &truth;
+        let truth = LazyCell::new(|| -> Vec<u64> {
+            positions.iter().map(|one| kernel.truth(one)).collect()
+        });
         let mut contest = Contest::new(options);
         for tier in Tier::ALL {
             let algorithm = match tier {
