@@ -38,7 +38,7 @@ const CHUNKS_PER_THREAD: u64 = 4;
 /// More threads than these get smaller chunks, so that all of them together need no more memory.
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
 /// A single record larger than this is no record of anything.
-const LARGEST_RECORD: usize = 256 << 20;
+const LARGEST_RECORD: usize = 16 << 20;
 
 /// Told of bad records.
 pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
@@ -985,6 +985,8 @@ struct Current {
     piece: Option<Bytes>,
     /// What is left of the pieces before, too little to decode.
     carry: Vec<u8>,
+    /// Only when it is so long it is looked at again: growth by steps makes that linear.
+    look_at: usize,
     /// Where the next chunk begins in the decompressed input.
     offset: u64,
     error: Option<Error>,
@@ -1066,6 +1068,7 @@ impl Feed<'_> {
                     opened,
                     piece: None,
                     carry: Vec::new(),
+                    look_at: 0,
                     offset: 0,
                     error: None,
                     ended: false,
@@ -1151,11 +1154,11 @@ impl Current {
                     }
                     return Some(piece.slice(0..len));
                 }
-                if window == piece.len() {
-                    self.carry.extend_from_slice(&piece);
+                if window == piece.len() || window > LARGEST_RECORD {
+                    self.carry.extend_from_slice(&piece[..window]);
                     return None;
                 }
-                window = (2 * window).min(piece.len());
+                window = (2 * window).min(LARGEST_RECORD + 1).min(piece.len());
             }
         }
         let mut taken = 0;
@@ -1164,6 +1167,10 @@ impl Current {
             let more = step.min(piece.len() - taken);
             self.carry.extend_from_slice(&piece[taken..taken + more]);
             taken += more;
+            step *= 2;
+            if self.carry.len() < self.look_at {
+                continue;
+            }
             if let Some(len) = format.cut(&self.carry) {
                 let rest = self.carry.split_off(len);
                 let chunk = std::mem::replace(&mut self.carry, rest);
@@ -1173,9 +1180,10 @@ impl Current {
                 if taken - back < piece.len() {
                     self.piece = Some(piece.slice(taken - back..piece.len()));
                 }
+                self.look_at = 0;
                 return Some(chunk.into());
             }
-            step *= 2;
+            self.look_at = self.carry.len() * 5 / 4;
         }
         None
     }

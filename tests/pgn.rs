@@ -973,10 +973,15 @@ fn boundaries_hold_whatever_the_comments_do() {
         ")",
         "\r\n\r\n[Event \"y\"]\r\n",
         "[Site \"}{\"]\n",
+        "\n[Event \"z\"]\n",
+        " 1-0\n\n[White \"w\"]\n",
+        "\n[White \"v\"]\n\n",
+        "\n  \n",
+        " *\n",
         "garbage",
     ];
     let mut random = Random::new(3);
-    for _ in 0..150 {
+    for _ in 0..300 {
         let count = 20 + random.below(40);
         let text: String = (0..count)
             .map(|_| pieces[random.below(pieces.len() as u64) as usize])
@@ -993,6 +998,29 @@ fn boundaries_hold_whatever_the_comments_do() {
             limit = cut - 1;
         }
     }
+}
+
+#[test]
+fn large_files_are_cut_also_without_tags_or_empty_lines() {
+    for game in [
+        "1. e4 e5 2. Nf3 {ok} Nc6 1-0\n",
+        "[White \"w\"]\n\n1. e4 e5 2. Nf3 (2. f4 *)\nNc6 1-0\n\n",
+        "[Event \"x\"]\n[White \"w\"]\n1. e4 e5 2. Nf3 Nc6 1-0\n",
+    ] {
+        let games = (9 << 20) / game.len();
+        let (batch, summary) = read_text(game.repeat(games).as_bytes(), 1 << 16, 2);
+        assert_eq!((summary.games, summary.rejected), (games as u64, 0));
+        assert_eq!(batch.len(), 5 * games);
+    }
+}
+
+#[test]
+fn a_game_without_end_ends_the_run() {
+    let text = game("1. e4") + &game(&"1. Nf3 Nf6 2. Ng1 Ng8\n".repeat(1 << 20));
+    let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 2);
+    assert_eq!((batch.len(), summary.games), (2, 1));
+    let told = summary.failure.unwrap().to_string();
+    assert!(told.contains("no record ends within"), "{told}");
 }
 
 #[test]

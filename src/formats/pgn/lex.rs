@@ -8,13 +8,14 @@
 //!
 //! A brace comment may hold anything, blank lines and tags included, and it may also have lost its closing
 //! brace, in which case all games up to some later brace would vanish without a word. Both are told apart
-//! by what comes next. A line `[Event "` after an empty line inside a comment begins a game (and the
-//! comment was never closed) unless the next brace is a closing one and comes within [`REACH`] bytes, and
+//! by what comes next. What looks like the beginning of a game inside a comment (a line `[Event "`, or any
+//! tag after a result and an empty line) is one, and the comment was never closed, unless the next brace is a closing one and comes within [`REACH`] bytes, and
 //! unless the comment began more than [`REACH`] bytes before. The rule looks a fixed distance each way,
 //! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the
 //! whole file does.
 
 use crate::simd::bytes::equal;
+use memchr::{memrchr, memrchr_iter};
 
 /// How far the end of a comment is looked for across a line that looks like the beginning of a game.
 const REACH: usize = 1 << 16;
@@ -99,7 +100,7 @@ pub(super) fn comment(bytes: &[u8], open: usize) -> Comment {
         match bytes.get(at) {
             Some(b'}') => return Comment::Closed(at),
             Some(_) => {
-                if let Some(start) = event_after_line(bytes, at)
+                if let Some(start) = game_after_line(bytes, at)
                     && !(start - open <= REACH && closes_next(bytes, start))
                 {
                     return Comment::Open(start);
@@ -111,15 +112,56 @@ pub(super) fn comment(bytes: &[u8], open: usize) -> Comment {
     }
 }
 
-/// Where the `[Event "` begins, if an empty line and it follow the line feed at `at`.
+/// Where the game begins, if one does (comments aside) in the line after the line feed at `feed`: at
+/// `[Event "`, unless other tags stand in the line before, and at any tag after a result and an empty line.
 #[inline]
-fn event_after_line(bytes: &[u8], at: usize) -> Option<usize> {
-    let start = match bytes.get(at + 1..at + 3)? {
-        [b'\n', b'['] => at + 2,
-        b"\r\n" if bytes.get(at + 3) == Some(&b'[') => at + 3,
+fn game_after_line(bytes: &[u8], feed: usize) -> Option<usize> {
+    let rest = &bytes[feed + 1..];
+    let start = match rest.first()? {
+        b'[' => feed + 1,
+        b'\n' if rest.get(1) == Some(&b'[') => feed + 2,
+        b'\r' if rest.starts_with(b"\r\n[") => feed + 3,
         _ => return None,
     };
-    bytes[start..].starts_with(b"[Event \"").then_some(start)
+    let event = bytes[start..].starts_with(b"[Event \"");
+    let empty_line = start > feed + 1;
+    let begins = if event && empty_line {
+        true
+    } else if event {
+        !is_of_tags(line_before(bytes, feed))
+    } else {
+        let line = line_before(bytes, feed).trim_ascii_end();
+        empty_line && ends_with_result(line) && !is_of_tags(line)
+    };
+    begins.then_some(start)
+}
+
+/// The line that ends at this line feed.
+fn line_before(bytes: &[u8], feed: usize) -> &[u8] {
+    let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |feed| feed + 1);
+    &bytes[start..feed]
+}
+
+/// Whether a line may stand between the tags of one game.
+fn is_of_tags(line: &[u8]) -> bool {
+    matches!(
+        line.trim_ascii_start().first(),
+        None | Some(b'[' | b'%' | b';')
+    )
+}
+
+/// Whether a text ends with the result of a game.
+pub(super) fn ends_with_result(text: &[u8]) -> bool {
+    [&b" 1-0"[..], b" 0-1", b" 1/2-1/2", b" *"]
+        .iter()
+        .any(|result| text.ends_with(result))
+}
+
+/// The last place after a line that ends with a result.
+pub(super) fn last_result(bytes: &[u8]) -> Option<usize> {
+    memrchr_iter(b'\n', bytes)
+        .find(|&feed| ends_with_result(bytes[..feed].trim_ascii_end()))
+        .map(|feed| feed + 1)
 }
 
 /// Whether the next brace within reach is a closing one.
@@ -145,8 +187,8 @@ pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
     };
     let mut end = limit.min(decided).min(bytes.len());
     // Backwards from line feed to line feed.
-    while let Some(feed) = bytes[..end].iter().rposition(|&byte| byte == b'\n') {
-        if let Some(start) = event_after_line(bytes, feed)
+    while let Some(feed) = memrchr(b'\n', &bytes[..end]) {
+        if let Some(start) = game_after_line(bytes, feed)
             && start <= limit.min(decided)
             && (closed_before(bytes, start) || !closes_next(bytes, start))
         {

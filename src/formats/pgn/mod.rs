@@ -20,8 +20,8 @@
 //!
 //! ## Where a game begins
 //!
-//! At a tag at the beginning of a line once moves have begun, and at `[Event "` after an empty line
-//! anywhere. [`boundary`] says what holds within comments, and why files can be cut there.
+//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, and
+//! after a result. [`boundary`] says what holds within comments, and why files can be cut there.
 
 mod game;
 mod lex;
@@ -48,17 +48,16 @@ use records::{Records, Wanted};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// Where no tags tell where games begin, so much text is cut after a result.
+const TAGLESS: usize = 4 << 20;
+
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
 pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
-    boundary(bytes, bytes.len(), false)
-}
-
-/// Whether a text ends with a whole line and the result of a game.
-fn ends_with_result(bytes: &[u8]) -> bool {
-    bytes.ends_with(b"\n")
-        && [&b" 1-0"[..], b" 0-1", b" 1/2-1/2", b" *"]
-            .iter()
-            .any(|result| bytes.trim_ascii_end().ends_with(result))
+    boundary(bytes, bytes.len(), false).or_else(|| {
+        (bytes.len() >= TAGLESS)
+            .then(|| lex::last_result(bytes))
+            .flatten()
+    })
 }
 
 /// Whether a text begins like PGN: with a tag, or with the first move number.
@@ -104,7 +103,8 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         count: 0,
     };
     let mut games = Games::new(bytes, selection.variations);
-    let torn = chunk.torn && !ends_with_result(bytes);
+    let torn =
+        chunk.torn && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     loop {
         let start = records.len();
         let Some(mut game) = games.next(&mut records) else {
