@@ -160,7 +160,7 @@ pub(super) fn ends_with_result(text: &[u8]) -> bool {
 /// The last place after a line that ends with a result.
 pub(super) fn last_result(bytes: &[u8]) -> Option<usize> {
     memrchr_iter(b'\n', bytes)
-        .find(|&feed| ends_with_result(bytes[..feed].trim_ascii_end()))
+        .find(|&feed| ends_with_result(line_before(bytes, feed).trim_ascii_end()))
         .map(|feed| feed + 1)
 }
 
