@@ -7,18 +7,19 @@
 //! use it; [`crate::sliders`] holds the faster and the stranger ways.
 
 use super::bitboard::Bitboard;
+use super::geometry::{Line, ray_formula};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::Square;
 
 /// A line through a square without the square itself: the squares below and above it in number.
 #[derive(Clone, Copy)]
-struct Line {
+struct Halves {
     lower: u64,
     upper: u64,
 }
 
-impl Line {
+impl Halves {
     #[inline(always)]
     const fn attacks(self, occupied: u64) -> u64 {
         // Bit 0 stands in for the board's edge where no blocker lies below.
@@ -29,30 +30,14 @@ impl Line {
     }
 }
 
-/// Steps as (files, ranks); the opposite step makes the other half of the line.
-const FILE: (i8, i8) = (0, 1);
-const RANK: (i8, i8) = (1, 0);
-const DIAGONAL: (i8, i8) = (1, 1);
-const ANTIDIAGONAL: (i8, i8) = (-1, 1);
-
-const fn ray(from: Square, (files, ranks): (i8, i8)) -> u64 {
-    let mut squares = 0;
-    let mut at = from;
-    while let Some(next) = at.offset(files, ranks) {
-        squares |= Bitboard::square(next).0;
-        at = next;
-    }
-    squares
-}
-
-const fn lines(step: (i8, i8)) -> [Line; 64] {
-    let mut table = [Line { lower: 0, upper: 0 }; 64];
+const fn halves(line: Line) -> [Halves; 64] {
+    let mut table = [Halves { lower: 0, upper: 0 }; 64];
     let mut index = 0;
     while index < 64 {
         let from = Square::new(index as u8);
-        table[index] = Line {
-            lower: ray(from, (-step.0, -step.1)),
-            upper: ray(from, step),
+        table[index] = Halves {
+            lower: ray_formula(from, line.negative()).0,
+            upper: ray_formula(from, line.positive()).0,
         };
         index += 1;
     }
@@ -76,10 +61,10 @@ const fn steps<const N: usize>(steps: [(i8, i8); N]) -> [Bitboard; 64] {
     table
 }
 
-static FILES: [Line; 64] = lines(FILE);
-static RANKS: [Line; 64] = lines(RANK);
-static DIAGONALS: [Line; 64] = lines(DIAGONAL);
-static ANTIDIAGONALS: [Line; 64] = lines(ANTIDIAGONAL);
+static FILES: [Halves; 64] = halves(Line::File);
+static RANKS: [Halves; 64] = halves(Line::Rank);
+static DIAGONALS: [Halves; 64] = halves(Line::Diagonal);
+static ANTIDIAGONALS: [Halves; 64] = halves(Line::Antidiagonal);
 
 static PAWN: [[Bitboard; 64]; 2] = [steps([(-1, 1), (1, 1)]), steps([(-1, -1), (1, -1)])];
 static KNIGHT: [Bitboard; 64] = steps([
@@ -102,36 +87,6 @@ static KING: [Bitboard; 64] = steps([
     (-1, 0),
     (-1, 1),
 ]);
-
-/// `[0]`: the squares strictly between two squares; `[1]`: the whole line through both.
-const fn connections() -> [[[Bitboard; 64]; 64]; 2] {
-    let mut tables = [[[Bitboard::EMPTY; 64]; 64]; 2];
-    let directions = [FILE, RANK, DIAGONAL, ANTIDIAGONAL];
-    let mut index = 0;
-    while index < 64 {
-        let from = Square::new(index as u8);
-        let mut direction = 0;
-        while direction < 8 {
-            let (mut files, mut ranks) = directions[direction / 2];
-            if direction % 2 == 1 {
-                (files, ranks) = (-files, -ranks);
-            }
-            let whole = ray(from, (files, ranks)) | ray(from, (-files, -ranks)) | 1 << index;
-            let mut passed = 0;
-            let mut at = from;
-            while let Some(next) = at.offset(files, ranks) {
-                tables[0][index][next.index()] = Bitboard(passed);
-                tables[1][index][next.index()] = Bitboard(whole);
-                passed |= Bitboard::square(next).0;
-                at = next;
-            }
-            direction += 1;
-        }
-        index += 1;
-    }
-    tables
-}
-static CONNECTIONS: [[[Bitboard; 64]; 64]; 2] = connections();
 
 /// The squares a pawn attacks: the one or two diagonally before it.
 #[inline(always)]
@@ -201,19 +156,6 @@ pub fn piece_attacks(role: Role, color: Color, from: Square, occupied: Bitboard)
         Role::Queen => queen_attacks(from, occupied),
         Role::King => king_attacks(from),
     }
-}
-
-/// The squares strictly between two squares of one rank, file or diagonal; empty for other pairs.
-#[inline(always)]
-pub fn between(a: Square, b: Square) -> Bitboard {
-    CONNECTIONS[0][a.index()][b.index()]
-}
-
-/// The whole rank, file or diagonal through two squares, both included; empty where there is none and
-/// for a square with itself.
-#[inline(always)]
-pub fn line(a: Square, b: Square) -> Bitboard {
-    CONNECTIONS[1][a.index()][b.index()]
 }
 
 impl Position {
@@ -294,53 +236,6 @@ mod tests {
                 );
                 assert_eq!(queen_attacks(from, occupied), straight | diagonal);
             }
-        }
-    }
-
-    #[test]
-    fn between_and_line_are_cut_out_of_queen_rays() {
-        for a in Square::all() {
-            for b in Square::all() {
-                let aligned = a != b && queen_attacks(a, Bitboard::EMPTY).contains(b);
-                let straight = rook_attacks(a, Bitboard::EMPTY).contains(b);
-                let attacks: fn(Square, Bitboard) -> Bitboard = if straight {
-                    rook_attacks
-                } else {
-                    bishop_attacks
-                };
-                let (mut inner, mut whole) = (Bitboard::EMPTY, Bitboard::EMPTY);
-                if aligned {
-                    let none = Bitboard::EMPTY;
-                    inner = attacks(a, b.into()) & attacks(b, a.into()) & {
-                        // The two crossing squares of the other lines are not between.
-                        walk(a, b.into(), step_towards(a, b))
-                    };
-                    whole = attacks(a, none) & attacks(b, none) | a.into() | b.into();
-                }
-                assert_eq!(between(a, b), inner, "{a} {b}");
-                assert_eq!(line(a, b), whole & line_of(a, b), "{a} {b}");
-            }
-        }
-        fn step_towards(a: Square, b: Square) -> [(i8, i8); 4] {
-            let sign = |from: usize, to: usize| (to as i8 - from as i8).signum();
-            let step = (
-                sign(a.file().index(), b.file().index()),
-                sign(a.rank().index(), b.rank().index()),
-            );
-            [step; 4]
-        }
-        fn line_of(a: Square, b: Square) -> Bitboard {
-            let [(files, ranks), ..] = step_towards(a, b);
-            let both = [
-                (files, ranks),
-                (-files, -ranks),
-                (files, ranks),
-                (files, ranks),
-            ];
-            if a == b {
-                return Bitboard::EMPTY;
-            }
-            walk(a, Bitboard::EMPTY, both) | a.into()
         }
     }
 

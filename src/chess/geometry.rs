@@ -189,10 +189,9 @@ static LINES: [[Bitboard; 4]; 64] = {
 /// A set for each pair of squares.
 type Pairs = [[Bitboard; 64]; 64];
 
-/// For two squares on a line: the squares between them, and those beyond the second.
-const fn pairs() -> (Pairs, Pairs) {
-    let mut between = [[Bitboard::EMPTY; 64]; 64];
-    let mut beyond = [[Bitboard::EMPTY; 64]; 64];
+/// For two squares on a line: the squares between them, those beyond the second, and the whole line.
+static PAIRS: [Pairs; 3] = {
+    let mut tables = [[[Bitboard::EMPTY; 64]; 64]; 3];
     let mut i = 0;
     while i < 64 {
         let mut d = 0;
@@ -201,21 +200,19 @@ const fn pairs() -> (Pairs, Pairs) {
             let mut passed = 0;
             let mut at = Square::new(i as u8);
             while let Some(next) = at.offset(files, ranks) {
-                let bit = 1 << next.index();
-                between[i][next.index()] = Bitboard(passed);
-                passed |= bit;
-                beyond[i][next.index()] = Bitboard(RAYS[i][d].0 & !passed);
+                let to = next.index();
+                tables[0][i][to] = Bitboard(passed);
+                passed |= 1 << to;
+                tables[1][i][to] = Bitboard(RAYS[i][d].0 & !passed);
+                tables[2][i][to] = LINES[i][d % 4];
                 at = next;
             }
             d += 1;
         }
         i += 1;
     }
-    (between, beyond)
-}
-
-static BETWEEN: Pairs = pairs().0;
-static BEYOND: Pairs = pairs().1;
+    tables
+};
 
 /// All squares from here to the edge, without the square itself; from the table.
 ///
@@ -308,13 +305,13 @@ pub const fn line_without_square_formula(square: Square, line: Line) -> Bitboard
 /// ```
 #[inline(always)]
 pub fn between(from: Square, to: Square) -> Bitboard {
-    BETWEEN[from.index()][to.index()]
+    PAIRS[0][from.index()][to.index()]
 }
 
 /// The squares behind `blocker`, seen from another square of its line; empty when they share no line.
 #[inline(always)]
 pub fn beyond(from: Square, blocker: Square) -> Bitboard {
-    BEYOND[from.index()][blocker.index()]
+    PAIRS[1][from.index()][blocker.index()]
 }
 
 /// The direction that leads from one square to another; `None` when they share no line or are the same.
@@ -342,12 +339,9 @@ pub const fn direction(from: Square, to: Square) -> Option<Direction> {
 /// let [b1, h7] = ["b1", "h7"].map(|name| name.parse().unwrap());
 /// assert_eq!(line_through(b1, h7).len(), 7);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn line_through(a: Square, b: Square) -> Bitboard {
-    match direction(a, b) {
-        Some(direction) => line(a, direction.line()),
-        None => Bitboard::EMPTY,
-    }
+    PAIRS[2][a.index()][b.index()]
 }
 
 #[cfg(test)]

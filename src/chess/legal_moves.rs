@@ -12,6 +12,7 @@
 use super::attacks::*;
 use super::bitboard::Bitboard;
 use super::castling::{CastlingRights, Wing};
+use super::geometry::{between, line_through};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Role};
 use super::position::Position;
@@ -270,7 +271,7 @@ impl Position {
             }
         };
         let allowed = |from: Square| match king {
-            Some(king) if pinned.contains(from) => targets & line(king, from),
+            Some(king) if pinned.contains(from) => targets & line_through(king, from),
             _ => targets,
         };
 

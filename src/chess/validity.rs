@@ -3,9 +3,10 @@
 //! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* asks further
 //! whether a game could have led here, as far as material and the last move tell; it is no full proof game.
 
-use super::attacks::{between, piece_attacks};
+use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
 use super::castling::{CastlingRights, Wing};
+use super::geometry::between;
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Rank, Square};

@@ -11,8 +11,9 @@
 //! enemy pawn stands beside a double step, whether or not it may take.
 
 use crate::block::{Group, Packed};
-use crate::chess::attacks::{between, king_attacks, knight_attacks, line, pawn_attacks};
+use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
 use crate::chess::castling::{CastlingRights, Wing};
+use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
 use crate::sliders::Sliders;
 
@@ -272,15 +273,15 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         if pinned != 0 {
             let mut pawns = self.pawns & pinned;
             while let Some(from) = next(&mut pawns) {
-                let along = line(king, square_of(from)).0;
+                let along = line_through(king, square_of(from)).0;
                 self.push_pawns(from, evasions & along, children);
             }
             push_sliders!(BISHOP, bishop, bishops & pinned, |from| targets
-                & line(king, from).0);
+                & line_through(king, from).0);
             push_sliders!(ROOK, rook, rooks & pinned, |from| targets
-                & line(king, from).0);
+                & line_through(king, from).0);
             push_sliders!(QUEEN, queen, queens & pinned, |from| targets
-                & line(king, from).0);
+                & line_through(king, from).0);
         }
     }
 

@@ -9,7 +9,8 @@
 
 use super::{Analyzer, GroupResults, Tier, Wanted};
 use crate::block::Group;
-use crate::chess::attacks::{between, king_attacks, knight_attacks, line};
+use crate::chess::attacks::{king_attacks, knight_attacks};
+use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, LegalCounts, Square};
 use crate::kernels::board::{Board, Side};
 use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
@@ -212,7 +213,7 @@ impl<A: Sliders> View<A> {
             let checker = Square::new(checkers.trailing_zeros() as u8 & 63);
             mask = checkers | between(king, checker).0;
             if checkers & (them.diagonal | them.orthogonal) != 0 {
-                behind_king = line(king, checker).0 & !checkers;
+                behind_king = line_through(king, checker).0 & !checkers;
             }
         }
         let targets = mask & !us.all;
@@ -253,10 +254,10 @@ impl<A: Sliders> View<A> {
         };
         if pinned != 0 {
             for square in Bitboard(pinned & us.diagonal) {
-                add(sliders.bishop(square, occupied).0 & targets & line(king, square).0);
+                add(sliders.bishop(square, occupied).0 & targets & line_through(king, square).0);
             }
             for square in Bitboard(pinned & us.orthogonal) {
-                add(sliders.rook(square, occupied).0 & targets & line(king, square).0);
+                add(sliders.rook(square, occupied).0 & targets & line_through(king, square).0);
             }
             let lines = us.king.lines_through_bit();
             men.file &= !pinned | lines.column;

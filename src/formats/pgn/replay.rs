@@ -11,8 +11,8 @@
 //! spellings), [`crate::chess`] decides; such moves are rare.
 
 use crate::block::Packed;
-use crate::chess::attacks::between;
 use crate::chess::castling::Wing;
+use crate::chess::geometry::between;
 use crate::chess::{Bitboard, Color, File, Move, MoveKind, Position, Rank, Role, Square};
 
 /// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
