@@ -321,8 +321,9 @@ impl fmt::Debug for Column {
 }
 
 impl Column {
-    /// The column of this name.
+    /// The column of this name; `eval`, as PGN calls it, is `score`.
     pub fn named(name: &str) -> Option<&'static Self> {
+        let name = if name == "eval" { "score" } else { name };
         COLUMNS.iter().find(|column| column.name == name)
     }
     /// Its value in a row.

@@ -184,7 +184,7 @@ fn what_cannot_be_read_is_an_error_with_its_name() {
     let cases: [(&str, &[u8], bool); 7] = [
         ("empty.fen", b"", true),
         ("empty", b"", true),
-        ("empty.fen.zst", b"", true),
+        ("empty.fen.zst", b"", false),
         ("empty.boards", b"", false),
         ("one", b"\x01", false),
         ("words.txt", b"It was a dark and stormy night.\n", false),

@@ -21,6 +21,7 @@ use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Reject};
 use crate::input::{Bytes, Compression, Input};
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -307,6 +308,9 @@ impl Decoded {
 /// Bytes that are looked at to find out a format.
 const PEEK: usize = 64 << 10;
 
+/// Bytes by which the shortest of compressed containers is known.
+const MAGIC: usize = 4;
+
 /// An input of known format.
 #[derive(Debug)]
 pub struct Opened {
@@ -327,6 +331,20 @@ pub fn open(
     consumed: Arc<AtomicU64>,
 ) -> Result<Opened, Error> {
     let mut input = Input::open(path, consumed)?;
+    // What is left of a container without even its first bytes looks like an empty list.
+    if input.compression().is_none()
+        && let Some(promised) = promised_compression(path)
+    {
+        let (head, all) = input.peek(MAGIC)?;
+        if all && head.len() < MAGIC {
+            return Err(Error::Container {
+                path: Arc::clone(path),
+                container: promised.name(),
+                offset: 0,
+                source: io::ErrorKind::UnexpectedEof.into(),
+            });
+        }
+    }
     let format = match from {
         Some(format) => format,
         None => {
@@ -376,7 +394,9 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
         None => match named {
             Some(format) => Ok(format),
             // Nothing at all is an empty list, unless the name promises a container.
-            None if all && head.is_empty() && !promises_compression(path) => Ok(Format::Fen),
+            None if all && head.is_empty() && promised_compression(path).is_none() => {
+                Ok(Format::Fen)
+            }
             None => {
                 let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
                 let start: String = start.escape_debug().collect();
@@ -395,9 +415,7 @@ impl Format {
     }
 }
 
-/// Whether the name ends like that of a compressed file.
-fn promises_compression(path: &Path) -> bool {
-    path.extension()
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| Compression::of_extension(extension).is_some())
+/// The container that the end of a name tells.
+fn promised_compression(path: &Path) -> Option<Compression> {
+    Compression::of_extension(path.extension()?.to_str()?)
 }

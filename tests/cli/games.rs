@@ -1,6 +1,8 @@
 //! `games`, and the options that select games.
 
 use super::{Dir, complaint, json, output};
+use crate::support::shared_data;
+use lanefish::tiers::Tier;
 
 const GAMES: &str = "[Event \"Club, \\\"blitz\\\"\"]\n[White \"A\"]\n[Black \"B\"]\n[WhiteElo \"1500\"]\n\
     [BlackElo \"1400\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n\
@@ -70,6 +72,60 @@ fn selections_say_what_they_leave_out() {
         ],
     );
     assert_eq!(text, "ply,move\n4,\n");
+}
+
+#[test]
+fn a_container_without_its_first_bytes_is_broken() {
+    let dir = Dir::new();
+    for content in [&b""[..], b"\x28", b"\x28\xB5\x2F"] {
+        for name in ["a.pgn.zst", "a.pgn.gz", "a.zst"] {
+            let file = dir.file(name, content);
+            let said = complaint(2, &["games", &file]);
+            assert!(said.contains("are truncated"), "{name}: {said}");
+        }
+    }
+    assert_eq!(
+        output(0, &["games", &dir.file("a.pgn", "")])
+            .lines()
+            .count(),
+        1
+    );
+}
+
+/// The JSON of `stats` without how the run was done.
+fn stats(arguments: &[&str]) -> serde_json::Value {
+    let mut object = json(0, &[&["stats", "--json"], arguments].concat());
+    object.as_object_mut().expect("an object").remove("run");
+    object
+}
+
+#[test]
+fn statistics_are_the_same_through_boards_containers_threads_and_tiers() {
+    let Some(plain) = shared_data("wrappers/lichess_db_100k.pgn") else {
+        return;
+    };
+    let plain = plain.to_str().expect("UTF-8");
+    let expected = stats(&[plain]);
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    output(0, &["-q", "convert", plain, "-o", &boards]);
+    assert_eq!(stats(&[&boards]), expected);
+    for container in [
+        "gz",
+        "bz2",
+        "single.zst",
+        "nosize.zst",
+        "pzstd.zst",
+        "window28.zst",
+    ] {
+        assert_eq!(stats(&[&format!("{plain}.{container}")]), expected);
+    }
+    for threads in ["1", "2", "8"] {
+        assert_eq!(stats(&["--threads", threads, plain]), expected);
+    }
+    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+        assert_eq!(stats(&["--tier", tier.name(), plain]), expected);
+    }
 }
 
 #[test]
