@@ -1,6 +1,11 @@
-//! Bytes of text, sixteen at a time.
+//! Bytes of text, many at a time.
 //!
-//! SSE2 is part of every x86-64 CPU, so no token has to prove it; elsewhere a loop does the same.
+//! SSE2 is part of every x86-64 CPU, so no token has to prove it; wider registers are taken where there are
+//! any, whatever the tier. Elsewhere loops do the same.
+
+use super::Scalar;
+#[cfg(target_arch = "x86_64")]
+use super::Simd;
 
 /// A bit for each of 32 bytes, set where it equals `byte`.
 #[inline(always)]
@@ -26,6 +31,297 @@ pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
         .fold(0, |bits, &other| bits << 1 | u32::from(other == byte))
 }
 
+/// Which of 64 bytes are what: the lowest bit is the first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Classes {
+    /// Space, line feed, carriage return.
+    pub(crate) blank: u64,
+    /// Line feed.
+    pub(crate) feed: u64,
+    /// `A` to `Z` and `a` to `z`.
+    pub(crate) letter: u64,
+    /// `0` to `9`.
+    pub(crate) digit: u64,
+    /// `=` and `-`.
+    pub(crate) joint: u64,
+    /// `+`, `#`, `!` and `?`.
+    pub(crate) sign: u64,
+    /// `.`.
+    pub(crate) dot: u64,
+    /// `{`.
+    pub(crate) open: u64,
+    /// `}`.
+    pub(crate) close: u64,
+    /// `%`.
+    pub(crate) percent: u64,
+    /// `e`.
+    pub(crate) letter_e: u64,
+}
+
+/// Proof of registers of bytes, and the way to use them. The rules of [`super::Simd`] hold.
+pub(crate) trait Text: Copy {
+    /// Runs the work with the CPU features switched on.
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R;
+    /// The classes of 64 bytes.
+    fn classes(self, bytes: &[u8; 64]) -> Classes;
+}
+
+impl Text for Scalar {
+    #[inline(always)]
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+    #[inline(always)]
+    fn classes(self, bytes: &[u8; 64]) -> Classes {
+        #[cfg(target_arch = "x86_64")]
+        {
+            classes::<x86::Bytes16>(bytes)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            classes::<u8>(bytes)
+        }
+    }
+}
+
+/// The widest registers of this CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Width {
+    /// What every CPU has.
+    Plain(Scalar),
+    /// 32 bytes.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(super::Avx2),
+    /// 64 bytes.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(super::Avx512),
+}
+
+impl Width {
+    pub(crate) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(token) = super::Avx512::detect() {
+                return Self::Avx512(token);
+            }
+            if let Some(token) = super::Avx2::detect() {
+                return Self::Avx2(token);
+            }
+        }
+        Self::Plain(Scalar)
+    }
+}
+
+/// A run of bytes in a register.
+trait Run: Copy {
+    /// Some of the bytes.
+    type Set: Copy + std::ops::BitOr<Output = Self::Set>;
+    /// Bytes in a run; divides 64.
+    const LEN: usize;
+    fn load(bytes: &[u8; 64], at: usize) -> Self;
+    fn equal(self, byte: u8) -> Self::Set;
+    /// The `len` byte values from `first` on; `both_cases` takes capital letters for small ones.
+    fn within(self, first: u8, len: u8, both_cases: bool) -> Self::Set;
+    fn bits(set: Self::Set) -> u64;
+}
+
+/// The classes of 64 bytes.
+#[inline(always)]
+fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
+    let mut classes = Classes::default();
+    let mut at = 0;
+    while at < 64 {
+        let run = R::load(bytes, at);
+        let feed = run.equal(b'\n');
+        let blank = run.equal(b' ') | feed | run.equal(b'\r');
+        let sign = run.equal(b'+') | run.equal(b'#') | run.equal(b'!') | run.equal(b'?');
+        classes.blank |= R::bits(blank) << at;
+        classes.feed |= R::bits(feed) << at;
+        classes.letter |= R::bits(run.within(b'a', 26, true)) << at;
+        classes.digit |= R::bits(run.within(b'0', 10, false)) << at;
+        classes.joint |= R::bits(run.equal(b'=') | run.equal(b'-')) << at;
+        classes.sign |= R::bits(sign) << at;
+        classes.dot |= R::bits(run.equal(b'.')) << at;
+        classes.open |= R::bits(run.equal(b'{')) << at;
+        classes.close |= R::bits(run.equal(b'}')) << at;
+        classes.percent |= R::bits(run.equal(b'%')) << at;
+        classes.letter_e |= R::bits(run.equal(b'e')) << at;
+        at += R::LEN;
+    }
+    classes
+}
+
+/// One byte; the plain way.
+impl Run for u8 {
+    type Set = u64;
+    const LEN: usize = 1;
+    #[inline(always)]
+    fn load(bytes: &[u8; 64], at: usize) -> Self {
+        bytes[at]
+    }
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        u64::from(self == byte)
+    }
+    #[inline(always)]
+    fn within(self, first: u8, len: u8, both_cases: bool) -> u64 {
+        let byte = self | u8::from(both_cases) << 5;
+        u64::from(byte.wrapping_sub(first) < len)
+    }
+    #[inline(always)]
+    fn bits(set: u64) -> u64 {
+        set
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::super::{Avx2, Avx512, Simd};
+    use super::{Classes, Run, Text, classes};
+    use std::arch::x86_64::*;
+    use std::ops::BitOr;
+
+    impl Text for Avx2 {
+        #[inline(always)]
+        fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+            Simd::enter(self, work)
+        }
+        #[inline(always)]
+        fn classes(self, bytes: &[u8; 64]) -> Classes {
+            classes::<Bytes32>(bytes)
+        }
+    }
+    impl Text for Avx512 {
+        #[inline(always)]
+        fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+            Simd::enter(self, work)
+        }
+        #[inline(always)]
+        fn classes(self, bytes: &[u8; 64]) -> Classes {
+            classes::<Bytes64>(bytes)
+        }
+    }
+
+    /// Sixteen bytes: SSE2, which is part of x86-64.
+    #[derive(Clone, Copy)]
+    pub(super) struct Bytes16(__m128i);
+
+    impl BitOr for Bytes16 {
+        type Output = Self;
+        #[inline(always)]
+        fn bitor(self, other: Self) -> Self {
+            // SAFETY: x86-64 has SSE2.
+            Self(unsafe { _mm_or_si128(self.0, other.0) })
+        }
+    }
+
+    impl Run for Bytes16 {
+        type Set = Self;
+        const LEN: usize = 16;
+        #[inline(always)]
+        fn load(bytes: &[u8; 64], at: usize) -> Self {
+            // SAFETY: the slice has 16 bytes; x86-64 has SSE2.
+            Self(unsafe { _mm_loadu_si128(bytes[at..at + 16].as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn equal(self, byte: u8) -> Self {
+            // SAFETY: x86-64 has SSE2.
+            Self(unsafe { _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8)) })
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8, both_cases: bool) -> Self {
+            // SAFETY: x86-64 has SSE2.
+            Self(unsafe {
+                let case = _mm_set1_epi8((both_cases as i8) << 5);
+                let above = _mm_sub_epi8(_mm_or_si128(self.0, case), _mm_set1_epi8(first as i8));
+                _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(len as i8 - 1)), above)
+            })
+        }
+        #[inline(always)]
+        fn bits(set: Self) -> u64 {
+            // SAFETY: x86-64 has SSE2.
+            unsafe { u64::from(_mm_movemask_epi8(set.0) as u32) }
+        }
+    }
+
+    /// Thirty-two bytes; made only for [`Avx2`].
+    #[derive(Clone, Copy)]
+    struct Bytes32(__m256i);
+
+    impl BitOr for Bytes32 {
+        type Output = Self;
+        #[inline(always)]
+        fn bitor(self, other: Self) -> Self {
+            // SAFETY: the type proves AVX2.
+            Self(unsafe { _mm256_or_si256(self.0, other.0) })
+        }
+    }
+
+    impl Run for Bytes32 {
+        type Set = Self;
+        const LEN: usize = 32;
+        #[inline(always)]
+        fn load(bytes: &[u8; 64], at: usize) -> Self {
+            // SAFETY: the slice has 32 bytes; only `Avx2`, which proves AVX2, asks for this type.
+            Self(unsafe { _mm256_loadu_si256(bytes[at..at + 32].as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn equal(self, byte: u8) -> Self {
+            // SAFETY: the type proves AVX2.
+            Self(unsafe { _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(byte as i8)) })
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8, both_cases: bool) -> Self {
+            // SAFETY: the type proves AVX2.
+            Self(unsafe {
+                let case = _mm256_set1_epi8((both_cases as i8) << 5);
+                let small = _mm256_or_si256(self.0, case);
+                let above = _mm256_sub_epi8(small, _mm256_set1_epi8(first as i8));
+                let most = _mm256_set1_epi8(len as i8 - 1);
+                _mm256_cmpeq_epi8(_mm256_min_epu8(above, most), above)
+            })
+        }
+        #[inline(always)]
+        fn bits(set: Self) -> u64 {
+            // SAFETY: the type proves AVX2.
+            unsafe { u64::from(_mm256_movemask_epi8(set.0) as u32) }
+        }
+    }
+
+    /// Sixty-four bytes; made only for [`Avx512`].
+    #[derive(Clone, Copy)]
+    struct Bytes64(__m512i);
+
+    impl Run for Bytes64 {
+        type Set = u64;
+        const LEN: usize = 64;
+        #[inline(always)]
+        fn load(bytes: &[u8; 64], at: usize) -> Self {
+            // SAFETY: the slice has 64 bytes; only `Avx512`, which proves AVX-512 F and BW, asks for this type.
+            Self(unsafe { _mm512_loadu_si512(bytes[at..at + 64].as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn equal(self, byte: u8) -> u64 {
+            // SAFETY: the type proves AVX-512 BW.
+            unsafe { _mm512_cmpeq_epi8_mask(self.0, _mm512_set1_epi8(byte as i8)) }
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8, both_cases: bool) -> u64 {
+            // SAFETY: the type proves AVX-512 F and BW.
+            unsafe {
+                let case = _mm512_set1_epi8((both_cases as i8) << 5);
+                let small = _mm512_or_si512(self.0, case);
+                let above = _mm512_sub_epi8(small, _mm512_set1_epi8(first as i8));
+                _mm512_cmplt_epu8_mask(above, _mm512_set1_epi8(len as i8))
+            }
+        }
+        #[inline(always)]
+        fn bits(set: u64) -> u64 {
+            set
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +337,33 @@ mod tests {
         }
         assert_eq!(equal(&[0xFF; 32], 0xFF), !0);
         assert_eq!(equal(&[0xFF; 32], 0x7F), 0);
+    }
+
+    #[test]
+    fn classes_agree_for_every_byte_at_every_place() {
+        for byte in 0..=u8::MAX {
+            for at in 0..64 {
+                let mut bytes = [b'*'; 64];
+                bytes[at] = byte;
+                let plain = classes::<u8>(&bytes);
+                let set = |wanted: bool| if wanted { 1 << at } else { 0 };
+                assert_eq!(plain.letter, set(byte.is_ascii_alphabetic()));
+                assert_eq!(plain.digit, set(byte.is_ascii_digit()));
+                assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
+                assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
+                assert_eq!(Scalar.classes(&bytes), plain, "{byte} at {at}");
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if let Some(token) = super::super::Avx2::detect() {
+                        let wide = Text::enter(token, || token.classes(&bytes));
+                        assert_eq!(wide, plain, "{byte} at {at}");
+                    }
+                    if let Some(token) = super::super::Avx512::detect() {
+                        let wide = Text::enter(token, || token.classes(&bytes));
+                        assert_eq!(wide, plain, "{byte} at {at}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,18 +1,19 @@
 //! One game after another: the tag section, the movetext, and where the game ends.
 //!
-//! [`Games::next`] reads a game in one pass, playing its moves and recording every position. A move of a
-//! Lichess dump takes three steps that follow one another without a dispatch (move, comment, move number);
-//! everything else goes through [`Games::token`], one byte class at a time. A game that cannot be read
-//! further is followed to its end with the same eyes, so that the next game begins where it would have
-//! begun anyway.
+//! [`Games::next`] plays the moves of a game and records every position. What needs no thought is found by
+//! [`Scan`] many moves ahead; everything else goes through [`Games::token`], one byte class at a time. A
+//! game that cannot be read further is followed to its end with the same eyes, so that the next game begins
+//! where it would have begun anyway.
 
 use super::lex::{self, Comment};
 use super::records::Records;
 use super::replay::{Board, Refused, San};
+use super::scan::{Scan, Token};
 use super::tags::{self, Tags, Variant};
 use crate::chess::Position;
 use crate::chess::fen::{self, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
+use crate::simd::bytes::{Text, Width};
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -198,6 +199,8 @@ pub struct Games<'a> {
     after_blank: bool,
     variations: bool,
     lines: Vec<Line>,
+    width: Width,
+    scan: Scan,
 }
 
 /// What ends the reading of movetext.
@@ -228,6 +231,8 @@ impl<'a> Games<'a> {
             after_blank: true,
             variations,
             lines: Vec::new(),
+            width: Width::detect(),
+            scan: Scan::new(),
         }
     }
 
@@ -307,18 +312,7 @@ impl<'a> Games<'a> {
 
     /// The result token here, and its length.
     fn result(&self) -> Option<(Option<Outcome>, usize)> {
-        let rest = &self.bytes[self.at..];
-        let (token, outcome): (&[u8], _) = match rest.first()? {
-            b'*' => return Some((None, 1)),
-            b'0' => (b"0-1", Outcome::Black),
-            _ if rest.starts_with(b"1-") => (b"1-0", Outcome::White),
-            _ if rest.starts_with(b"1/2-1/2") => (b"1/2-1/2", Outcome::Draw),
-            _ => (b"1/2", Outcome::Draw),
-        };
-        let ends =
-            |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.'));
-        (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends))
-            .then_some((Some(outcome), token.len()))
+        result(&self.bytes[self.at..])
     }
 
     /// Reads the tag section that begins here, if one does.
@@ -495,79 +489,62 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The moves of the main line as Lichess writes them, as far as they go: move, comment, number.
-    #[inline(always)]
+    /// The moves of the main line, as far as they and what stands between them need no thought.
     fn main_line(&mut self, state: &mut State, records: &mut Records) {
+        match self.width {
+            Width::Plain(text) => self.main_line_with(text, state, records),
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx2(text) => Text::enter(
+                text,
+                #[inline(always)]
+                || self.main_line_with(text, state, records),
+            ),
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx512(text) => Text::enter(
+                text,
+                #[inline(always)]
+                || self.main_line_with(text, state, records),
+            ),
+        }
+    }
+
+    #[inline(always)]
+    fn main_line_with<T: Text>(&mut self, text: T, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
-        let mut at = self.at;
+        let commands = records.commands_wanted();
         let mut board = state.board;
         let mut ply = state.ply;
         let mut row = state.record;
-        while let Some(mut word) = lex::word(bytes, at) {
-            // A move number and its blank.
-            if (word as u8).is_ascii_digit() {
-                let Some(len) = lex::move_number(word) else {
+        let mut before = state.record_before;
+        let mut more = true;
+        while more {
+            let (end, stops) = self.scan.fill(text, bytes, self.at, commands);
+            self.at = end;
+            more = !stops;
+            for token in self.scan.tokens() {
+                let (at, len) = match token {
+                    Token::Move { at, len } => (at, len),
+                    Token::Command { at } => {
+                        records.command(bytes, at, row, before);
+                        continue;
+                    }
+                };
+                let Some((next, bits)) = quick_move(bytes, at, len, board) else {
+                    self.at = at;
+                    more = false;
                     break;
                 };
-                match lex::word(bytes, at + len) {
-                    Some(next) => word = next,
-                    None => break,
-                }
-                at += len;
-            }
-            // The move: all of its bytes are above `,`, all that may follow (but `?`) below.
-            let mut len = lex::lowest(lex::below(word, b'-'));
-            if len == 8 {
-                break;
-            }
-            while len > 2 && (word >> (8 * (len - 1))) as u8 == b'?' {
-                len -= 1;
-            }
-            if len < 2 {
-                break;
-            }
-            let played = match San::decode(word, len) {
-                Some(san) => board.play(san),
-                None if len == 3 && word << 40 == u64::from_le_bytes(*b"\0\0\0\0\0O-O") => {
-                    board.castle(true)
-                }
-                None if len == 5 && word << 24 == u64::from_le_bytes(*b"\0\0\0O-O-O") => {
-                    board.castle(false)
-                }
-                None => break,
-            };
-            let Ok((next, bits)) = played else {
-                break;
-            };
-            board = next;
-            ply += 1;
-            let before = row;
-            records.played(before, bits);
-            row = Some(records.push(board, ply));
-            at += len;
-            // Check and annotation signs.
-            while let Some(b'+' | b'#' | b'!' | b'?') = bytes.get(at) {
-                at += 1;
-            }
-            if let Some(b" {") = bytes.get(at..at + 2) {
-                let Comment::Closed(end) = lex::comment(bytes, at + 1) else {
-                    break;
-                };
-                records.comment(&bytes[at + 2..end], row, before);
-                at = end + 1;
-            }
-            if bytes.get(at) == Some(&b' ') {
-                at += 1;
+                board = next;
+                ply += 1;
+                before = row;
+                records.played(before, bits);
+                row = Some(records.push(board, ply));
             }
         }
-        self.at = at;
-        if ply != state.ply {
-            state.board = board;
-            state.ply = ply;
-            // Rows of one line follow one another.
-            state.record_before = row.and_then(|row| row.checked_sub(1));
-            state.record = row;
-        }
+        state.board = board;
+        state.ply = ply;
+        state.record = row;
+        state.record_before = before;
     }
 
     /// Any token but a result of the main line or a tag at the beginning of a line.
@@ -588,12 +565,7 @@ impl<'a> Games<'a> {
                     self.san(zeros, state, records);
                 } else {
                     self.skip_digits();
-                    if let Some((_, len)) = (Self {
-                        at: start,
-                        ..Self::new(bytes, false)
-                    })
-                    .result()
-                    {
+                    if let Some((_, len)) = result(&bytes[start..]) {
                         // Within a variation.
                         self.at = start + len;
                     }
@@ -760,6 +732,40 @@ impl<'a> Games<'a> {
         state.record_before = state.record;
         state.record = Some(records.push(board, state.ply));
     }
+}
+
+/// The result token that a text begins with, and its length.
+fn result(rest: &[u8]) -> Option<(Option<Outcome>, usize)> {
+    let (token, outcome): (&[u8], _) = match rest.first()? {
+        b'*' => return Some((None, 1)),
+        b'0' => (b"0-1", Outcome::Black),
+        _ if rest.starts_with(b"1-") => (b"1-0", Outcome::White),
+        _ if rest.starts_with(b"1/2-1/2") => (b"1/2-1/2", Outcome::Draw),
+        _ => (b"1/2", Outcome::Draw),
+    };
+    let ends = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.'));
+    (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends))
+        .then_some((Some(outcome), token.len()))
+}
+
+/// Plays a move of so many bytes the quick way, if that finds exactly one that is legal.
+#[inline(always)]
+fn quick_move(bytes: &[u8], at: usize, len: usize, board: Board) -> Option<(Board, u16)> {
+    let word = lex::word(bytes, at)?;
+    if !(2..=8).contains(&len) {
+        return None;
+    }
+    let played = match San::decode(word, len) {
+        Some(san) => board.play(san),
+        None if len == 3 && word << 40 == u64::from_le_bytes(*b"\0\0\0\0\0O-O") => {
+            board.castle(true)
+        }
+        None if len == 5 && word << 24 == u64::from_le_bytes(*b"\0\0\0O-O-O") => {
+            board.castle(false)
+        }
+        None => return None,
+    };
+    played.ok()
 }
 
 /// Without check and annotation signs at the end.

@@ -1,8 +1,6 @@
-//! The bytes of PGN: where comments, lines and numbers end, and where games begin.
+//! The bytes of PGN: where comments and lines end, and where games begin.
 //!
-//! Most bytes of a dump are comments, tags and move numbers. The former are passed thirty-two bytes at a
-//! time, the latter eight at a time with ordinary integer arithmetic: the lowest byte of a word below a
-//! limit is found exactly by the well-known borrow trick.
+//! Comments and tags are passed thirty-two bytes at a time; for movetext see [`super::scan`].
 //!
 //! ## Where a game begins
 //!
@@ -19,39 +17,6 @@ use memchr::{memrchr, memrchr_iter};
 
 /// How far the end of a comment is looked for across a line that looks like the beginning of a game.
 const REACH: usize = 1 << 16;
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// Marks at least the lowest byte of the word that is below `byte` (at most 128), and none below it.
-#[inline(always)]
-pub(super) const fn below(word: u64, byte: u8) -> u64 {
-    word.wrapping_sub(ONES * byte as u64) & !word & HIGHS
-}
-
-/// The index of the lowest marked byte; 8 if there is none.
-#[inline(always)]
-pub(super) const fn lowest(marks: u64) -> usize {
-    (marks.trailing_zeros() / 8) as usize
-}
-
-/// The length of the move number (digits, then dots) and the blank after it that a word begins with.
-#[inline(always)]
-pub(super) const fn move_number(word: u64) -> Option<usize> {
-    let len = lowest(below(word, b'.'));
-    if len == 0 || len == 8 {
-        return None;
-    }
-    let last = (word >> (8 * (len - 1))) as u8;
-    // Bytes above `9` overflow into their highest bits.
-    let text = word & ((1 << (8 * len)) - 1);
-    let foreign = (text | text.wrapping_add(ONES * (0x7F - b'9') as u64)) & HIGHS;
-    if (word >> (8 * len)) as u8 == b' ' && last == b'.' && foreign == 0 {
-        Some(len + 1)
-    } else {
-        None
-    }
-}
 
 /// Eight bytes, or `None` near the end.
 #[inline(always)]

@@ -27,6 +27,7 @@ mod game;
 mod lex;
 mod records;
 mod replay;
+mod scan;
 mod select;
 mod tags;
 

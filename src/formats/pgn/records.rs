@@ -1,8 +1,11 @@
 //! The positions of games as they are recorded: straight into groups, with the columns that are wanted.
 
+use super::lex;
 use super::replay::Board;
+use super::scan::Commands;
 use crate::batch::{Batch, Column, Field, Fields, Values};
 use crate::block::{Group, Packed};
+use memchr::memchr_iter;
 
 /// Which columns are wanted of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -34,8 +37,17 @@ pub(super) struct Records {
     /// [`crate::chess::Move::to_bits`] of the move played, 0 for none.
     moves: Vec<u16>,
     plies: Vec<u16>,
+    /// Up to the last row that has one; and so the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
+}
+
+/// Sets the value of a row in a column that ends with its last value.
+fn note<T: Copy>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
+    if column.len() <= row {
+        column.resize(row + 1, missing);
+    }
+    column[row] = value;
 }
 
 impl Records {
@@ -61,8 +73,11 @@ impl Records {
     pub(super) fn push(&mut self, board: Board, ply: u32) -> usize {
         let row = self.len;
         self.put(board.packed(), board.halfmove, board.fullmove);
-        if self.wanted != Wanted::default() {
-            self.push_columns(ply);
+        if self.wanted.moves {
+            self.moves.push(0);
+        }
+        if self.wanted.plies {
+            self.plies.push(ply.min(u16::MAX.into()) as u16);
         }
         row
     }
@@ -78,21 +93,6 @@ impl Records {
             self.groups.push(self.group);
             self.halfmove.extend_from_slice(&self.clocks_of_group[0]);
             self.fullmove.extend_from_slice(&self.clocks_of_group[1]);
-        }
-    }
-
-    fn push_columns(&mut self, ply: u32) {
-        if self.wanted.moves {
-            self.moves.push(0);
-        }
-        if self.wanted.plies {
-            self.plies.push(ply.min(u16::MAX.into()) as u16);
-        }
-        if self.wanted.scores {
-            self.scores.push(NO_SCORE);
-        }
-        if self.wanted.clocks {
-            self.clocks.push(NO_CLOCK);
         }
     }
 
@@ -115,23 +115,44 @@ impl Records {
     }
 
     fn commands(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
-        let mut rest = comment;
-        while let Some(at) = rest.windows(2).position(|pair| pair == b"[%") {
-            rest = &rest[at + 2..];
-            let end = rest.iter().position(|&byte| byte == b']');
-            let command = &rest[..end.unwrap_or(rest.len())];
-            if let Some(value) = command.strip_prefix(b"eval ") {
-                if self.wanted.scores
-                    && let (Some(row), Some(score)) = (row, score(value.trim_ascii()))
-                {
-                    self.scores[row] = score;
-                }
-            } else if let Some(value) = command.strip_prefix(b"clk ")
-                && self.wanted.clocks
-                && let (Some(before), Some(clock)) = (before, clock(value.trim_ascii()))
+        for percent in memchr_iter(b'%', comment) {
+            self.command(comment, percent + 1, row, before);
+        }
+    }
+
+    /// Which commands [`Records::command`] is to be told of.
+    pub(super) fn commands_wanted(&self) -> Commands {
+        match self.wanted {
+            Wanted { clocks: true, .. } => Commands::All,
+            Wanted { scores: true, .. } => Commands::Evals,
+            _ => Commands::None,
+        }
+    }
+
+    /// Reads the command of a comment whose name begins at `at`, if a bracket stands before its percent sign,
+    /// after the move from row `before` to row `row`.
+    pub(super) fn command(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        row: Option<usize>,
+        before: Option<usize>,
+    ) {
+        if !text[..at].ends_with(b"[%") {
+            return;
+        }
+        let command = &text[at..lex::find2(text, at, b']', b'}')];
+        if let Some(value) = command.strip_prefix(b"eval ") {
+            if self.wanted.scores
+                && let (Some(row), Some(score)) = (row, score(value.trim_ascii()))
             {
-                self.clocks[before] = clock;
+                note(&mut self.scores, row, score, NO_SCORE);
             }
+        } else if let Some(value) = command.strip_prefix(b"clk ")
+            && self.wanted.clocks
+            && let (Some(before), Some(clock)) = (before, clock(value.trim_ascii()))
+        {
+            note(&mut self.clocks, before, clock, NO_CLOCK);
         }
     }
 
@@ -143,6 +164,8 @@ impl Records {
         if kept.len() == len - start {
             return;
         }
+        self.scores.resize(len, NO_SCORE);
+        self.clocks.resize(len, NO_CLOCK);
         let boards: Vec<_> = kept.iter().map(|&row| self.row(row)).collect();
         for (to, &row) in (start..).zip(&kept) {
             fn carry<T: Copy>(column: &mut [T], to: usize, row: usize) {
@@ -229,11 +252,19 @@ impl Records {
         let mut batch = Batch::owned(self.groups, len);
         batch.halfmove = self.halfmove;
         batch.fullmove = self.fullmove;
-        fn column<T: Copy + Default>(values: &[T], present: impl Fn(T) -> bool) -> Column<T> {
+        fn column<T: Copy + Default>(
+            values: &[T],
+            len: usize,
+            present: impl Fn(T) -> bool,
+        ) -> Column<T> {
+            if values.is_empty() {
+                return Column::default();
+            }
             let mut column = Column::default();
             for &value in values {
                 column.push(Some(value).filter(|&value| present(value)));
             }
+            (values.len()..len).for_each(|_| column.push(None));
             column
         }
         let mut put = |field, values: Values| {
@@ -243,13 +274,19 @@ impl Records {
         };
         put(
             Field::Move,
-            Values::U16(column(&self.moves, |bits| bits != 0)),
+            Values::U16(column(&self.moves, len, |bits| bits != 0)),
         );
-        put(Field::Ply, Values::U16(column(&self.plies, |_| true)));
+        put(Field::Ply, Values::U16(column(&self.plies, len, |_| true)));
         let has_score = |score| score != NO_SCORE;
-        put(Field::Score, Values::I16(column(&self.scores, has_score)));
+        put(
+            Field::Score,
+            Values::I16(column(&self.scores, len, has_score)),
+        );
         let has_clock = |clock| clock != NO_CLOCK;
-        put(Field::Clock, Values::U32(column(&self.clocks, has_clock)));
+        put(
+            Field::Clock,
+            Values::U32(column(&self.clocks, len, has_clock)),
+        );
         batch
     }
 }
