@@ -179,6 +179,21 @@ impl<T: Clone + Default> Column<T> {
         self.present[row / 64] |= u64::from(value.is_some()) << (row % 64);
         self.values.push(value.unwrap_or_default());
     }
+    /// Adds so many rows with the same value.
+    pub fn push_many(&mut self, value: Option<T>, rows: usize) {
+        let (start, end) = (self.values.len(), self.values.len() + rows);
+        self.present.resize(end.div_ceil(64), 0);
+        if value.is_some() && rows > 0 {
+            let (first, last) = (start / 64, (end - 1) / 64);
+            let from = !0 << (start % 64);
+            let up_to = !0 >> (63 - (end - 1) % 64);
+            for (word, present) in (first..).zip(&mut self.present[first..=last]) {
+                *present |=
+                    if word == first { from } else { !0 } & if word == last { up_to } else { !0 };
+            }
+        }
+        self.values.resize(end, value.unwrap_or_default());
+    }
     /// The value of a row, or `None` where it is missing.
     ///
     /// # Panics
@@ -186,7 +201,15 @@ impl<T: Clone + Default> Column<T> {
     #[inline]
     pub fn get(&self, row: usize) -> Option<&T> {
         let value = &self.values[row];
-        (self.present[row / 64] >> (row % 64) & 1 != 0).then_some(value)
+        self.is_present(row).then_some(value)
+    }
+    /// Whether a row has a value.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn is_present(&self, row: usize) -> bool {
+        self.present[row / 64] >> (row % 64) & 1 != 0
     }
     /// All values; rows that are missing hold the default.
     pub fn values(&self) -> &[T] {

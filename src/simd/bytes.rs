@@ -3,7 +3,6 @@
 //! SSE2 is part of every x86-64 CPU, so no token has to prove it; wider registers are taken where there are
 //! any, whatever the tier. Elsewhere loops do the same.
 
-use super::Scalar;
 #[cfg(target_arch = "x86_64")]
 use super::Simd;
 
@@ -38,12 +37,10 @@ pub(crate) struct Classes {
     pub(crate) blank: u64,
     /// Line feed.
     pub(crate) feed: u64,
-    /// `A` to `Z` and `a` to `z`.
+    /// `A` to `Z`, `a` to `z`, `=` and `-`: what words are made of, besides digits.
     pub(crate) letter: u64,
     /// `0` to `9`.
     pub(crate) digit: u64,
-    /// `=` and `-`.
-    pub(crate) joint: u64,
     /// `+`, `#`, `!` and `?`.
     pub(crate) sign: u64,
     /// `.`.
@@ -58,57 +55,35 @@ pub(crate) struct Classes {
     pub(crate) letter_e: u64,
 }
 
-/// Proof of registers of bytes, and the way to use them. The rules of [`super::Simd`] hold.
-pub(crate) trait Text: Copy {
-    /// Runs the work with the CPU features switched on.
-    fn enter<R>(self, work: impl FnOnce() -> R) -> R;
-    /// The classes of 64 bytes.
-    fn classes(self, bytes: &[u8; 64]) -> Classes;
-}
-
-impl Text for Scalar {
-    #[inline(always)]
-    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-        work()
-    }
-    #[inline(always)]
-    fn classes(self, bytes: &[u8; 64]) -> Classes {
-        #[cfg(target_arch = "x86_64")]
-        {
-            classes::<x86::Bytes16>(bytes)
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            classes::<u8>(bytes)
-        }
-    }
-}
-
-/// The widest registers of this CPU.
+/// Finds the [`Classes`] of bytes in the widest registers of this CPU.
+///
+/// The sets go through memory on purpose: what is done with them is ordinary arithmetic, which compilers like
+/// to take to vector registers where they have any, and that is slow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Width {
-    /// What every CPU has.
-    Plain(Scalar),
-    /// 32 bytes.
-    #[cfg(target_arch = "x86_64")]
-    Avx2(super::Avx2),
-    /// 64 bytes.
-    #[cfg(target_arch = "x86_64")]
-    Avx512(super::Avx512),
+pub(crate) struct Classifier {
+    /// Runs on this CPU.
+    classes: unsafe fn(&[u8; 64]) -> Classes,
 }
 
-impl Width {
+impl Classifier {
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        {
-            if let Some(token) = super::Avx512::detect() {
-                return Self::Avx512(token);
-            }
-            if let Some(token) = super::Avx2::detect() {
-                return Self::Avx2(token);
-            }
-        }
-        Self::Plain(Scalar)
+        let classes: unsafe fn(&[u8; 64]) -> Classes = if super::Avx512::detect().is_some() {
+            x86::classes_avx512
+        } else if super::Avx2::detect().is_some() {
+            x86::classes_avx2
+        } else {
+            x86::classes_sse2
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let classes = classes::<u8>;
+        Self { classes }
+    }
+
+    #[inline(always)]
+    pub(crate) fn classes(self, bytes: &[u8; 64]) -> Classes {
+        // SAFETY: `detect`, the only maker of this type, has seen that the CPU has what the function needs.
+        unsafe { (self.classes)(bytes) }
     }
 }
 
@@ -137,9 +112,9 @@ fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
         let sign = run.equal(b'+') | run.equal(b'#') | run.equal(b'!') | run.equal(b'?');
         classes.blank |= R::bits(blank) << at;
         classes.feed |= R::bits(feed) << at;
-        classes.letter |= R::bits(run.within(b'a', 26, true)) << at;
+        let joint = run.equal(b'=') | run.equal(b'-');
+        classes.letter |= R::bits(run.within(b'a', 26, true) | joint) << at;
         classes.digit |= R::bits(run.within(b'0', 10, false)) << at;
-        classes.joint |= R::bits(run.equal(b'=') | run.equal(b'-')) << at;
         classes.sign |= R::bits(sign) << at;
         classes.dot |= R::bits(run.equal(b'.')) << at;
         classes.open |= R::bits(run.equal(b'{')) << at;
@@ -176,35 +151,25 @@ impl Run for u8 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::super::{Avx2, Avx512, Simd};
-    use super::{Classes, Run, Text, classes};
+    use super::{Classes, Run, classes};
     use std::arch::x86_64::*;
     use std::ops::BitOr;
 
-    impl Text for Avx2 {
-        #[inline(always)]
-        fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-            Simd::enter(self, work)
-        }
-        #[inline(always)]
-        fn classes(self, bytes: &[u8; 64]) -> Classes {
-            classes::<Bytes32>(bytes)
-        }
+    pub(super) fn classes_sse2(bytes: &[u8; 64]) -> Classes {
+        classes::<Bytes16>(bytes)
     }
-    impl Text for Avx512 {
-        #[inline(always)]
-        fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-            Simd::enter(self, work)
-        }
-        #[inline(always)]
-        fn classes(self, bytes: &[u8; 64]) -> Classes {
-            classes::<Bytes64>(bytes)
-        }
+    #[target_feature(enable = "avx2")]
+    pub(super) fn classes_avx2(bytes: &[u8; 64]) -> Classes {
+        classes::<Bytes32>(bytes)
+    }
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn classes_avx512(bytes: &[u8; 64]) -> Classes {
+        classes::<Bytes64>(bytes)
     }
 
     /// Sixteen bytes: SSE2, which is part of x86-64.
     #[derive(Clone, Copy)]
-    pub(super) struct Bytes16(__m128i);
+    struct Bytes16(__m128i);
 
     impl BitOr for Bytes16 {
         type Output = Self;
@@ -244,7 +209,7 @@ mod x86 {
         }
     }
 
-    /// Thirty-two bytes; made only for [`Avx2`].
+    /// Thirty-two bytes; made only in [`classes_avx2`].
     #[derive(Clone, Copy)]
     struct Bytes32(__m256i);
 
@@ -262,7 +227,7 @@ mod x86 {
         const LEN: usize = 32;
         #[inline(always)]
         fn load(bytes: &[u8; 64], at: usize) -> Self {
-            // SAFETY: the slice has 32 bytes; only `Avx2`, which proves AVX2, asks for this type.
+            // SAFETY: the slice has 32 bytes; only `classes_avx2`, which has AVX2, asks for this type.
             Self(unsafe { _mm256_loadu_si256(bytes[at..at + 32].as_ptr().cast()) })
         }
         #[inline(always)]
@@ -288,7 +253,7 @@ mod x86 {
         }
     }
 
-    /// Sixty-four bytes; made only for [`Avx512`].
+    /// Sixty-four bytes; made only in [`classes_avx512`].
     #[derive(Clone, Copy)]
     struct Bytes64(__m512i);
 
@@ -297,7 +262,7 @@ mod x86 {
         const LEN: usize = 64;
         #[inline(always)]
         fn load(bytes: &[u8; 64], at: usize) -> Self {
-            // SAFETY: the slice has 64 bytes; only `Avx512`, which proves AVX-512 F and BW, asks for this type.
+            // SAFETY: the slice has 64 bytes; only `classes_avx512` asks for this type.
             Self(unsafe { _mm512_loadu_si512(bytes[at..at + 64].as_ptr().cast()) })
         }
         #[inline(always)]
@@ -347,19 +312,24 @@ mod tests {
                 bytes[at] = byte;
                 let plain = classes::<u8>(&bytes);
                 let set = |wanted: bool| if wanted { 1 << at } else { 0 };
-                assert_eq!(plain.letter, set(byte.is_ascii_alphabetic()));
+                assert_eq!(
+                    plain.letter,
+                    set(byte.is_ascii_alphabetic() || b"=-".contains(&byte))
+                );
                 assert_eq!(plain.digit, set(byte.is_ascii_digit()));
                 assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
                 assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
-                assert_eq!(Scalar.classes(&bytes), plain, "{byte} at {at}");
+                assert_eq!(
+                    Classifier::detect().classes(&bytes),
+                    plain,
+                    "{byte} at {at}"
+                );
                 #[cfg(target_arch = "x86_64")]
                 {
-                    if let Some(token) = super::super::Avx2::detect() {
-                        let wide = Text::enter(token, || token.classes(&bytes));
-                        assert_eq!(wide, plain, "{byte} at {at}");
-                    }
-                    if let Some(token) = super::super::Avx512::detect() {
-                        let wide = Text::enter(token, || token.classes(&bytes));
+                    assert_eq!(x86::classes_sse2(&bytes), plain, "{byte} at {at}");
+                    if super::super::Avx2::detect().is_some() {
+                        // SAFETY: just detected.
+                        let wide = unsafe { x86::classes_avx2(&bytes) };
                         assert_eq!(wide, plain, "{byte} at {at}");
                     }
                 }

@@ -8,12 +8,12 @@
 use super::lex::{self, Comment};
 use super::records::Records;
 use super::replay::{Board, Refused, San};
-use super::scan::{Scan, Token};
+use super::scan::Scan;
 use super::tags::{self, Tags, Variant};
 use crate::chess::Position;
 use crate::chess::fen::{self, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
-use crate::simd::bytes::{Text, Width};
+use crate::simd::bmi2::Bmi2;
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,7 +199,7 @@ pub struct Games<'a> {
     after_blank: bool,
     variations: bool,
     lines: Vec<Line>,
-    width: Width,
+    bits: Option<Bmi2>,
     scan: Scan,
 }
 
@@ -231,8 +231,8 @@ impl<'a> Games<'a> {
             after_blank: true,
             variations,
             lines: Vec::new(),
-            width: Width::detect(),
-            scan: Scan::new(),
+            bits: Bmi2::detect(),
+            scan: Scan::default(),
         }
     }
 
@@ -491,25 +491,17 @@ impl<'a> Games<'a> {
 
     /// The moves of the main line, as far as they and what stands between them need no thought.
     fn main_line(&mut self, state: &mut State, records: &mut Records) {
-        match self.width {
-            Width::Plain(text) => self.main_line_with(text, state, records),
-            #[cfg(target_arch = "x86_64")]
-            Width::Avx2(text) => Text::enter(
-                text,
+        match self.bits {
+            Some(bits) => bits.enter(
                 #[inline(always)]
-                || self.main_line_with(text, state, records),
+                || self.main_line_with(state, records),
             ),
-            #[cfg(target_arch = "x86_64")]
-            Width::Avx512(text) => Text::enter(
-                text,
-                #[inline(always)]
-                || self.main_line_with(text, state, records),
-            ),
+            None => self.main_line_with(state, records),
         }
     }
 
     #[inline(always)]
-    fn main_line_with<T: Text>(&mut self, text: T, state: &mut State, records: &mut Records) {
+    fn main_line_with(&mut self, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
         let commands = records.commands_wanted();
         let mut board = state.board;
@@ -518,19 +510,21 @@ impl<'a> Games<'a> {
         let mut before = state.record_before;
         let mut more = true;
         while more {
-            let (end, stops) = self.scan.fill(text, bytes, self.at, commands);
+            self.scan.clear();
+            let (end, stops) = self.scan.fill(bytes, self.at, commands);
             self.at = end;
             more = !stops;
-            for token in self.scan.tokens() {
-                let (at, len) = match token {
-                    Token::Move { at, len } => (at, len),
-                    Token::Command { at } => {
-                        records.command(bytes, at, row, before);
-                        continue;
-                    }
-                };
-                let Some((next, bits)) = quick_move(bytes, at, len, board) else {
+            let mut commands = self.scan.commands.iter().peekable();
+            let moves = self.scan.starts().iter().zip(self.scan.ends());
+            for (number, (&start, &end)) in moves.enumerate() {
+                while let Some(command) = commands.next_if(|next| next.moves as usize <= number) {
+                    records.command(bytes, command.at as usize, row, before);
+                }
+                let at = start as usize;
+                let Some((next, bits)) = quick_move(bytes, at, (end - start) as usize, board)
+                else {
                     self.at = at;
+                    commands = [].iter().peekable();
                     more = false;
                     break;
                 };
@@ -539,6 +533,9 @@ impl<'a> Games<'a> {
                 before = row;
                 records.played(before, bits);
                 row = Some(records.push(board, ply));
+            }
+            for command in commands {
+                records.command(bytes, command.at as usize, row, before);
             }
         }
         state.board = board;

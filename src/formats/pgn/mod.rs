@@ -41,7 +41,7 @@ pub use tags::{Tags, Variant};
 pub(super) use records::mate_score;
 
 use super::{Chunk, DecodeOptions, Decoded};
-use crate::batch::{Column, Field, Fields, Values};
+use crate::batch::{Field, Fields, Values};
 use crate::chess::Position;
 use crate::error::{Place, Reject};
 use memchr::memchr_iter;
@@ -287,23 +287,18 @@ impl GameColumns {
 
     /// Adds so many rows of a game.
     fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
-        fn repeat<T: Clone + Default>(column: &mut Column<T>, value: Option<T>, rows: usize) {
-            for _ in 0..rows {
-                column.push(value.clone());
-            }
-        }
         let tags = &game.tags;
         for (field, values) in &mut self.columns {
             match (field, values) {
-                (Field::Game, Values::U64(column)) => repeat(column, Some(number), rows),
+                (Field::Game, Values::U64(column)) => column.push_many(Some(number), rows),
                 (Field::Result, Values::U8(column)) => {
-                    repeat(column, game.result().map(Outcome::code), rows);
+                    column.push_many(game.result().map(Outcome::code), rows);
                 }
                 (Field::WhiteElo, Values::U16(column)) => {
-                    repeat(column, tags.number("WhiteElo"), rows);
+                    column.push_many(tags.number("WhiteElo"), rows);
                 }
                 (Field::BlackElo, Values::U16(column)) => {
-                    repeat(column, tags.number("BlackElo"), rows);
+                    column.push_many(tags.number("BlackElo"), rows);
                 }
                 (field, Values::Text(column)) => {
                     let value = match field {
@@ -315,11 +310,7 @@ impl GameColumns {
                         _ => None,
                     };
                     let value = value.filter(|value| !matches!(*value, b"" | b"?"));
-                    repeat(
-                        column,
-                        value.map(|value| Arc::from(tags::text(value))),
-                        rows,
-                    );
+                    column.push_many(value.map(|value| Arc::from(tags::text(value))), rows);
                 }
                 (_, values) => (0..rows).for_each(|_| values.push_missing()),
             }

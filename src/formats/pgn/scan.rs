@@ -11,7 +11,7 @@
 //! [`Scan::fill`] stops in front of the token that holds anything else (variations, NAGs, results, tags,
 //! broken braces, garbage), and [`super::game`] looks at that with care.
 
-use crate::simd::bytes::{Classes, Text};
+use crate::simd::bytes::{Classes, Classifier};
 
 /// What is to be reported of comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,30 +24,46 @@ pub(super) enum Commands {
     All,
 }
 
-/// What a scan finds.
+/// A command of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token {
-    /// A move: its first byte, and how many it has without check and annotation signs.
-    Move { at: usize, len: usize },
-    /// The byte after the `%` of a comment.
-    Command { at: usize },
+pub(super) struct Command {
+    /// Offset of the byte after its `%`.
+    pub(super) at: u32,
+    /// How many moves stand before it.
+    pub(super) moves: u32,
 }
 
 const BLOCK: usize = 64;
-/// Tokens that are looked for at once.
+/// Moves that are looked for at once.
 const ENOUGH: usize = 128;
-/// Marks a place as that of a command.
-const COMMAND: u32 = 1 << 31;
 /// Longer texts are not scanned.
-const LONGEST: usize = COMMAND as usize - BLOCK;
+const LONGEST: usize = u32::MAX as usize - BLOCK;
 
-/// The next tokens of a text.
+/// What was found in a text, in its order.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// Where tokens begin.
-    starts: Vec<u32>,
-    /// Where moves end, one for each.
-    ends: Vec<u32>,
+    classifier: Classifier,
+    starts: Places,
+    ends: Places,
+    /// Commands of comments.
+    pub(super) commands: Vec<Command>,
+}
+
+/// A list that is written past its end.
+#[derive(Debug, Default)]
+struct Places {
+    slots: Vec<u32>,
+    len: usize,
+}
+
+impl Places {
+    fn all(&self) -> &[u32] {
+        &self.slots[..self.len]
+    }
+    #[cold]
+    fn grow(&mut self) {
+        self.slots.resize(2 * self.len + 16 * BLOCK, 0);
+    }
 }
 
 /// What one block leaves to the next.
@@ -75,41 +91,40 @@ struct Found {
     stop: Option<usize>,
 }
 
-impl Scan {
-    pub(super) fn new() -> Self {
+impl Default for Scan {
+    fn default() -> Self {
         Self {
-            starts: Vec::with_capacity(ENOUGH + BLOCK),
-            ends: Vec::with_capacity(ENOUGH + BLOCK),
+            classifier: Classifier::detect(),
+            starts: Places::default(),
+            ends: Places::default(),
+            commands: Vec::new(),
         }
     }
+}
 
-    /// What [`Scan::fill`] has found, in the order of the text.
+impl Scan {
+    /// Where moves begin.
     #[inline(always)]
-    pub(super) fn tokens(&self) -> impl Iterator<Item = Token> {
-        let mut ends = self.ends.iter();
-        self.starts.iter().map_while(move |&start| {
-            let at = (start & !COMMAND) as usize;
-            Some(if start & COMMAND == 0 {
-                let len = *ends.next()? as usize - at;
-                Token::Move { at, len }
-            } else {
-                Token::Command { at }
-            })
-        })
+    pub(super) fn starts(&self) -> &[u32] {
+        self.starts.all()
+    }
+    /// Where they end, check and annotation signs excluded.
+    #[inline(always)]
+    pub(super) fn ends(&self) -> &[u32] {
+        self.ends.all()
     }
 
-    /// Looks for tokens from `at` on, where one begins. Gives the place up to which all is found, and whether
-    /// there is something there that needs thought.
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.starts.len = 0;
+        self.ends.len = 0;
+        self.commands.clear();
+    }
+
+    /// Adds what stands in the text from `at` on, where a token begins, until a hundred or so moves are there.
+    /// Gives the place up to which all is found, and whether there is something there that needs thought.
     #[inline(always)]
-    pub(super) fn fill<T: Text>(
-        &mut self,
-        text: T,
-        bytes: &[u8],
-        at: usize,
-        commands: Commands,
-    ) -> (usize, bool) {
-        self.starts.clear();
-        self.ends.clear();
+    pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands) -> (usize, bool) {
         if bytes.len() > LONGEST {
             return (at, true);
         }
@@ -127,65 +142,86 @@ impl Scan {
         loop {
             let rest = &bytes[block..];
             let (classes, is_last) = match rest.first_chunk::<BLOCK>() {
-                Some(window) => (text.classes(window), false),
+                Some(window) => (self.classifier.classes(window), false),
                 None => {
                     // Zeros need thought.
                     let mut window = [0; BLOCK];
                     window[..rest.len()].copy_from_slice(rest);
-                    (text.classes(&window), true)
+                    (self.classifier.classes(&window), true)
                 }
             };
             let found = look(&classes, commands, block, &mut carry);
-            self.keep(block, &found);
+            if found.commands != 0 {
+                self.keep_commands(block, &found);
+            }
+            put_bits(&mut self.starts, found.moves, block);
+            put_bits(&mut self.ends, found.ends, block);
             if let Some(stop) = found.stop.or(is_last.then_some(carry.begin)) {
                 self.drop_from(stop);
                 return (stop, true);
             }
             block += BLOCK;
-            if self.starts.len() >= ENOUGH && carry.comment == 0 {
+            if self.starts.len >= ENOUGH && carry.comment == 0 {
                 self.drop_from(carry.begin);
                 return (carry.begin, false);
             }
         }
     }
 
-    #[inline(always)]
-    fn keep(&mut self, block: usize, found: &Found) {
-        let base = block as u32;
-        put_bits(&mut self.starts, found.moves | found.commands, |start| {
-            let kind = (found.commands >> start & 1) as u32 * COMMAND;
-            (base + start) | kind
-        });
-        put_bits(&mut self.ends, found.ends, |end| base + end);
+    fn keep_commands(&mut self, block: usize, found: &Found) {
+        let mut commands = found.commands;
+        while commands != 0 {
+            let place = commands.trailing_zeros();
+            let before = found.moves & ((1 << place) - 1);
+            self.commands.push(Command {
+                at: block as u32 + place,
+                moves: self.starts.len as u32 + before.count_ones(),
+            });
+            commands &= commands - 1;
+        }
     }
 
-    /// Forgets the tokens that begin at this place or later.
+    /// Forgets what begins at this place or later.
     fn drop_from(&mut self, at: usize) {
-        while let Some(&start) = self.starts.last()
-            && (start & !COMMAND) as usize >= at
+        while self
+            .starts()
+            .last()
+            .is_some_and(|&start| start as usize >= at)
         {
-            self.starts.pop();
+            self.starts.len -= 1;
+        }
+        self.ends.len = self.starts.len;
+        while self
+            .commands
+            .last()
+            .is_some_and(|last| last.at as usize >= at)
+        {
+            self.commands.pop();
         }
     }
 }
 
-/// Adds what `place` makes of the number of each bit.
+/// Adds the place of each bit of a block.
 #[inline(always)]
-fn put_bits(places: &mut Vec<u32>, mut bits: u64, place: impl Fn(u32) -> u32) {
-    /// So many are written without a look at how many there are, which no branch predictor could know.
-    const USUAL: usize = 4;
-    let len = places.len();
-    places.resize(len + USUAL, 0);
-    let mut count = 0;
-    for slot in &mut places[len..len + USUAL] {
-        count += usize::from(bits != 0);
-        *slot = place(bits.trailing_zeros() & 63);
-        bits &= bits.wrapping_sub(1);
+fn put_bits(places: &mut Places, mut bits: u64, block: usize) {
+    let base = block as u32;
+    if places.slots.len() < places.len + BLOCK {
+        places.grow();
     }
-    places.truncate(len + count);
-    while bits != 0 {
-        places.push(place(bits.trailing_zeros()));
-        bits &= bits - 1;
+    let slots = &mut places.slots[places.len..places.len + BLOCK];
+    let count = bits.count_ones() as usize;
+    places.len += count;
+    // So many are written without a look at how many there are, which no branch predictor could know.
+    let mut done = 0;
+    while done < 4 {
+        slots[done] = base + bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        done += 1;
+    }
+    while done < count {
+        slots[done] = base + bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        done += 1;
     }
 }
 
@@ -228,9 +264,8 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     let digits = text & classes.digit;
     let dots = text & classes.dot;
     let signs = text & classes.sign;
-    let joints = text & classes.joint;
     let letters = text & classes.letter;
-    let words = letters | digits | joints;
+    let words = letters | digits;
     let after_dot = dots << 1 | carry.dot;
     carry.dot = dots >> 63;
     let after_sign = signs << 1 | carry.sign;
@@ -244,7 +279,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     let odd_number = text & number_ends & !(blank | dots);
     let odd_dot = dots & !(number_ends | after_dot | after_edge);
     let odd_after_sign = (words | dots) & after_sign;
-    let odd_after_dot = (digits | joints | signs) & after_dot;
+    let odd_after_dot = (digits | signs) & after_dot;
     let odd_comment = comments & classes.feed;
     let odd_brace = open & before | close & !before;
     let odd = foreign
