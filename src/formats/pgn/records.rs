@@ -26,11 +26,6 @@ const NO_CLOCK: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Records {
     wanted: Wanted,
-    len: usize,
-    /// The last group, while it is being filled, and its clocks.
-    group: Group,
-    clocks_of_group: [[u16; Group::LEN]; 2],
-    /// Full groups only.
     groups: Vec<Group>,
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
@@ -65,13 +60,13 @@ impl Records {
 
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.halfmove.len()
     }
 
     /// Records a position; gives its row.
     #[inline(always)]
     pub(super) fn push(&mut self, board: Board, ply: u32) -> usize {
-        let row = self.len;
+        let row = self.len();
         self.put(board.packed(), board.halfmove, board.fullmove);
         if self.wanted.moves {
             self.moves.push(0);
@@ -84,16 +79,13 @@ impl Records {
 
     #[inline(always)]
     fn put(&mut self, board: Packed, halfmove: u16, fullmove: u16) {
-        let lane = self.len % Group::LEN;
-        self.group.set(lane, board);
-        self.clocks_of_group[0][lane] = halfmove;
-        self.clocks_of_group[1][lane] = fullmove;
-        self.len += 1;
-        if lane == Group::LEN - 1 {
-            self.groups.push(self.group);
-            self.halfmove.extend_from_slice(&self.clocks_of_group[0]);
-            self.fullmove.extend_from_slice(&self.clocks_of_group[1]);
+        let (group, lane) = (self.len() / Group::LEN, self.len() % Group::LEN);
+        if lane == 0 {
+            self.groups.push(Group::default());
         }
+        self.groups[group].set(lane, board);
+        self.halfmove.push(halfmove);
+        self.fullmove.push(fullmove);
     }
 
     /// Notes the move that is played from the position of a row.
@@ -158,7 +150,7 @@ impl Records {
 
     /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, says so.
     pub(super) fn retain(&mut self, start: usize, mut keep: impl FnMut(usize) -> bool) {
-        let len = self.len;
+        let len = self.len();
         let mut kept = Vec::with_capacity(len - start);
         kept.extend((start..len).filter(|&row| keep(row - start)));
         if kept.len() == len - start {
@@ -182,33 +174,19 @@ impl Records {
         for (board, [halfmove, fullmove]) in boards {
             self.put(board, halfmove, fullmove);
         }
-        self.truncate(self.len);
+        self.truncate(self.len());
     }
 
     /// Board and clocks of a row.
     fn row(&self, row: usize) -> (Packed, [u16; 2]) {
-        let lane = row % Group::LEN;
-        match self.groups.get(row / Group::LEN) {
-            Some(group) => (group.get(lane), [self.halfmove[row], self.fullmove[row]]),
-            None => (
-                self.group.get(lane),
-                self.clocks_of_group.map(|clocks| clocks[lane]),
-            ),
-        }
+        let board = self.groups[row / Group::LEN].get(row % Group::LEN);
+        (board, [self.halfmove[row], self.fullmove[row]])
     }
 
     fn truncate_boards(&mut self, len: usize) {
-        let full = len / Group::LEN;
-        if full < self.groups.len() {
-            self.group = self.groups[full];
-            let rows = full * Group::LEN..(full + 1) * Group::LEN;
-            self.clocks_of_group[0].copy_from_slice(&self.halfmove[rows.clone()]);
-            self.clocks_of_group[1].copy_from_slice(&self.fullmove[rows.clone()]);
-            self.groups.truncate(full);
-            self.halfmove.truncate(rows.start);
-            self.fullmove.truncate(rows.start);
-        }
-        self.len = len;
+        self.groups.truncate(len.div_ceil(Group::LEN));
+        self.halfmove.truncate(len);
+        self.fullmove.truncate(len);
     }
 
     /// Drops the rows from `len` on.
@@ -227,7 +205,7 @@ impl Records {
 
     /// A number for the boards from `start` on.
     pub(super) fn hash(&self, start: usize) -> u64 {
-        (start..self.len).fold(0, |hash: u64, row| {
+        (start..self.len()).fold(0, |hash: u64, row| {
             let (board, _) = self.row(row);
             [board.color, board.types[0], board.types[1], board.types[2]]
                 .iter()
@@ -239,15 +217,12 @@ impl Records {
 
     /// All rows as a batch with these of the columns, as far as they were recorded and hold anything.
     pub(super) fn into_batch(mut self, fields: Fields) -> Batch {
-        let len = self.len;
+        let len = self.len();
         let lanes = len % Group::LEN;
-        if lanes != 0 {
-            for lane in lanes..Group::LEN {
-                self.group.set(lane, Packed::default());
-            }
-            self.groups.push(self.group);
-            self.halfmove.extend(&self.clocks_of_group[0][..lanes]);
-            self.fullmove.extend(&self.clocks_of_group[1][..lanes]);
+        if let Some(last) = self.groups.last_mut()
+            && lanes != 0
+        {
+            (lanes..Group::LEN).for_each(|lane| last.set(lane, Packed::default()));
         }
         let mut batch = Batch::owned(self.groups, len);
         batch.halfmove = self.halfmove;
