@@ -35,6 +35,8 @@ pub const TILE: usize = 64;
 pub const FIRST_REJECTS: usize = 10;
 /// Chunks a thread that may be under way or wait for their turn.
 const CHUNKS_PER_THREAD: u64 = 4;
+/// Chunks more than threads, at most: memory should not grow with them.
+const MORE_CHUNKS: u64 = 16;
 /// More threads than these get smaller chunks, so that all of them together need no more memory.
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
 /// A single record larger than this is no record of anything.
@@ -277,7 +279,7 @@ pub fn run<J: Job>(
             given: 0,
         }),
         moved: Condvar::new(),
-        room: Mutex::new(threads as u64 * CHUNKS_PER_THREAD),
+        room: Mutex::new((threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS)),
         freed: Condvar::new(),
         order: Mutex::new(Ordered::default()),
         settled: Condvar::new(),
@@ -1092,7 +1094,7 @@ enum Cut {
     Failure(Error),
 }
 
-/// Bytes of the next piece that are first added to what is left of the one before.
+/// Bytes of the next piece that are at least added to what is left of the one before.
 const SEAM: usize = 64 << 10;
 
 impl Current {
@@ -1142,6 +1144,16 @@ impl Current {
         }
     }
 
+    /// Puts back what comes after `len` bytes of a piece. A small rest waits for the next piece: as a chunk of
+    /// its own it would be done before the large one before it, and its worker would have to wait.
+    fn put_back(&mut self, piece: &Bytes, len: usize, chunk_size: usize) {
+        if piece.len() - len >= chunk_size / 2 {
+            self.piece = Some(piece.slice(len..piece.len()));
+        } else {
+            self.carry.extend_from_slice(&piece[len..]);
+        }
+    }
+
     /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
         let format = self.opened.format;
@@ -1149,9 +1161,7 @@ impl Current {
             let mut window = chunk_size.min(piece.len());
             loop {
                 if let Some(len) = format.cut(&piece[..window]) {
-                    if len < piece.len() {
-                        self.piece = Some(piece.slice(len..piece.len()));
-                    }
+                    self.put_back(&piece, len, chunk_size);
                     return Some(piece.slice(0..len));
                 }
                 if window == piece.len() || window > LARGEST_RECORD {
@@ -1162,7 +1172,7 @@ impl Current {
             }
         }
         let mut taken = 0;
-        let mut step = SEAM.min(chunk_size);
+        let mut step = chunk_size.saturating_sub(self.carry.len()).max(SEAM);
         while taken < piece.len() {
             let more = step.min(piece.len() - taken);
             self.carry.extend_from_slice(&piece[taken..taken + more]);
@@ -1177,9 +1187,7 @@ impl Current {
                 // What is left of the seam is still in the piece, unless the cut is before it.
                 let back = self.carry.len().min(taken);
                 self.carry.truncate(self.carry.len() - back);
-                if taken - back < piece.len() {
-                    self.piece = Some(piece.slice(taken - back..piece.len()));
-                }
+                self.put_back(&piece, taken - back, chunk_size);
                 self.look_at = 0;
                 return Some(chunk.into());
             }

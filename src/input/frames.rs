@@ -15,7 +15,7 @@ use std::io::{self, Read};
 /// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
 const LARGEST_FRAME: usize = 64 << 20;
 /// Frames in memory at any time: those being decompressed and those that wait for their turn.
-const BUDGET: usize = 128 << 20;
+const BUDGET: usize = 96 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
 

@@ -2,7 +2,7 @@
 //!
 //! [`Inputs`] is the list that the user gave, directories resolved. Opening one of them gives an
 //! [`Input`]: whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are
-//! mapped and come as one run; everything else comes in pieces from a thread that reads ahead; zstd files of
+//! mapped and come as one run; everything else comes in pieces ([`stream`]); zstd files of
 //! several frames give out [`FrameJob`]s, so that whoever has time decompresses the next frame.
 
 mod bytes;
@@ -161,6 +161,7 @@ impl Input {
     }
 
     fn supply(path: &Path, consumed: &Arc<AtomicU64>) -> io::Result<(Option<Compression>, Supply)> {
+        let mut is_file = false;
         let reader: Box<dyn Read + Send> = if path == Path::new("-") {
             Box::new(io::stdin())
         } else {
@@ -182,6 +183,7 @@ impl Input {
                     return Ok((compression, Supply::Frames(frames)));
                 }
             }
+            is_file = metadata.is_file();
             Box::new(file)
         };
         let mut reader = Counted {
@@ -206,10 +208,12 @@ impl Input {
             None => Box::new(whole),
             Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole))?,
         };
-        Ok((
-            compression,
-            Supply::Stream(Stream::spawn(reader, compression.is_none())?),
-        ))
+        let stream = if is_file {
+            Stream::here(reader)
+        } else {
+            Stream::spawn(reader, compression.is_none())?
+        };
+        Ok((compression, Supply::Stream(stream)))
     }
 
     /// The name it was opened by.
@@ -263,11 +267,9 @@ impl Input {
                         inner: MappedReader { rest, at: 0 },
                         count: Arc::clone(&self.consumed),
                     };
-                    let stream = Compression::Zstd
-                        .reader(BufReader::with_capacity(256 << 10, counted))
-                        .and_then(|reader| Stream::spawn(reader, false));
-                    match stream {
-                        Ok(stream) => self.supply = Supply::Stream(stream),
+                    let buffered = BufReader::with_capacity(256 << 10, counted);
+                    match Compression::Zstd.reader(buffered) {
+                        Ok(reader) => self.supply = Supply::Stream(Stream::here(reader)),
                         Err(source) => return Err(self.failed(source)),
                     }
                     return self.fetch();

@@ -1,6 +1,11 @@
-//! A reader on a thread of its own, so that reading and decompressing overlap with everything else.
+//! Pieces of what cannot be mapped.
+//!
+//! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from its
+//! beginning to its end is read by whoever asks for the next piece; the others go on with theirs meanwhile,
+//! and there is never a thread more than the user wants.
 
 use super::Bytes;
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,11 +29,17 @@ enum Message {
     End,
 }
 
-/// The receiving side of a reading thread. Dropping it ends the thread after its current read.
+/// Where pieces come from. Dropping it ends a reading thread after its current read.
 #[derive(Debug)]
 pub(super) struct Stream {
-    messages: Receiver<Message>,
+    source: Source,
     ended: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    Thread(Receiver<Message>),
+    Here(Pieces),
 }
 
 impl Stream {
@@ -37,11 +48,31 @@ impl Stream {
         let (sender, messages) = sync_channel(WAITING);
         std::thread::Builder::new()
             .name("reader".to_owned())
-            .spawn(move || pump(reader, &sender, eager))?;
+            .spawn(move || {
+                if eager {
+                    pump(reader, &sender);
+                } else {
+                    let mut pieces = Pieces { reader, last: None };
+                    let mut more = true;
+                    while more {
+                        let message = pieces.next();
+                        more = matches!(message, Message::Piece(_));
+                        more &= sender.send(message).is_ok();
+                    }
+                }
+            })?;
         Ok(Self {
-            messages,
+            source: Source::Thread(messages),
             ended: false,
         })
+    }
+
+    /// Reads when it is asked.
+    pub(super) fn here(reader: Box<dyn Read + Send>) -> Self {
+        Self {
+            source: Source::Here(Pieces { reader, last: None }),
+            ended: false,
+        }
     }
 
     /// The next piece.
@@ -49,13 +80,19 @@ impl Stream {
         if self.ended {
             return Ok(StreamStep::End);
         }
-        let message = match self.messages.recv_timeout(PATIENCE) {
-            Ok(Message::Piece(piece)) => return Ok(StreamStep::Piece(piece.into())),
-            Err(RecvTimeoutError::Timeout) => return Ok(StreamStep::Wait),
-            Ok(message) => message,
-            Err(RecvTimeoutError::Disconnected) => {
-                Message::Error(io::Error::other("the reading thread ended unexpectedly"))
-            }
+        let message = match &mut self.source {
+            Source::Here(pieces) => pieces.next(),
+            Source::Thread(messages) => match messages.recv_timeout(PATIENCE) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => return Ok(StreamStep::Wait),
+                Err(RecvTimeoutError::Disconnected) => {
+                    Message::Error(io::Error::other("the reading thread ended unexpectedly"))
+                }
+            },
+        };
+        let message = match message {
+            Message::Piece(piece) => return Ok(StreamStep::Piece(piece.into())),
+            message => message,
         };
         self.ended = true;
         match message {
@@ -73,13 +110,53 @@ pub(super) enum StreamStep {
     End,
 }
 
-fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>, eager: bool) {
+/// Full pieces, then a last one, then how it ended.
+struct Pieces {
+    reader: Box<dyn Read + Send>,
+    last: Option<Message>,
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pieces").finish_non_exhaustive()
+    }
+}
+
+impl Pieces {
+    fn next(&mut self) -> Message {
+        if let Some(last) = self.last.take() {
+            return last;
+        }
+        let mut piece = vec![0; PIECE];
+        let mut filled = 0;
+        while filled < PIECE {
+            let end = PIECE.min(filled + DECODED);
+            let last = match self.reader.read(&mut piece[filled..end]) {
+                Ok(0) => Message::End,
+                Ok(read) => {
+                    filled += read;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Message::Error(error),
+            };
+            if filled == 0 {
+                return last;
+            }
+            self.last = Some(last);
+            break;
+        }
+        piece.truncate(filled);
+        Message::Piece(piece)
+    }
+}
+
+/// Sends what there is, in small pieces if its writer is slow.
+fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
     let mut piece = vec![0; PIECE];
     let mut filled = 0;
-    let at_once = if eager { PIECE } else { DECODED };
     let last = loop {
-        let end = PIECE.min(filled + at_once);
-        let read = match reader.read(&mut piece[filled..end]) {
+        let read = match reader.read(&mut piece[filled..]) {
             Ok(0) => break Message::End,
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -92,7 +169,7 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>, eager: b
             if sender.send(Message::Piece(full)).is_err() {
                 return;
             }
-        } else if eager && read < SHORT_READ {
+        } else if read < SHORT_READ {
             match sender.try_send(Message::Piece(piece[..filled].to_vec())) {
                 Ok(()) => filled = 0,
                 // Nobody waits for it.
