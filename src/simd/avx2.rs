@@ -83,11 +83,6 @@ impl Simd for Avx2 {
             lane += 1;
         }
     }
-    #[inline(always)]
-    fn prefetch<T>(self, from: &T) {
-        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()) }
-    }
 }
 
 /// Number of ones, by the scalar instruction from memory. Left to itself, the compiler would take the lanes

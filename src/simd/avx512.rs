@@ -99,11 +99,6 @@ impl Simd for Avx512 {
             lane += 1;
         }
     }
-    #[inline(always)]
-    fn prefetch<T>(self, from: &T) {
-        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()) }
-    }
 }
 
 impl Simd for Avx512Vpopcnt {
@@ -176,10 +171,6 @@ impl Simd for Avx512Vpopcnt {
             plane += 1;
         }
         self.store(sum, to, at);
-    }
-    #[inline(always)]
-    fn prefetch<T>(self, from: &T) {
-        self.0.prefetch(from);
     }
 }
 

@@ -75,9 +75,6 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
         to: &mut [u64; 8],
         at: usize,
     );
-    /// Asks for the cache line of an address ahead of its use; may do nothing.
-    #[inline(always)]
-    fn prefetch<T>(self, _from: &T) {}
 }
 
 /// Returns a closure as it is: the attribute `#[inline(always)]` is accepted on a closure only where it is
