@@ -547,3 +547,26 @@ impl Batch {
         self.len += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_equal_rows_are_like_one_after_the_other() {
+        for before in [0, 1, 63, 64, 65] {
+            for rows in [0, 1, 2, 62, 63, 64, 65, 128, 200] {
+                for value in [None, Some(7)] {
+                    let mut one_by_one = Column::<u8>::missing(before);
+                    let mut at_once = one_by_one.clone();
+                    (0..rows).for_each(|_| one_by_one.push(value));
+                    at_once.push_many(value, rows);
+                    assert_eq!(at_once, one_by_one, "{rows} rows after {before}");
+                    one_by_one.push(Some(1));
+                    at_once.push(Some(1));
+                    assert_eq!(at_once, one_by_one);
+                }
+            }
+        }
+    }
+}
