@@ -254,7 +254,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     let comments = parities(open | close) ^ carry.comment;
     let before = comments << 1 | carry.comment & 1;
     carry.comment = all_if_highest(comments);
-    let text = !(comments | close);
+    let text = !(comments | open | close);
     // What a token begins after.
     let edges = blank | close;
     let after_edge = edges << 1 | carry.edge;
@@ -291,7 +291,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
         | odd_comment
         | odd_brace;
 
-    let begins = starts | open | odd_brace;
+    let begins = starts | (open | close) & !before;
     let last = |begins: u64| {
         if begins == 0 {
             carry.begin
