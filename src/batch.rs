@@ -188,8 +188,14 @@ impl<T: Clone + Default> Column<T> {
             let from = !0 << (start % 64);
             let up_to = !0 >> (63 - (end - 1) % 64);
             for (word, present) in (first..).zip(&mut self.present[first..=last]) {
-                *present |=
-                    if word == first { from } else { !0 } & if word == last { up_to } else { !0 };
+                let mut rows = !0;
+                if word == first {
+                    rows &= from;
+                }
+                if word == last {
+                    rows &= up_to;
+                }
+                *present |= rows;
             }
         }
         self.values.resize(end, value.unwrap_or_default());

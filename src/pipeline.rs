@@ -269,9 +269,9 @@ pub fn run<J: Job>(
                 next_input: 0,
                 current: None,
                 from: options.from,
-                chunk_size: (options.chunk_size * THREADS_OF_WHOLE_CHUNKS
-                    / threads.max(THREADS_OF_WHOLE_CHUNKS))
-                .max(64),
+                chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
+                    * THREADS_OF_WHOLE_CHUNKS)
+                    .max(64),
                 consumed: Arc::clone(&consumed),
                 past_damage: options.past_damage,
                 ended: false,

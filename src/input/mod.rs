@@ -1,9 +1,9 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the list that the user gave, directories resolved. Opening one of them gives an
-//! [`Input`]: whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are
-//! mapped and come as one run; everything else comes in pieces; zstd files of
-//! several frames give out [`FrameJob`]s, so that whoever has time decompresses the next frame.
+//! [`Inputs`] is the list that the user gave, directories resolved. Opening one of them gives an [`Input`]:
+//! whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are mapped and come
+//! as one run; everything else comes in pieces; zstd files of several frames give out [`FrameJob`]s, so that
+//! whoever has time decompresses the next frame.
 
 mod bytes;
 mod compression;

@@ -7,10 +7,10 @@
 //! A brace comment may hold anything, blank lines and tags included, and it may also have lost its closing
 //! brace, in which case all games up to some later brace would vanish without a word. Both are told apart
 //! by what comes next. What looks like the beginning of a game inside a comment (a line `[Event "`, or any
-//! tag after a result and an empty line) is one, and the comment was never closed, unless the next brace is a closing one and comes within [`REACH`] bytes, and
-//! unless the comment began more than [`REACH`] bytes before. The rule looks a fixed distance each way,
-//! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the
-//! whole file does.
+//! tag after a result and an empty line) is one, and the comment was never closed, unless the next brace is a
+//! closing one and comes within [`REACH`] bytes, and unless the comment began more than [`REACH`] bytes
+//! before. The rule looks a fixed distance each way, so [`boundary`] can apply it in the middle of a file,
+//! and chunks cut there decode to exactly what the whole file does.
 
 use crate::simd::bytes::equal;
 use memchr::{memrchr, memrchr_iter};

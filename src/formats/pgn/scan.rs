@@ -34,6 +34,8 @@ pub(super) struct Command {
 }
 
 const BLOCK: usize = 64;
+/// Moves that seldom more of begin or end in a block.
+const USUAL: usize = 4;
 /// Moves that are looked for at once.
 const ENOUGH: usize = 128;
 /// Longer texts are not scanned.
@@ -211,17 +213,10 @@ fn put_bits(places: &mut Places, mut bits: u64, block: usize) {
     let slots = &mut places.slots[places.len..places.len + BLOCK];
     let count = bits.count_ones() as usize;
     places.len += count;
-    // So many are written without a look at how many there are, which no branch predictor could know.
-    let mut done = 0;
-    while done < 4 {
-        slots[done] = base + bits.trailing_zeros();
+    // So many are written whether they are there or not: no branch predictor could know how many there are.
+    for slot in &mut slots[..count.max(USUAL)] {
+        *slot = base + bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
-        done += 1;
-    }
-    while done < count {
-        slots[done] = base + bits.trailing_zeros();
-        bits &= bits.wrapping_sub(1);
-        done += 1;
     }
 }
 
