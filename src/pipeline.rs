@@ -17,7 +17,7 @@ use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::boards::{Checksum, Seal};
 use crate::formats::pgn::{GameRow, LeftOut, LeftOutBy};
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
-use crate::input::{Bytes, Compression, FrameJob, Inputs, Next};
+use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, Next};
 use crate::tiers::{Analyzer, GroupResults, Wanted};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -55,6 +55,8 @@ pub struct Options<'a> {
     pub decode: DecodeOptions,
     /// The format of all inputs, where the user knows better.
     pub from: Option<Format>,
+    /// How inputs are opened.
+    pub access: Access,
     /// End with an error at the first bad record.
     pub strict: bool,
     /// Records to skip, counted over all inputs, bad ones included.
@@ -82,6 +84,7 @@ impl<'a> Options<'a> {
             threads: 1,
             decode: DecodeOptions::default(),
             from: None,
+            access: Access::default(),
             strict: false,
             skip: 0,
             limit: None,
@@ -269,6 +272,7 @@ pub fn run<J: Job>(
                 next_input: 0,
                 current: None,
                 from: options.from,
+                access: options.access,
                 chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
                     * THREADS_OF_WHOLE_CHUNKS)
                     .max(64),
@@ -973,6 +977,7 @@ struct Feed<'a> {
     next_input: usize,
     current: Option<Current>,
     from: Option<Format>,
+    access: Access,
     chunk_size: usize,
     consumed: Arc<AtomicU64>,
     past_damage: bool,
@@ -1058,7 +1063,7 @@ impl Feed<'_> {
             self.ended = true;
             return FeedStep::End;
         };
-        match formats::open(path, self.from, Arc::clone(&self.consumed)) {
+        match formats::open(path, self.from, self.access, Arc::clone(&self.consumed)) {
             Ok(opened) => {
                 let work = Work::Begin {
                     path: Arc::clone(path),

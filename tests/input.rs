@@ -4,14 +4,14 @@ use crate::formats::{lines, read};
 use crate::support::shared_data;
 use lanefish::error::Error;
 use lanefish::formats::is_supported;
-use lanefish::input::{Input, Inputs};
+use lanefish::input::{Access, Input, Inputs};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// All bytes of an input, and the error that ends it.
 fn contents(path: &Path) -> (Vec<u8>, Option<Error>) {
-    let mut input = match Input::open(&Arc::from(path), Arc::default()) {
+    let mut input = match Input::open(&Arc::from(path), Access::default(), Arc::default()) {
         Ok(input) => input,
         Err(error) => return (Vec::new(), Some(error)),
     };

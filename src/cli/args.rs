@@ -69,7 +69,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) force: bool,
 
-    /// Skip so many records
+    /// Skip the first N records
     #[arg(
         long,
         global = true,
@@ -79,9 +79,39 @@ pub(crate) struct Global {
     )]
     pub(crate) skip: u64,
 
-    /// Take at most so many records (after the skipped ones)
+    /// Stop after N records (behind the skipped ones)
     #[arg(long, global = true, value_name = "N")]
     pub(crate) limit: Option<u64>,
+
+    /// Read files instead of mapping them into memory
+    #[arg(long, global = true)]
+    pub(crate) no_mmap: bool,
+
+    /// Longest line or game; a longer one is rejected [default: 16M]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SIZE",
+        default_value = "16M",
+        hide_default_value = true,
+        value_parser = record_size
+    )]
+    pub(crate) max_record: usize,
+
+    /// Largest zstd window (a file compressed with `zstd --long=N` needs 2^N bytes) [default: 128M]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SIZE",
+        default_value = "128M",
+        hide_default_value = true,
+        value_parser = size
+    )]
+    pub(crate) max_window: u64,
+
+    /// Read only what the PGN standard allows; by default the usual liberties of real files are read
+    #[arg(long, global = true)]
+    pub(crate) strict_pgn: bool,
 
     /// Progress bar on standard error
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -98,6 +128,32 @@ pub(crate) struct Global {
     /// Say more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+/// A number of bytes: `65536`, `64K`, `16M`, `2GiB`; the units are powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err("the units are K, M and G".to_owned()),
+    };
+    digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift))
+        .filter(|&size| size > 0)
+        .ok_or_else(|| "expected a size such as 65536, 64K, 16M or 2G".to_owned())
+}
+
+/// The size of a record: offsets within a chunk have 32 bits.
+fn record_size(text: &str) -> Result<usize, String> {
+    usize::try_from(size(text)?)
+        .ok()
+        .filter(|&size| (64..=1 << 30).contains(&size))
+        .ok_or_else(|| "expected at least 64 bytes and at most 1G".to_owned())
 }
 
 /// The tier as it was asked for.

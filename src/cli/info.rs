@@ -165,7 +165,7 @@ impl InfoArgs {
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             bail!("{} is a directory; name the files in it", path.display());
         }
-        let opened = formats::open(&path, None, Arc::default())?;
+        let opened = formats::open(&path, None, session.access(), Arc::default())?;
         let (format, compression) = (opened.format, opened.input.compression());
         drop(opened);
         let bytes = metadata.map(|metadata| metadata.len());

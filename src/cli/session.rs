@@ -12,7 +12,7 @@ use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, Format};
-use lanefish::input::Inputs;
+use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
 use lanefish::tiers::{Analyzer, Tier, Wanted};
 use std::io::Write;
@@ -102,6 +102,14 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// How inputs are opened.
+    pub(crate) fn access(&self) -> Access {
+        Access {
+            map: !self.global.no_mmap,
+            max_window: self.global.max_window,
+        }
+    }
+
     /// Says something to the user that is no error.
     pub(crate) fn note(&self, text: std::fmt::Arguments<'_>) {
         if !self.global.quiet {
@@ -175,8 +183,11 @@ impl<'a> Session<'a> {
                     fields: run.fields,
                     games: reading.games.selection()?,
                     game_rows: run.game_rows,
+                    strict_pgn: self.global.strict_pgn,
+                    max_record: self.global.max_record,
                 },
                 from,
+                access: self.access(),
                 strict: self.global.strict,
                 skip: match run.game_rows {
                     true => 0,

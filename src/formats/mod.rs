@@ -19,7 +19,7 @@ pub mod text;
 use crate::batch::{Batch, Field, Fields, Values};
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Reject};
-use crate::input::{Bytes, Compression, Input};
+use crate::input::{Access, Bytes, Compression, Input};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -199,7 +199,7 @@ impl FromStr for Format {
 }
 
 /// How to decode.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeOptions {
     /// Keep en passant squares as written, also where no en passant capture is legal.
     pub keep_en_passant: bool,
@@ -212,6 +212,27 @@ pub struct DecodeOptions {
     pub games: Option<Arc<pgn::Selection>>,
     /// Whether [`Decoded::game_rows`] are wanted.
     pub game_rows: bool,
+    /// Read only what the PGN standard allows, without the liberties of real files.
+    pub strict_pgn: bool,
+    /// The longest record (a line, a game) in bytes; a longer one is a reject.
+    pub max_record: usize,
+}
+
+/// The default of [`DecodeOptions::max_record`].
+pub const MAX_RECORD: usize = 16 << 20;
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self {
+            keep_en_passant: false,
+            validity: Validity::default(),
+            fields: Fields::default(),
+            games: None,
+            game_rows: false,
+            strict_pgn: false,
+            max_record: MAX_RECORD,
+        }
+    }
 }
 
 /// A run of whole records of one input.
@@ -328,9 +349,10 @@ pub struct Opened {
 pub fn open(
     path: &Arc<Path>,
     from: Option<Format>,
+    access: Access,
     consumed: Arc<AtomicU64>,
 ) -> Result<Opened, Error> {
-    let mut input = Input::open(path, consumed)?;
+    let mut input = Input::open(path, access, consumed)?;
     // What is left of a container without even its first bytes looks like an empty list.
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
@@ -362,7 +384,7 @@ pub fn open(
 /// One that cannot be opened counts too, so that the reason is told.
 pub fn is_supported(path: &Path) -> bool {
     !matches!(
-        open(&Arc::from(path), None, Arc::default()),
+        open(&Arc::from(path), None, Access::default(), Arc::default()),
         Err(Error::UnknownFormat { .. })
     )
 }

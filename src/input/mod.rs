@@ -26,6 +26,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stream::{Counted, Stream, StreamStep};
 
+/// How inputs are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Map plain files into memory where the system can; otherwise everything is read.
+    pub map: bool,
+    /// The largest window of a zstd frame that is accepted, in bytes.
+    pub max_window: u64,
+}
+
+impl Access {
+    /// Twice the largest window that zstd itself writes without being asked to.
+    pub const MAX_WINDOW: u64 = 128 << 20;
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            map: true,
+            max_window: Self::MAX_WINDOW,
+        }
+    }
+}
+
 /// The inputs of a run, in order: files and standard input (`-`).
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
@@ -143,12 +166,12 @@ impl Input {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(path: &Arc<Path>, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
+    pub fn open(path: &Arc<Path>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
         let failed = |source| Error::Open {
             path: Arc::clone(path),
             source,
         };
-        let (compression, supply) = Self::supply(path, &consumed).map_err(failed)?;
+        let (compression, supply) = Self::supply(path, access, &consumed).map_err(failed)?;
         Ok(Self {
             path: Arc::clone(path),
             compression,
@@ -160,7 +183,11 @@ impl Input {
         })
     }
 
-    fn supply(path: &Path, consumed: &Arc<AtomicU64>) -> io::Result<(Option<Compression>, Supply)> {
+    fn supply(
+        path: &Path,
+        access: Access,
+        consumed: &Arc<AtomicU64>,
+    ) -> io::Result<(Option<Compression>, Supply)> {
         let mut is_file = false;
         let reader: Box<dyn Read + Send> = if path == Path::new("-") {
             Box::new(io::stdin())
@@ -170,7 +197,8 @@ impl Input {
             if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            if metadata.is_file()
+            if access.map
+                && metadata.is_file()
                 && let Ok(map) = Mapped::of_file(&file)
             {
                 let compression = Compression::detect(&map);

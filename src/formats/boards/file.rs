@@ -5,7 +5,7 @@ use super::section::{Kind, SectionHeader, u16_at, u64_at};
 use super::{Checksum, ENTRY_LEN, UNIT, VERSION};
 use crate::batch::{Batch, Fields};
 use crate::error::{Damage, Error};
-use crate::input::{Bytes, Input};
+use crate::input::{Access, Bytes, Input};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl BoardsFile {
     /// # Errors
     /// When the file cannot be read, is compressed, or is damaged in those parts.
     pub fn open(path: &Arc<Path>) -> Result<Self, Error> {
-        let mut input = Input::open(path, Arc::default())?;
+        let mut input = Input::open(path, Access::default(), Arc::default())?;
         let mut bytes: Bytes = Vec::new().into();
         if input.is_mapped() {
             if let Some(mapped) = input.next_bytes()? {
