@@ -63,16 +63,6 @@ pub enum Error {
         /// What was seen.
         reason: String,
     },
-    /// The content cannot be in the format that was asked for.
-    #[error("{path}: not a {format} file: {reason}", path = shown(path))]
-    WrongFormat {
-        /// The input.
-        path: Arc<Path>,
-        /// The format's name.
-        format: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
     /// A directory holds nothing that can be read.
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {
@@ -113,6 +103,18 @@ impl Error {
     /// Whether this is a reader that went away (`| head`): the run ends quietly then.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+    /// Whether an input is broken or cannot be had: then everything before that place has been processed, and
+    /// the summary says exactly how much that is.
+    pub fn is_of_input(&self) -> bool {
+        matches!(
+            self,
+            Self::Open { .. }
+                | Self::Read { .. }
+                | Self::Container { .. }
+                | Self::Damaged { .. }
+                | Self::UnknownFormat { .. }
+        )
     }
     /// The place in the input that it tells of, and what is wrong there.
     pub fn as_damage(&self) -> Damage {
@@ -162,17 +164,6 @@ pub struct Damage {
     pub offset: u64,
     /// What is wrong there.
     pub what: String,
-}
-
-impl Damage {
-    /// The same, counted from an earlier place.
-    #[must_use]
-    pub(crate) fn after(self, offset: u64) -> Self {
-        Self {
-            offset: self.offset + offset,
-            ..self
-        }
-    }
 }
 
 impl fmt::Display for Damage {

@@ -14,11 +14,11 @@ use crate::batch::{Batch, Field};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::boards::{Checksum, Seal};
 use crate::formats::pgn::{GameRow, LeftOut, LeftOutBy};
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, Next};
 use crate::tiers::{Analyzer, GroupResults, Wanted};
+use memchr::memchr_iter;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,8 +39,11 @@ const CHUNKS_PER_THREAD: u64 = 4;
 const MORE_CHUNKS: u64 = 16;
 /// More threads than these get smaller chunks, so that all of them together need no more memory.
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
-/// A single record larger than this is no record of anything.
-const LARGEST_RECORD: usize = 16 << 20;
+/// Bytes without the end of a record after which a giant is passed over, at least; a smaller
+/// [`DecodeOptions::max_record`] is for the decoders to watch.
+const GIANT: usize = 16 << 20;
+/// Bytes more that are looked at, since what comes behind a place may decide whether a record begins there.
+const LOOK_AHEAD: usize = 128 << 10;
 
 /// Told of bad records.
 pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
@@ -253,7 +256,9 @@ pub fn run<J: Job>(
             .limit
             .map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
         past_damage: options.past_damage,
+        strict: options.strict,
     };
+    let max_record = settings.decode.max_record;
     let consumed = Arc::new(AtomicU64::new(0));
     let pool = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool,
@@ -275,7 +280,8 @@ pub fn run<J: Job>(
                 access: options.access,
                 chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
                     * THREADS_OF_WHOLE_CHUNKS)
-                    .max(64),
+                    .clamp(64, GIANT),
+                max_record,
                 consumed: Arc::clone(&consumed),
                 past_damage: options.past_damage,
                 ended: false,
@@ -343,6 +349,7 @@ struct Settings<'a> {
     skip: u64,
     end: u64,
     past_damage: bool,
+    strict: bool,
 }
 
 /// What the workers share.
@@ -370,8 +377,9 @@ struct State<'a> {
 struct Ordered {
     next: u64,
     totals: Totals,
-    file: usize,
     check: FileCheck,
+    /// Nothing behind counts: the limit is reached, or something failed.
+    over: bool,
 }
 
 impl<'a> Shared<'a> {
@@ -436,6 +444,8 @@ enum Work {
         file: usize,
         format: Format,
         chunk: Chunk,
+        /// The chunk is the beginning of a record that is too long, which has this many line feeds.
+        giant: Option<u64>,
     },
     /// An input begins.
     Begin {
@@ -562,7 +572,7 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
     }
 }
 
-/// Decodes, settles, filters and analyzes; `None` when the run was stopped meanwhile.
+/// Decodes, counts, filters and analyzes; `None` when the run ended before this chunk.
 fn process<J: Job>(
     shared: &Shared<'_>,
     settings: &Settings<'_>,
@@ -572,27 +582,33 @@ fn process<J: Job>(
     scratch: &mut [GroupResults],
 ) -> Option<Part<J::Output>> {
     let mut part = Part::default();
-    let lines_before;
-    let mut decoded = match &work {
-        Work::Chunk { format, chunk, .. } => Some(if settings.past_damage {
-            format.decode(chunk, &settings.decode)
-        } else {
-            format.decode_sealed(chunk, &settings.decode)
+    let decoded = match &work {
+        Work::Chunk {
+            format,
+            chunk,
+            giant,
+            ..
+        } => Some(match giant {
+            None => format.decode(chunk, &settings.decode),
+            Some(feeds) => format.decode_giant(chunk, *feeds, &settings.decode),
         }),
         _ => None,
     };
+    let before;
+    let mut decoded = decoded;
     {
         let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
         let mut order = shared
             .settled
             .wait_while(order, |order| order.next != number && !shared.stopped())
             .unwrap_or_else(PoisonError::into_inner);
-        if order.next != number {
+        if order.next != number || order.over {
             return None;
         }
-        lines_before = order.totals.lines;
+        before = order.totals;
         settle(&mut order, &work, decoded.as_mut(), settings, &mut part);
-        if order.totals.records >= settings.end {
+        order.over |= order.totals.records >= settings.end;
+        if order.over {
             shared.lock().feed.ended = true;
             shared.moved.notify_all();
         }
@@ -611,36 +627,28 @@ fn process<J: Job>(
             },
             format: *format,
             chunk,
-            lines_before,
+            lines_before: before.lines,
             output: &mut output,
             rejects: std::mem::take(&mut decoded.rejects),
             scratch,
         };
-        let mut damage = None;
-        let mut seals = decoded.seals.into_iter();
         for batch in &decoded.batches {
-            let seal = seals.next();
-            if !filter.batch(batch, seal.as_ref()) && damage.is_none() {
-                damage = seal.map(|seal| seal.damage);
+            if !filter.batch(batch) {
+                break;
             }
         }
         let mut rejects = filter.rejects;
-        job.games(&mut output, &decoded.game_rows);
         rejects.sort_by_key(|reject| reject.place.record);
+        if settings.strict
+            && let Some(first) = rejects.first()
+        {
+            let end = first.place.record + 1;
+            part.records = overlap(before.records..end, &(settings.skip..settings.end));
+            rejects.truncate(1);
+        }
+        job.games(&mut output, &decoded.game_rows);
         part.rejects = rejects;
         part.output = Some(output);
-        if let Some(damage) = damage.map(|damage| damage.after(chunk.offset)) {
-            let earlier = match &part.failure {
-                Some(Error::Damaged { damage: other, .. }) => other.offset <= damage.offset,
-                _ => false,
-            };
-            if !earlier {
-                part.failure = Some(Error::Damaged {
-                    path: Arc::clone(&chunk.file),
-                    damage,
-                });
-            }
-        }
     }
     match work {
         Work::Chunk { chunk, .. } => chunk.bytes.release(),
@@ -651,7 +659,9 @@ fn process<J: Job>(
     Some(part)
 }
 
-/// The part of the work that is done in order: counting, and what is true of a file as a whole.
+/// The part of the work that is done in order: counting, and what is true of a file as a whole. Once this has
+/// been done for a chunk, and nothing before it has failed, what becomes of it is taken: a job may keep what it
+/// makes of several chunks together.
 fn settle<T>(
     order: &mut Ordered,
     work: &Work,
@@ -659,8 +669,7 @@ fn settle<T>(
     settings: &Settings<'_>,
     part: &mut Part<T>,
 ) {
-    part.file = order.file;
-    let damage = match work {
+    let (path, damage) = match work {
         Work::Begin {
             path,
             format,
@@ -683,7 +692,10 @@ fn settle<T>(
             part.file = *file;
             return;
         }
-        Work::Failure(_) => return,
+        Work::Failure(_) => {
+            order.over = true;
+            return;
+        }
         Work::Chunk { file, chunk, .. } => {
             part.file = *file;
             let Some(decoded) = decoded else { return };
@@ -691,39 +703,41 @@ fn settle<T>(
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
             damage.append(&mut decoded.damage);
+            if !settings.past_damage
+                && let Some(first) = damage.iter().map(|damage| damage.offset).min()
+            {
+                // What stands before it counts, and nothing else.
+                decoded.truncate(first - chunk.offset);
+                order.totals.records = before.records + decoded.records;
+            }
             let range = settings.skip..settings.end;
             part.records = overlap(before.records..order.totals.records, &range);
-            // Whether another thread has gone on reading behind the limit is a matter of luck.
-            if before.records < settings.end {
-                part.games = decoded.games;
-                part.dropped_en_passants = decoded.dropped_en_passants;
-                part.left_out = std::mem::take(&mut decoded.left_out);
-            }
+            part.games = decoded.games;
+            part.dropped_en_passants = decoded.dropped_en_passants;
+            part.left_out = std::mem::take(&mut decoded.left_out);
             if part.records != decoded.records {
-                // Only whole batches can be compared with their seals.
-                let seals = std::mem::take(&mut decoded.seals);
-                for (seal, batch) in seals.into_iter().zip(&decoded.batches) {
-                    if !seal.holds(batch.groups()) {
-                        damage.push(seal.damage.after(chunk.offset));
-                    }
-                }
                 restrict(decoded, &range);
             }
-            damage
+            if settings.strict
+                && let Some(first) = decoded.rejects.iter().map(|r| r.place.record).min()
+            {
+                restrict(decoded, &(settings.skip..first + 1));
+            }
+            // Whether it is seen what comes behind the limit would depend on the size of chunks.
+            if order.totals.records >= settings.end {
+                return;
+            }
+            (&chunk.file, damage)
         }
-        Work::End { file, len, .. } => {
+        Work::End { file, path, len } => {
             part.file = *file;
-            order.check.end(*len)
+            (path, order.check.end(*len))
         }
-    };
-    let path = match work {
-        Work::Chunk { chunk, .. } => &chunk.file,
-        Work::End { path, .. } => path,
-        Work::Begin { .. } | Work::Broken { .. } | Work::Failure(_) => return,
     };
     if settings.past_damage {
         part.damage = damage;
     } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
+        order.over = true;
         part.failure = Some(Error::Damaged {
             path: Arc::clone(path),
             damage,
@@ -765,25 +779,16 @@ struct Filter<'a, J: Job> {
 }
 
 impl<J: Job> Filter<'_, J> {
-    /// Works on a batch; false when its boards do not match their seal.
-    fn batch(&mut self, batch: &Batch, seal: Option<&Seal>) -> bool {
-        let mut checksum = seal.map(Seal::begin);
-        let start = match self.tiles(batch, checksum.as_mut(), true) {
-            Ok(()) => {
-                return match (seal, checksum) {
-                    (Some(seal), Some(checksum)) => seal.matches(checksum),
-                    _ => true,
-                };
-            }
-            Err(start) => start,
+    /// Works on a batch; false when nothing behind it is wanted.
+    fn batch(&mut self, batch: &Batch) -> bool {
+        let Err(start) = self.tiles(batch, true) else {
+            return true;
         };
-        if seal.is_some_and(|seal| !seal.holds(batch.groups())) {
-            return false;
-        }
         // Something in the tile at `start` is bad. What follows is judged as a whole, and the good records
         // close their ranks.
         let mut good: Vec<u32> = Vec::with_capacity(batch.len() - start);
-        for tile in (start..batch.len()).step_by(TILE * Group::LEN) {
+        let mut more = true;
+        'tiles: for tile in (start..batch.len()).step_by(TILE * Group::LEN) {
             let end = (tile + TILE * Group::LEN).min(batch.len());
             let groups = &batch.groups()[tile / Group::LEN..end.div_ceil(Group::LEN)];
             let questions = Wanted {
@@ -798,25 +803,23 @@ impl<J: Job> Filter<'_, J> {
                     || self.breaks_strict(batch, row);
                 if bad {
                     self.reject(batch, row);
+                    if self.settings.strict {
+                        more = false;
+                        break 'tiles;
+                    }
                 } else {
                     good.push(row as u32);
                 }
             }
         }
         let rest = batch.select(&good);
-        let again = self.tiles(&rest, None, false);
+        let again = self.tiles(&rest, false);
         debug_assert!(again.is_ok(), "good records are good twice");
-        true
+        more
     }
 
-    /// Analyzes tile by tile and adds the boards to a checksum. With `judge`, stops at the first tile that
-    /// has a bad record.
-    fn tiles(
-        &mut self,
-        batch: &Batch,
-        mut checksum: Option<&mut Checksum>,
-        judge: bool,
-    ) -> Result<(), usize> {
+    /// Analyzes tile by tile. With `judge`, stops at the first tile that has a bad record.
+    fn tiles(&mut self, batch: &Batch, judge: bool) -> Result<(), usize> {
         for start in (0..batch.len()).step_by(TILE * Group::LEN) {
             let len = (batch.len() - start).min(TILE * Group::LEN);
             let first = start / Group::LEN;
@@ -835,10 +838,6 @@ impl<J: Job> Filter<'_, J> {
                 return Err(start);
             }
             self.job.tile(self.output, tile);
-            // Now they are in the cache; before, this would be a second way to the memory.
-            if let Some(checksum) = &mut checksum {
-                checksum.update(bytemuck::cast_slice(groups));
-            }
         }
         Ok(())
     }
@@ -925,10 +924,6 @@ impl Collector<'_> {
     ) -> Result<(), Error> {
         let summary = &mut self.summary;
         summary.files.extend(part.begins);
-        // A damaged chunk is not to be believed.
-        if let Some(error) = part.failure {
-            return Err(error);
-        }
         let rejected = part.rejects.len() as u64;
         summary.records += part.records;
         summary.rejected += rejected;
@@ -956,18 +951,24 @@ impl Collector<'_> {
         for &reason in reasons {
             *summary.reasons.entry(reason).or_default() += 1;
         }
+        let mut failure = part.failure;
         for reject in part.rejects {
             if let Some(on_reject) = &mut self.on_reject {
                 on_reject(&reject)?;
             }
             if self.strict {
-                return Err(Error::Strict(Box::new(reject)));
+                failure = Some(Error::Strict(Box::new(reject)));
+                break;
             }
             if summary.first_rejects.len() < FIRST_REJECTS {
                 summary.first_rejects.push(reject);
             }
         }
-        part.output.map_or(Ok(()), sink)
+        // Also before a failure: the good records before it.
+        if let Some(output) = part.output {
+            sink(output)?;
+        }
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -979,6 +980,7 @@ struct Feed<'a> {
     from: Option<Format>,
     access: Access,
     chunk_size: usize,
+    max_record: usize,
     consumed: Arc<AtomicU64>,
     past_damage: bool,
     ended: bool,
@@ -996,8 +998,23 @@ struct Current {
     look_at: usize,
     /// Where the next chunk begins in the decompressed input.
     offset: u64,
+    /// [`DecodeOptions::max_record`].
+    max_record: usize,
+    /// A record without end in sight that is being passed over.
+    giant: Option<Giant>,
     error: Option<Error>,
     ended: bool,
+}
+
+/// A record that is too long to be held.
+struct Giant {
+    /// Its first bytes.
+    head: Vec<u8>,
+    /// Bytes of it that have been passed, and line feeds among them.
+    len: u64,
+    feeds: u64,
+    /// Where in the carry the next record may begin at the earliest.
+    from: usize,
 }
 
 enum FeedStep {
@@ -1017,10 +1034,10 @@ impl Feed<'_> {
         };
         let mapped = current.opened.input.is_mapped();
         match current.next(self.chunk_size) {
-            Cut::Chunk(bytes) => {
+            Cut::Chunk(bytes, giant) => {
+                let len = giant.as_ref().map_or(bytes.len() as u64, |giant| giant.len);
                 if mapped {
-                    self.consumed
-                        .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                    self.consumed.fetch_add(len, Ordering::Relaxed);
                 }
                 let chunk = Chunk {
                     file: Arc::clone(current.opened.input.path()),
@@ -1028,11 +1045,12 @@ impl Feed<'_> {
                     bytes,
                     torn: current.error.is_some(),
                 };
-                current.offset += chunk.bytes.len() as u64;
+                current.offset += len;
                 FeedStep::Work(Work::Chunk {
                     file: current.file,
                     format: current.opened.format,
                     chunk,
+                    giant: giant.map(|giant| giant.feeds),
                 })
             }
             Cut::Frame(job) => FeedStep::Frame(current.file, job),
@@ -1077,6 +1095,8 @@ impl Feed<'_> {
                     carry: Vec::new(),
                     look_at: 0,
                     offset: 0,
+                    max_record: self.max_record,
+                    giant: None,
                     error: None,
                     ended: false,
                 });
@@ -1092,7 +1112,7 @@ impl Feed<'_> {
 }
 
 enum Cut {
-    Chunk(Bytes),
+    Chunk(Bytes, Option<Giant>),
     Frame(FrameJob),
     Wait,
     End,
@@ -1104,37 +1124,26 @@ const SEAM: usize = 64 << 10;
 
 impl Current {
     fn next(&mut self, chunk_size: usize) -> Cut {
-        let format = self.opened.format;
         loop {
             if let Some(piece) = self.piece.take() {
-                if let Some(chunk) = self.cut(piece, chunk_size) {
-                    return Cut::Chunk(chunk);
-                }
-                if self.carry.len() > LARGEST_RECORD {
-                    return Cut::Failure(Error::WrongFormat {
-                        path: Arc::clone(self.opened.input.path()),
-                        format: format.name(),
-                        reason: format!(
-                            "no record ends within {LARGEST_RECORD} bytes after byte {}",
-                            self.offset
-                        ),
-                    });
+                if self.giant.is_some() {
+                    let len = piece.len().min(LOOK_AHEAD);
+                    self.carry.extend_from_slice(&piece[..len]);
+                    if len < piece.len() {
+                        self.piece = Some(piece.slice(len..piece.len()));
+                    }
+                    if let Some(cut) = self.pass_giant(false) {
+                        return cut;
+                    }
+                } else if let Some(chunk) = self.cut(piece, chunk_size) {
+                    return Cut::Chunk(chunk, None);
+                } else if self.carry.len() >= self.longest() {
+                    self.begin_giant();
                 }
                 continue;
             }
             if self.ended {
-                let mut rest = std::mem::take(&mut self.carry);
-                if self.error.is_some() {
-                    rest.truncate(format.salvage(&rest));
-                }
-                return match (rest.is_empty(), self.error.take()) {
-                    (false, error) => {
-                        self.error = error;
-                        Cut::Chunk(rest.into())
-                    }
-                    (true, Some(error)) => Cut::Failure(error),
-                    (true, None) => Cut::End,
-                };
+                return self.last();
             }
             match self.opened.input.poll() {
                 Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
@@ -1149,6 +1158,68 @@ impl Current {
         }
     }
 
+    /// What is left when there are no more pieces.
+    fn last(&mut self) -> Cut {
+        if let Some(cut) = self.pass_giant(true) {
+            return cut;
+        }
+        let mut rest = std::mem::take(&mut self.carry);
+        if self.error.is_some() {
+            rest.truncate(self.opened.format.salvage(&rest, self.max_record));
+        }
+        match (rest.is_empty(), self.error.take()) {
+            (false, error) => {
+                self.error = error;
+                Cut::Chunk(rest.into(), None)
+            }
+            (true, Some(error)) => Cut::Failure(error),
+            (true, None) => Cut::End,
+        }
+    }
+
+    /// Bytes in which a record must end, or it is a giant.
+    fn longest(&self) -> usize {
+        match self.opened.format {
+            // Its sections know their lengths.
+            Format::Boards => usize::MAX,
+            _ => self.max_record.max(GIANT) + LOOK_AHEAD,
+        }
+    }
+
+    /// The carry is the beginning of a record without end.
+    fn begin_giant(&mut self) {
+        self.giant = Some(Giant {
+            head: self.carry[..formats::GIANT_HEAD.min(self.carry.len())].to_vec(),
+            len: 0,
+            feeds: 0,
+            from: self.max_record,
+        });
+        self.look_at = 0;
+    }
+
+    /// Looks for the end of the giant in the carry; what cannot matter any more is dropped.
+    fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
+        let giant = self.giant.as_mut()?;
+        let found = self
+            .opened
+            .format
+            .resume(&self.carry, giant.from, at_end)
+            .or(at_end.then_some(self.carry.len()));
+        let drop = match found {
+            Some(at) => at,
+            // Some bytes before a place may matter for it, too.
+            None => self.carry.len().saturating_sub(2 * LOOK_AHEAD),
+        };
+        giant.len += drop as u64;
+        giant.feeds += memchr_iter(b'\n', &self.carry[..drop]).count() as u64;
+        giant.from = giant.from.saturating_sub(drop);
+        self.carry.drain(..drop);
+        found?;
+        let mut giant = self.giant.take()?;
+        let head = std::mem::take(&mut giant.head);
+        Some(Cut::Chunk(head.into(), Some(giant)))
+    }
+
     /// Puts back what comes after `len` bytes of a piece. A small rest waits for the next piece: as a chunk of
     /// its own it would be done before the large one before it, and its worker would have to wait.
     fn put_back(&mut self, piece: &Bytes, len: usize, chunk_size: usize) {
@@ -1159,34 +1230,42 @@ impl Current {
         }
     }
 
-    /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry.
+    /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry. Never
+    /// are more than [`Current::longest`] bytes without a cut looked at, so that whether there is a giant
+    /// does not depend on how the bytes arrive.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
         let format = self.opened.format;
+        let longest = self.longest();
         if self.carry.is_empty() {
             let mut window = chunk_size.min(piece.len());
             loop {
-                if let Some(len) = format.cut(&piece[..window]) {
+                if let Some(len) = format.cut(&piece[..window], self.max_record) {
                     self.put_back(&piece, len, chunk_size);
                     return Some(piece.slice(0..len));
                 }
-                if window == piece.len() || window > LARGEST_RECORD {
+                if window == piece.len() || window == longest {
                     self.carry.extend_from_slice(&piece[..window]);
+                    if window < piece.len() {
+                        self.piece = Some(piece.slice(window..piece.len()));
+                    }
                     return None;
                 }
-                window = (2 * window).min(LARGEST_RECORD + 1).min(piece.len());
+                window = window.saturating_mul(2).min(longest).min(piece.len());
             }
         }
         let mut taken = 0;
         let mut step = chunk_size.saturating_sub(self.carry.len()).max(SEAM);
-        while taken < piece.len() {
-            let more = step.min(piece.len() - taken);
+        while taken < piece.len() && self.carry.len() < longest {
+            let more = step
+                .min(piece.len() - taken)
+                .min(longest - self.carry.len());
             self.carry.extend_from_slice(&piece[taken..taken + more]);
             taken += more;
             step *= 2;
-            if self.carry.len() < self.look_at {
+            if self.carry.len() < self.look_at.min(longest) {
                 continue;
             }
-            if let Some(len) = format.cut(&self.carry) {
+            if let Some(len) = format.cut(&self.carry, self.max_record) {
                 let rest = self.carry.split_off(len);
                 let chunk = std::mem::replace(&mut self.carry, rest);
                 // What is left of the seam is still in the piece, unless the cut is before it.
@@ -1197,6 +1276,9 @@ impl Current {
                 return Some(chunk.into());
             }
             self.look_at = self.carry.len() * 5 / 4;
+        }
+        if taken < piece.len() {
+            self.piece = Some(piece.slice(taken..piece.len()));
         }
         None
     }

@@ -396,7 +396,7 @@ proptest::proptest! {
         let bytes = [starts[prefix], &bytes].concat();
         for format in Format::ALL {
             let mut rest = &bytes[..];
-            while let Some(len) = format.cut(rest) {
+            while let Some(len) = format.cut(rest, lanefish::formats::MAX_RECORD) {
                 proptest::prop_assert!(len > 0 && len <= rest.len());
                 rest = &rest[len..];
             }

@@ -8,12 +8,16 @@ mod chess;
 mod cli;
 /// Formats: reading, writing, damage.
 mod formats;
+/// Every fuzz target for some seconds.
+mod fuzz;
 /// Inputs: containers, pipes, directories.
 mod input;
 /// Counting the move tree from the lanes.
 mod perft;
 /// PGN: replay, oddities, selection, damage.
 mod pgn;
+/// Threads, chunks, arrival, damage: nothing of it changes what is counted.
+mod pipeline;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

@@ -249,6 +249,13 @@ impl<'a> Session<'a> {
             ));
         }
         match summary.failure {
+            Some(error) if error.is_of_input() && summary.records > 0 => {
+                let records = grouped(summary.records);
+                self.note(format_args!(
+                    "the {records} records before that place were processed"
+                ));
+                Err(error.into())
+            }
             Some(error) => Err(error.into()),
             None if rejected > 0 => Ok(SOMETHING_WRONG),
             None => Ok(0),

@@ -81,11 +81,8 @@ impl StatsArgs {
         let stats = stats.get_or_insert_default();
         stats.add_rejected(summary.rejected);
 
-        // What was read before a broken place counts and is shown; exit status and message tell the rest.
-        if !matches!(
-            summary.failure,
-            Some(Error::Strict(_) | Error::Interrupted | Error::Threads { .. })
-        ) {
+        // What was read before a broken place of an input counts and is shown.
+        if summary.failure.as_ref().is_none_or(Error::is_of_input) {
             let seconds = elapsed.as_secs_f64();
             let rate = summary.records as f64 / seconds;
             let tier = session.analyzer.tier().name();

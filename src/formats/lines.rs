@@ -65,6 +65,17 @@ pub(super) fn decode(
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
         let line = &bytes[start..end];
+        if line.len() > options.max_record {
+            let mut reject = super::too_long(&chunk.file, line, options.max_record);
+            reject.place.line = Some(decoded.lines + 1);
+            reject.place.offset = start as u64;
+            reject.place.record = decoded.records;
+            decoded.rejects.push(reject);
+            decoded.records += 1;
+            decoded.lines += u64::from(end < bytes.len());
+            start = end + 1;
+            continue;
+        }
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let line = line.trim_ascii();
         let record = if line.is_empty() { None } else { read(line) };

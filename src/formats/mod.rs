@@ -18,8 +18,9 @@ pub mod text;
 
 use crate::batch::{Batch, Field, Fields, Values};
 use crate::chess::validity::Validity;
-use crate::error::{Damage, Error, Reject};
+use crate::error::{Damage, Error, Place, Reject};
 use crate::input::{Access, Bytes, Compression, Input};
+use memchr::{memchr, memchr_iter};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -95,11 +96,13 @@ impl Format {
     }
 
     /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
-    /// after; `None` where there is no such place yet. Never zero.
-    pub fn cut(self, bytes: &[u8]) -> Option<usize> {
+    /// after; `None` where there is no such place yet. Never zero. What comes after decodes without knowing
+    /// the run: cutting and decoding agree on what belongs together. `max_record` is
+    /// [`DecodeOptions::max_record`].
+    pub fn cut(self, bytes: &[u8], max_record: usize) -> Option<usize> {
         match self {
-            Self::Fen | Self::Epd | Self::Puzzles | Self::Evals => text::cut_lines(bytes),
-            Self::Perft => text::cut_blocks(bytes),
+            Self::Puzzles | Self::Evals => text::cut_lines(bytes),
+            Self::Fen | Self::Epd | Self::Perft => text::cut(bytes, max_record),
             Self::Boards => boards::cut(bytes),
             Self::Pgn => pgn::cut(bytes),
         }
@@ -109,27 +112,58 @@ impl Format {
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         match self {
             Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
-            Self::Boards => boards::decode(chunk, options, false),
+            Self::Boards => boards::decode(chunk, options),
             Self::Pgn => pgn::decode(chunk, options),
             Self::Puzzles => puzzles::decode(chunk, options),
             Self::Evals => evals::decode(chunk, options),
         }
     }
 
-    /// As [`Format::decode`], but checksums may be left to be compared after the records were used, while
-    /// they are still in the cache. Whoever calls this throws away what was made of damaged records.
-    pub(crate) fn decode_sealed(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    /// Where behind a record that is too long the next one begins, at `from` or later; `None` where that
+    /// cannot be told yet. `at_end` says that the input ends with these bytes.
+    pub(crate) fn resume(self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
         match self {
-            Self::Boards => boards::decode(chunk, options, true),
-            _ => self.decode(chunk, options),
+            Self::Fen | Self::Epd | Self::Perft | Self::Puzzles | Self::Evals => {
+                let at = memchr(b'\n', bytes.get(from..)?)?;
+                Some(from + at + 1)
+            }
+            Self::Boards => None,
+            Self::Pgn => pgn::resume(bytes, from, at_end),
+        }
+    }
+
+    /// What stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
+    /// whole: a reject. The chunk has its first bytes; `feeds` counts the line feeds in all of it.
+    pub(crate) fn decode_giant(
+        self,
+        chunk: &Chunk,
+        feeds: u64,
+        options: &DecodeOptions,
+    ) -> Decoded {
+        let games = self == Self::Pgn;
+        let blanks = match games {
+            true => chunk.bytes.len() - chunk.bytes.trim_ascii_start().len(),
+            false => 0,
+        };
+        let line = memchr_iter(b'\n', &chunk.bytes[..blanks]).count() as u64 + 1;
+        let mut reject = too_long(&chunk.file, &chunk.bytes[blanks..], options.max_record);
+        reject.place.line = Some(line);
+        reject.place.offset = blanks as u64;
+        reject.place.game = games.then_some(0);
+        Decoded {
+            rejects: vec![reject],
+            records: 1,
+            lines: feeds,
+            games: u64::from(games),
+            ..Decoded::default()
         }
     }
 
     /// How much of what is left before a broken end can be decoded.
-    pub fn salvage(self, bytes: &[u8]) -> usize {
+    pub fn salvage(self, bytes: &[u8], max_record: usize) -> usize {
         match self {
             Self::Fen | Self::Epd | Self::Perft | Self::Puzzles | Self::Evals => {
-                text::cut_lines(bytes).unwrap_or(0)
+                self.cut(bytes, max_record).unwrap_or(0)
             }
             Self::Boards => 0,
             // A game that is not whole is still to be told of.
@@ -146,6 +180,26 @@ impl Format {
             }
             Self::Boards => None,
         }
+    }
+}
+
+/// Bytes that a reject keeps of a record that is too long.
+pub(crate) const GIANT_HEAD: usize = 4096;
+
+/// The reject of a record that is longer than [`DecodeOptions::max_record`]; the place is to be completed.
+pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Reject {
+    Reject {
+        place: Place {
+            file: Arc::clone(file),
+            line: None,
+            offset: 0,
+            record: 0,
+            game: None,
+            ply: None,
+        },
+        reasons: vec!["record_too_long"],
+        message: format!("longer than {max_record} bytes; --max-record SIZE sets the limit").into(),
+        raw: record[..record.len().min(GIANT_HEAD)].to_vec(),
     }
 }
 
@@ -273,8 +327,6 @@ pub struct Decoded {
     pub game_rows: Vec<pgn::GameRow>,
     /// What a boards file's chunk says about the file as a whole.
     pub(crate) sections: Vec<boards::Section>,
-    /// From [`Format::decode_sealed`]: one for each batch whose checksum is yet to be compared.
-    pub(crate) seals: Vec<boards::Seal>,
 }
 
 /// What has been counted before a chunk.
@@ -323,6 +375,19 @@ impl Decoded {
         totals.records += self.records;
         totals.lines += self.lines;
         totals.games += self.games;
+    }
+
+    /// Leaves only the batches that begin before this byte of the chunk.
+    pub(crate) fn truncate(&mut self, offset: u64) {
+        let before = |batch: &Batch| {
+            batch
+                .origins
+                .first()
+                .is_none_or(|&at| u64::from(at) < offset)
+        };
+        let end = self.batches.partition_point(before);
+        self.batches.truncate(end);
+        self.records = self.batches.iter().map(|batch| batch.len() as u64).sum();
     }
 }
 

@@ -26,28 +26,96 @@ pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|at| at + 1)
 }
 
-/// As [`cut_lines`], but not inside a perft block: in front of its last `id` line, or its last `epd` line
-/// where the blocks have no ids.
-pub(super) fn cut_blocks(bytes: &[u8]) -> Option<usize> {
-    let mut end = bytes.len();
-    let mut last_epd = None;
-    let mut blocks = false;
-    while let Some(at) = memrchr(b'\n', &bytes[..end]) {
-        let line = &bytes[at + 1..];
-        if line.starts_with(b"id ") {
-            return Some(at + 1);
+/// A `perft` line that begins more bytes than this behind its `epd` line is no part of its block, and neither
+/// is an `id` line so far before it: so it can be told in the middle of a file whether a place is in a block.
+const BLOCK_REACH: usize = 64 << 10;
+
+/// What a line is among the lines of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Nothing, or a remark.
+    Blank,
+    /// `id NAME`: a block begins.
+    Id,
+    /// `epd FEN`: a block begins, unless its `id` came before.
+    Epd,
+    /// `perft DEPTH COUNT`: belongs to the block before it.
+    Perft,
+    /// A record of its own, or what was meant to be one.
+    Record,
+}
+
+impl Line {
+    /// What a line is, blanks around it removed.
+    #[inline]
+    fn of(line: &[u8]) -> Self {
+        match line.first() {
+            None | Some(b'#') => Self::Blank,
+            Some(b'i') if line.starts_with(b"id ") => Self::Id,
+            Some(b'e') if line.starts_with(b"epd ") => Self::Epd,
+            Some(b'p') if line.starts_with(b"perft ") => Self::Perft,
+            Some(_) => Self::Record,
         }
-        if line.starts_with(b"epd ") && last_epd.is_none() {
-            last_epd = Some(at + 1);
-        }
-        blocks |= line.starts_with(b"perft ") || line.starts_with(b"epd ");
-        // A block has fewer lines than this by far.
-        if bytes.len() - at > 1 << 16 {
-            break;
-        }
-        end = at;
     }
-    if blocks { last_epd } else { cut_lines(bytes) }
+
+    /// What a line is of which this is the beginning, if that is certain.
+    fn begun(line: &[u8]) -> Option<Self> {
+        let line = without_mark(line).trim_ascii_start();
+        let could_be = |word: &[u8]| line.len() < word.len() && word.starts_with(line);
+        if could_be(BYTE_ORDER_MARK)
+            || [&b"id "[..], b"epd ", b"perft "]
+                .iter()
+                .any(|w| could_be(w))
+        {
+            return None;
+        }
+        Some(Self::of(line))
+    }
+}
+
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// The last place where a line begins that does not belong to anything before it.
+pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
+    let end = cut_lines(bytes)?;
+    let tail = &bytes[end..];
+    if tail.len() > max_record {
+        // A line that is too long belongs to nothing, whatever it begins with.
+        return Some(end);
+    }
+    // The first line that says something behind the place, as far as that is known.
+    let mut next = Line::begun(tail).filter(|&line| line != Line::Blank);
+    let mut place = end;
+    // A place is sure where no line that a block could begin with stands within reach before it.
+    let mut sure = end;
+    loop {
+        if next == Some(Line::Id) && place > 0 {
+            return Some(place);
+        }
+        // The line before the place.
+        let feed = place.checked_sub(1)?;
+        let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |before| before + 1);
+        let line = &bytes[start..feed];
+        let kind = match line.len() > max_record {
+            true => Line::Record,
+            false => Line::of(without_mark(line).trim_ascii()),
+        };
+        match kind {
+            Line::Record => return Some(place),
+            Line::Epd | Line::Perft if matches!(next, Some(Line::Epd | Line::Record)) => {
+                return Some(place);
+            }
+            Line::Blank | Line::Perft if sure - start > BLOCK_REACH => return Some(sure),
+            Line::Blank => {}
+            _ => next = Some(kind),
+        }
+        place = start;
+        if kind == Line::Epd {
+            sure = start;
+        }
+    }
 }
 
 /// The line that contains a place, without its end, and its number counted from 1.
@@ -107,8 +175,10 @@ struct Decoder<'a> {
     open: Option<String>,
     /// The `id` line of the block that has just begun.
     id: String,
-    /// Whether `perft` lines have a record that they belong to, good or bad.
-    in_block: bool,
+    /// Where the `id` line stands.
+    id_at: usize,
+    /// Where the `epd` line stands that `perft` lines belong to, be it good or bad.
+    block_at: Option<usize>,
 }
 
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
@@ -125,7 +195,8 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             .then(Column::default),
         open: None,
         id: String::new(),
-        in_block: false,
+        id_at: 0,
+        block_at: None,
     };
     let mut start = 0;
     while start < bytes.len() {
@@ -140,24 +211,42 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 impl Decoder<'_> {
     #[inline]
     fn line(&mut self, start: usize, line: &[u8]) {
-        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        let line = line.trim_ascii();
-        match line.first() {
-            None | Some(b'#') => {}
-            Some(b'i') if line.starts_with(b"id ") => {
-                self.in_block = false;
+        if line.len() > self.options.max_record {
+            return self.too_long(start, line);
+        }
+        let line = without_mark(line).trim_ascii();
+        match Line::of(line) {
+            Line::Blank => {}
+            Line::Id => {
+                self.block_at = None;
+                self.id_at = start;
                 if self.operations.is_some() {
                     let name = text_of(line[3..].trim_ascii());
                     self.id = format!("id \"{}\";", name.trim_matches('"').replace('"', "'"));
                 }
             }
-            Some(b'e') if line.starts_with(b"epd ") => {
-                self.position(start, line, 4);
-                self.in_block = true;
+            Line::Perft => self.count(start, line),
+            kind => {
+                if start - self.id_at > BLOCK_REACH {
+                    self.id.clear();
+                }
+                let is_block = kind == Line::Epd;
+                self.block_at = is_block.then_some(start);
+                self.position(start, line, if is_block { 4 } else { 0 });
             }
-            Some(b'p') if line.starts_with(b"perft ") => self.count(start, line),
-            Some(_) => self.position(start, line, 0),
         }
+    }
+
+    #[cold]
+    fn too_long(&mut self, start: usize, line: &[u8]) {
+        self.block_at = None;
+        let reject = super::too_long(&self.chunk.file, line, self.options.max_record);
+        self.reject(
+            start,
+            &reject.raw,
+            reject.reasons,
+            reject.message.into_owned(),
+        );
     }
 
     /// Reads the position that stands in a line from the byte `skip` on.
@@ -244,14 +333,16 @@ impl Decoder<'_> {
             let token = tokens.find(|token| !token.is_empty())?;
             std::str::from_utf8(token).ok()?.parse::<u64>().ok()
         };
+        let block = self.block_at.filter(|&at| start - at <= BLOCK_REACH);
+        if block.is_none() {
+            self.id.clear();
+            let message = "a perft count without a position before it".to_owned();
+            return self.push_reject(start, line, ["perft_without_position"], message);
+        }
         let (Some(depth), Some(count)) = (number(), number()) else {
             let message = "expected `perft DEPTH COUNT`".to_owned();
-            return self.reject(start, line, ["perft_count"], message);
+            return self.push_reject(start, line, ["perft_count"], message);
         };
-        if !self.in_block {
-            let message = "a perft count without a position before it".to_owned();
-            return self.reject(start, line, ["perft_without_position"], message);
-        }
         if let Some(operations) = &mut self.open {
             separate(operations);
             let _ = write!(operations, "D{depth} {count};");
@@ -269,6 +360,17 @@ impl Decoder<'_> {
         // What follows belongs to this record, not to the one before.
         self.close();
         self.id.clear();
+        self.push_reject(start, line, reasons, message);
+    }
+
+    #[cold]
+    fn push_reject(
+        &mut self,
+        start: usize,
+        line: &[u8],
+        reasons: impl IntoIterator<Item = &'static str>,
+        message: String,
+    ) {
         self.decoded.rejects.push(Reject {
             place: Place {
                 file: Arc::clone(&self.chunk.file),

@@ -5,7 +5,6 @@ use super::{ENTRY_LEN, UNIT};
 use crate::batch::{Batch, Column, Field, Fields, Values};
 use crate::block::Group;
 use crate::input::Bytes;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// No block is read that claims more records than this.
@@ -51,7 +50,7 @@ pub(super) fn read_block(
     section: &Bytes,
     header: &SectionHeader,
     fields: Fields,
-) -> Result<(Batch, Range<usize>), String> {
+) -> Result<Batch, String> {
     let rows = header.count as usize;
     if header.count == 0 || header.count > LARGEST_BLOCK {
         return Err(format!("a block of {rows} records"));
@@ -61,7 +60,6 @@ pub(super) fn read_block(
         .and_then(|len| section.get(UNIT..UNIT + len))
         .ok_or("the directory of a block is larger than the block")?;
     let mut batch = None;
-    let mut place = 0..0;
     let mut clocks = [None, None];
     let mut columns = Vec::new();
     for entry in directory.as_chunks::<ENTRY_LEN>().0 {
@@ -90,7 +88,6 @@ pub(super) fn read_block(
                 if !entry.at.is_multiple_of(UNIT) || entry.at < UNIT + directory.len() {
                     return Err(format!("column {id} is not where it may be"));
                 }
-                place = entry.at..entry.at + entry.len;
                 batch = Some(groups_of(&bytes, rows));
             }
             (HALFMOVE | FULLMOVE, 3) => {
@@ -124,7 +121,7 @@ pub(super) fn read_block(
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
     batch.fields = columns.into_iter().collect();
-    Ok((batch, place))
+    Ok(batch)
 }
 
 /// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.

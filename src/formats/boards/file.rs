@@ -188,7 +188,7 @@ impl BoardsFile {
         if Checksum::of(&section[UNIT..]) != header.checksum {
             return Err(failed(at, "the block does not match its checksum"));
         }
-        let (mut batch, _) =
+        let mut batch =
             read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
         batch.first_index = header.first;
         Ok(batch)

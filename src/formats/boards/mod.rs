@@ -140,9 +140,7 @@ pub(crate) use sequence::{Section, Sequence};
 pub use write::{BoardsWriter, Finished};
 
 use super::{Chunk, DecodeOptions, Decoded};
-use crate::block::Group;
 use crate::error::Damage;
-use crate::input::Bytes;
 use block::read_block;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::Found;
@@ -184,8 +182,8 @@ fn lost(bytes: &[u8]) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// Decodes a run of sections. With `seal`, the checksums of blocks are left to be compared.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions, seal: bool) -> Decoded {
+/// Decodes a run of sections.
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut decoded = Decoded::default();
     let bytes = &chunk.bytes;
     let mut at = 0;
@@ -222,8 +220,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions, seal: bool) -> Deco
         let len = header.len as usize;
         let section = bytes.slice(at..at + len);
         let mut whole = true;
-        let sealed = header.kind == Kind::Block && seal && cfg!(target_endian = "little");
-        if !sealed && Checksum::of(&section[UNIT..]) != header.checksum {
+        if Checksum::of(&section[UNIT..]) != header.checksum {
             whole = false;
             damage(match header.kind {
                 Kind::Header => "the header does not match its checksum".to_owned(),
@@ -235,25 +232,10 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions, seal: bool) -> Deco
         if header.kind == Kind::Block {
             if whole {
                 match read_block(&section, &header, options.fields) {
-                    Ok((mut batch, groups)) => {
+                    Ok(mut batch) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
                         decoded.batches.push(batch);
-                        if sealed {
-                            decoded.seals.push(Seal {
-                                before: section.slice(UNIT..groups.start),
-                                after: section.slice(groups.end..len),
-                                expected: header.checksum,
-                                damage: Damage {
-                                    offset: at as u64,
-                                    what: mismatch(&header),
-                                },
-                            });
-                        }
-                    }
-                    // A flipped bit explains whatever does not fit.
-                    Err(_) if sealed && Checksum::of(&section[UNIT..]) != header.checksum => {
-                        damage(mismatch(&header));
                     }
                     Err(what) => damage(what),
                 }
@@ -274,37 +256,6 @@ fn mismatch(header: &SectionHeader) -> String {
             .saturating_add(header.count.into())
             .saturating_sub(1)
     )
-}
-
-/// The checksum of a block that is compared after its boards were used: they are read from memory once.
-#[derive(Debug)]
-pub(crate) struct Seal {
-    /// What stands before the boards and behind them.
-    before: Bytes,
-    after: Bytes,
-    expected: u64,
-    /// What is to be reported when it does not match; the place counts from the start of the chunk.
-    pub(crate) damage: Damage,
-}
-
-impl Seal {
-    /// Begins the checksum; the boards are to be added, all of them in order.
-    pub(crate) fn begin(&self) -> Checksum {
-        let mut checksum = Checksum::default();
-        checksum.update(&self.before);
-        checksum
-    }
-    /// Whether it matches, all boards having been added.
-    pub(crate) fn matches(&self, mut checksum: Checksum) -> bool {
-        checksum.update(&self.after);
-        checksum.finish() == self.expected
-    }
-    /// Whether it matches these boards, all of them.
-    pub(crate) fn holds(&self, groups: &[Group]) -> bool {
-        let mut checksum = self.begin();
-        checksum.update(bytemuck::cast_slice(groups));
-        self.matches(checksum)
-    }
 }
 
 #[cfg(test)]
@@ -373,7 +324,7 @@ mod tests {
                 fields: Fields::ALL,
                 ..DecodeOptions::default()
             };
-            let mut decoded = decode(&chunk, &options, false);
+            let mut decoded = decode(&chunk, &options);
             all.extend(sequence.accept(&decoded.sections, at as u64));
             decoded.settle(&mut super::super::Totals::default(), &chunk);
             all.append(&mut decoded.damage);

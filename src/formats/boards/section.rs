@@ -5,6 +5,9 @@ use super::{Checksum, UNIT};
 /// Bytes of the header section.
 pub(super) const HEADER_LEN: usize = 1024;
 
+/// No section is longer: it has to be in memory as a whole where it comes from a pipe.
+const LONGEST: u64 = 1 << 30;
+
 pub(super) const HEADER_MAGIC: [u8; 8] = *b"\x89LFB\r\n\x1A\n";
 const BLOCK_MAGIC: [u8; 8] = *b"LFBBLOCK";
 const INDEX_MAGIC: [u8; 8] = *b"LFBINDEX";
@@ -77,7 +80,8 @@ impl SectionHeader {
             total: u64_at(bytes, 40),
             checksum: u64_at(bytes, 48),
         };
-        if header.len < UNIT as u64 || !header.len.is_multiple_of(UNIT as u64) {
+        if !(UNIT as u64..=LONGEST).contains(&header.len) || !header.len.is_multiple_of(UNIT as u64)
+        {
             return Err("a section has an impossible length");
         }
         Ok(header)

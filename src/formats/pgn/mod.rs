@@ -61,6 +61,17 @@ pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
     })
 }
 
+/// The first place at or after `from` where a game begins, whatever came before; `at_end` as for [`boundary`].
+pub(super) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+    let mut first = None;
+    let mut limit = bytes.len();
+    while let Some(place) = boundary(bytes, limit, at_end).filter(|&place| place >= from) {
+        first = Some(place);
+        limit = place - 1;
+    }
+    first
+}
+
 /// Whether a text begins like PGN: with a tag, or with the first move number.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);

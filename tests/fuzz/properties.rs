@@ -1,0 +1,462 @@
+//! What must hold of every reader for any bytes at all. The fuzz targets and the tests run the same functions.
+//!
+//! A reader must not panic; every record is counted, good or bad; wherever the bytes may be cut, the pieces
+//! decode to what the whole decodes to; all tiers agree about the positions; and what is written of them reads
+//! back to the same.
+
+#![allow(
+    unreachable_pub,
+    reason = "this file is a module of the tests and of each fuzz target"
+)]
+
+use lanefish::batch::{Batch, Fields};
+use lanefish::chess::Position;
+use lanefish::chess::validity::Validity;
+use lanefish::formats::boards::{BoardsWriter, Checksum};
+use lanefish::formats::pgn::Selection;
+use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
+use lanefish::input::{Access, Input};
+use lanefish::tiers::{GroupResults, Tier, Wanted};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The targets by name.
+pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+    ("fen", fen),
+    ("epd", epd),
+    ("perft", perft),
+    ("pgn", games),
+    ("evals", evals),
+    ("puzzles", puzzles),
+    ("boards", boards),
+    ("containers", containers),
+    ("selection", selection),
+    ("san", san),
+];
+
+/// FEN: every line of it alone as well.
+pub fn fen(bytes: &[u8]) {
+    lines(Format::Fen, bytes);
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(position) = Position::from_fen(text)
+    {
+        let written = position.to_string();
+        let again = Position::from_fen(&written).expect("what is written is read");
+        assert_eq!(again.to_string(), written);
+        let shredder = Position::from_fen(&position.shredder_fen());
+        assert_eq!(shredder.expect("what is written is read"), again);
+    }
+}
+
+/// EPD with operations.
+pub fn epd(bytes: &[u8]) {
+    lines(Format::Epd, bytes);
+}
+
+/// Perft lists, blocks and all.
+pub fn perft(bytes: &[u8]) {
+    lines(Format::Perft, bytes);
+}
+
+/// Lichess evaluations.
+pub fn evals(bytes: &[u8]) {
+    lines(Format::Evals, bytes);
+}
+
+/// Lichess puzzles.
+pub fn puzzles(bytes: &[u8]) {
+    lines(Format::Puzzles, bytes);
+}
+
+fn options(max_record: usize) -> DecodeOptions {
+    DecodeOptions {
+        fields: Fields::ALL,
+        game_rows: true,
+        max_record,
+        ..DecodeOptions::default()
+    }
+}
+
+fn chunk(bytes: &[u8], offset: usize) -> Chunk {
+    Chunk {
+        file: Path::new("fuzz").into(),
+        bytes: bytes.to_vec().into(),
+        offset: offset as u64,
+        torn: false,
+    }
+}
+
+/// A hash of the input, to derive choices from.
+fn choice(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
+        })
+}
+
+/// Records, rejects and games of some chunks, as one would see them in an output.
+fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u64, String)> {
+    let mut totals = Totals::default();
+    let (mut found, mut offset) = (Vec::new(), 0);
+    for bytes in chunks {
+        let chunk = chunk(bytes, offset);
+        offset += bytes.len();
+        let mut decoded = format.decode(&chunk, options);
+        account(&decoded, format);
+        decoded.settle(&mut totals, &chunk);
+        for batch in &decoded.batches {
+            found.extend((0..batch.len()).map(|row| (batch.index(row), record(batch, row))));
+        }
+        for reject in &decoded.rejects {
+            assert!(!reject.reasons.is_empty() && !reject.message.is_empty());
+            found.push((reject.place.record, format!("{reject} {:?}", reject.raw)));
+        }
+        for game in &decoded.game_rows {
+            found.push((u64::MAX, format!("{game:?}")));
+        }
+    }
+    found.sort();
+    found.push((u64::MAX, format!("{totals:?}")));
+    found
+}
+
+/// A record with everything that it carries.
+fn record(batch: &Batch, row: usize) -> String {
+    let mut text = match batch.position(row) {
+        Ok(position) => position.shredder_fen(),
+        Err(error) => error.to_string(),
+    };
+    for (field, values) in &batch.fields {
+        if let Some(value) = values.text(row) {
+            text += &format!(" {}={value:?}", field.name());
+        } else if let Some(number) = values.number(row) {
+            text += &format!(" {}={number}", field.name());
+        }
+    }
+    text
+}
+
+/// Nothing is lost: every record is good or a reject (or stands in damage).
+fn account(decoded: &Decoded, format: Format) {
+    let good: usize = decoded.batches.iter().map(Batch::len).sum();
+    let all = (good + decoded.rejects.len()) as u64;
+    if decoded.damage.is_empty() {
+        assert_eq!(all, decoded.records, "{format}");
+    } else {
+        assert!(all <= decoded.records, "{format}");
+    }
+    for batch in &decoded.batches {
+        assert_eq!(batch.halfmove.len(), batch.len());
+        assert_eq!(batch.fullmove.len(), batch.len());
+        assert!(
+            batch
+                .fields
+                .values()
+                .all(|values| values.len() == batch.len())
+        );
+    }
+}
+
+/// A format of lines: in one chunk, and in pieces as a pipe may give them.
+fn lines(format: Format, bytes: &[u8]) {
+    let mut seed = choice(bytes);
+    let max_record = if seed.is_multiple_of(5) { 64 } else { 1 << 24 };
+    let options = options(max_record);
+    let whole = decoded(format, &[bytes], &options);
+    let (mut chunks, mut from, mut seen) = (Vec::new(), 0, 0);
+    while seen < bytes.len() {
+        seed = seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        let step = if seed >> 63 == 0 {
+            1 + (seed >> 60)
+        } else {
+            1 + (seed >> 55)
+        };
+        seen = bytes.len().min(seen + step as usize);
+        if let Some(len) = format.cut(&bytes[from..seen], max_record) {
+            assert!(len > 0 && len <= seen - from);
+            chunks.push(&bytes[from..from + len]);
+            from += len;
+        }
+    }
+    chunks.push(&bytes[from..]);
+    assert_eq!(decoded(format, &chunks, &options), whole);
+    positions(&format.decode(&chunk(bytes, 0), &options));
+}
+
+/// Games: cut wherever the text may be cut, with and without variations, strictly and not.
+pub fn games(bytes: &[u8]) {
+    let seed = choice(bytes);
+    let mut options = options(if seed.is_multiple_of(5) { 100 } else { 1 << 24 });
+    options.strict_pgn = seed >> 8 & 3 == 0;
+    if seed >> 10 & 3 == 0 {
+        options.games = Some(Arc::new(Selection {
+            variations: true,
+            ..Selection::default()
+        }));
+    }
+    let whole = decoded(Format::Pgn, &[bytes], &options);
+    let mut limit = bytes.len();
+    while let Some(cut) = pgn::boundary(bytes, limit, true) {
+        assert!(cut > 0 && cut <= limit);
+        let pieces = decoded(Format::Pgn, &[&bytes[..cut], &bytes[cut..]], &options);
+        assert_eq!(pieces, whole, "cut at {cut}");
+        limit = cut - 1;
+        // A text of nothing but tags has a place in each line.
+        if limit < bytes.len() / 2 && seed >> 12 & 1 == 0 {
+            break;
+        }
+    }
+    positions(&Format::Pgn.decode(&chunk(bytes, 0), &options));
+}
+
+/// Boards files whose checksums are right, whatever they say.
+pub fn boards(bytes: &[u8]) {
+    let repaired = repair(bytes);
+    for bytes in [bytes, &repaired] {
+        let options = options(1 << 24);
+        let whole = decoded(Format::Boards, &[bytes], &options);
+        let (mut chunks, mut from) = (Vec::new(), 0);
+        while let Some(len) =
+            Format::Boards.cut(&bytes[from..(from + 2000).min(bytes.len())], 1 << 24)
+        {
+            assert!(len > 0);
+            chunks.push(&bytes[from..from + len]);
+            from += len;
+            if from >= bytes.len() {
+                break;
+            }
+        }
+        chunks.push(&bytes[from..]);
+        let pieces = decoded(Format::Boards, &chunks, &options);
+        let records = |found: &[(u64, String)]| -> Vec<String> {
+            found
+                .iter()
+                .filter(|(at, _)| *at != u64::MAX)
+                .map(|(_, text)| text.clone())
+                .collect()
+        };
+        // A section that is cut off is not looked into, so only what is whole can be compared.
+        if from == bytes.len() {
+            assert_eq!(records(&pieces), records(&whole));
+        }
+        positions(&Format::Boards.decode(&chunk(bytes, 0), &options));
+    }
+}
+
+/// Makes the checksums of all sections right that can be found.
+pub fn repair(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let magics: [&[u8]; 4] = [
+        b"\x89LFB\r\n\x1A\n",
+        b"LFBBLOCK",
+        b"LFBINDEX",
+        b"LFBEND\r\n",
+    ];
+    let mut at = 0;
+    while at + 64 <= bytes.len() {
+        if !magics.iter().any(|magic| bytes[at..].starts_with(magic)) {
+            at += 64;
+            continue;
+        }
+        let word = |at: usize| {
+            bytes[at..]
+                .first_chunk()
+                .map_or(0, |word| u64::from_le_bytes(*word))
+        };
+        let len = usize::try_from(word(at + 8)).unwrap_or(usize::MAX);
+        let end = at.saturating_add(len).min(bytes.len()).max(at + 64);
+        let sum = Checksum::of(&bytes[at + 64..end]);
+        bytes[at + 48..at + 56].copy_from_slice(&sum.to_le_bytes());
+        let sum = Checksum::of(&bytes[at..at + 56]);
+        bytes[at + 56..at + 64].copy_from_slice(&sum.to_le_bytes());
+        at = (end / 64 * 64).max(at + 64);
+    }
+    bytes
+}
+
+/// All tiers say the same of all boards, and boards files and FEN give back what they were given.
+fn positions(decoded: &Decoded) {
+    for batch in &decoded.batches {
+        let mut playable = Vec::new();
+        let wanted = Wanted {
+            moves: true,
+            kinds: true,
+            checkers: true,
+            pinned: true,
+            attacks: true,
+            mobility: true,
+            unplayable: true,
+        };
+        let mut first: Option<Vec<GroupResults>> = None;
+        for tier in Tier::ALL {
+            let Some(analyzer) = tier.analyzer() else {
+                continue;
+            };
+            let mut results = vec![GroupResults::default(); batch.groups().len()];
+            analyzer.analyze(batch.groups(), wanted, &mut results);
+            let Some(expected) = &first else {
+                playable = (0..batch.len())
+                    .filter(|row| results[row / 8].unplayable[row % 8] == 0)
+                    .collect();
+                first = Some(results);
+                continue;
+            };
+            for row in 0..batch.len() {
+                let (a, b, lane) = (&expected[row / 8], &results[row / 8], row % 8);
+                assert_eq!(a.unplayable[lane] != 0, b.unplayable[lane] != 0, "{tier}");
+                if a.unplayable[lane] == 0 {
+                    let all = |results: &GroupResults| {
+                        [
+                            results.counts[lane],
+                            results.checkers[lane],
+                            results.pinned[lane],
+                            results.attacks_white[lane],
+                            results.attacks_black[lane],
+                            results.mobility[lane],
+                        ]
+                    };
+                    assert_eq!(all(a), all(b), "{tier}: {}", record(batch, row));
+                }
+            }
+        }
+        for &row in &playable {
+            let position = batch.position(row).expect("a playable board decodes");
+            assert!(position.is_valid(Validity::Playable));
+            let results = first.as_ref().map(|all| &all[row / 8]);
+            let moves = results.map(|results| results.legal(row % 8).moves);
+            assert_eq!(moves, Some(position.count_legal()));
+            let again = Position::from_fen(&position.to_string());
+            assert_eq!(
+                again.map(|again| again.to_string()).ok(),
+                Some(position.to_string())
+            );
+        }
+        written(batch);
+    }
+}
+
+/// A boards file of these records has these records.
+fn written(batch: &Batch) {
+    let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).expect("memory takes everything");
+    writer
+        .write(batch, 0..batch.len())
+        .expect("memory takes everything");
+    let (bytes, _) = writer.finish().expect("memory takes everything");
+    let options = options(1 << 24);
+    let again = Format::Boards.decode(&chunk(&bytes, 0), &options);
+    assert_eq!(again.damage, []);
+    let records = |batches: &mut dyn Iterator<Item = &Batch>| -> Vec<String> {
+        batches
+            .flat_map(|batch| (0..batch.len()).map(move |row| record(batch, row)))
+            .collect()
+    };
+    assert_eq!(
+        records(&mut again.batches.iter()),
+        records(&mut std::iter::once(batch))
+    );
+}
+
+/// Compressed containers: all there is comes out, and then the end or an error.
+pub fn containers(bytes: &[u8]) {
+    thread_local! {
+        static PLACE: tempfile::TempDir = tempfile::tempdir().expect("a temporary directory");
+    }
+    let path = PLACE.with(|place| place.path().join("input.bin"));
+    std::fs::write(&path, bytes).expect("written");
+    let path: Arc<Path> = path.into();
+    let read = |access: Access| {
+        let mut all = Vec::new();
+        let mut input = match Input::open(&path, access, Arc::default()) {
+            Ok(input) => input,
+            Err(error) => return (all, Some(error.to_string())),
+        };
+        loop {
+            match input.next_bytes() {
+                Ok(Some(bytes)) => all.extend_from_slice(&bytes),
+                Ok(None) => return (all, None),
+                Err(error) => return (all, Some(error.to_string())),
+            }
+            // A small file may unpack to very much; that is not what is looked for here.
+            if all.len() > 4 << 20 {
+                return (Vec::new(), None);
+            }
+        }
+    };
+    let mapped = read(Access::default());
+    let streamed = read(Access {
+        map: false,
+        ..Access::default()
+    });
+    assert_eq!(mapped.1.is_some(), streamed.1.is_some());
+    // How much of damaged data can be had may differ; what is had does not.
+    let common = mapped.0.len().min(streamed.0.len());
+    assert!(mapped.0[..common] == streamed.0[..common]);
+    if mapped.1.is_none() {
+        assert_eq!(mapped.0.len(), streamed.0.len());
+    }
+}
+
+/// The options that choose among games and positions: what is kept and what is left out is all there is.
+pub fn selection(bytes: &[u8]) {
+    let (head, text) = bytes.split_at(bytes.len().min(48));
+    let byte = |at: usize| head.get(at).copied().unwrap_or(0);
+    let number = |at: usize| u32::from(byte(at));
+    let words = String::from_utf8_lossy(head.get(16..).unwrap_or_default()).into_owned();
+    let mut words = words.split(['\n', ' ', '\0']);
+    let mut word = || words.next().unwrap_or_default().to_owned();
+    let selection = Selection {
+        first_ply: number(0) / 8,
+        last_ply: (byte(1) & 1 == 1).then_some(number(1)),
+        skip_book: number(2) / 32,
+        every: number(3) / 64,
+        last: byte(4) & 7 == 1,
+        max_per_game: (byte(5) & 3 == 1).then_some(number(5) / 16),
+        seed: number(6).into(),
+        min_elo: (byte(7) & 7 == 1).then_some(10 * u16::from(byte(7))),
+        max_elo: (byte(8) & 7 == 1).then_some(10 * u16::from(byte(8))),
+        min_plies: number(9) / 64,
+        drop_bad_games: byte(10) & 3 == 1,
+        variations: byte(10) & 12 == 4,
+        time_controls: word().parse().into_iter().collect(),
+        ecos: word().parse().into_iter().collect(),
+        since: word().parse().ok(),
+        until: word().parse().ok(),
+        ..Selection::default()
+    };
+    let everything = Selection {
+        variations: selection.variations,
+        ..Selection::default()
+    };
+    let read = |selection: Selection| {
+        let options = DecodeOptions {
+            games: Some(Arc::new(selection)),
+            ..options(1 << 24)
+        };
+        Format::Pgn.decode(&chunk(text, 0), &options)
+    };
+    let positions =
+        |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;
+    let (some, all) = (read(selection), read(everything));
+    assert_eq!(some.games, all.games);
+    let left_out: u64 = some
+        .left_out
+        .values()
+        .map(|left_out| left_out.positions)
+        .sum();
+    assert_eq!(positions(&some) + left_out, positions(&all));
+}
+
+/// A position and a move in algebraic notation: what is read is legal, and is read again as it is written.
+pub fn san(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (fen, san) = text.rsplit_once('\n').unwrap_or(("", &text));
+    let position = match Position::from_fen(fen) {
+        Ok(position) if position.is_valid(Validity::Playable) => position,
+        _ => Position::standard(),
+    };
+    if let Ok(mv) = position.parse_san(san) {
+        assert!(position.is_legal(mv));
+        assert_eq!(position.parse_san(&mv.san(&position)), Ok(mv));
+    }
+}
