@@ -2,6 +2,8 @@
 
 /// Kernels in every tier against the plain rules.
 mod agreement;
+/// Boards files with right checksums and wrong content.
+mod boards_forged;
 /// The rules of one position.
 mod chess;
 /// The command-line contract.
@@ -10,6 +12,8 @@ mod cli;
 mod formats;
 /// Inputs: containers, pipes, directories.
 mod input;
+/// Mates beside scores, in every format.
+mod mate;
 /// Counting the move tree from the lanes.
 mod perft;
 /// PGN: replay, oddities, selection, damage.
