@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Field {
-    /// Centipawns from White's side.
+    /// Centipawns as White sees it, at most [`MOST_CENTIPAWNS`] either way; missing where the source gave a mate.
     Score,
     /// 0 Black won, 1 draw, 2 White won.
     Result,
@@ -47,11 +47,16 @@ pub enum Field {
     Site,
     /// EPD operations, as they stood in the line.
     Operations,
+    /// Moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated.
+    Mate,
 }
+
+/// The largest [`Field::Score`].
+pub const MOST_CENTIPAWNS: u16 = 31_000;
 
 impl Field {
     /// All fields, in order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Score,
         Self::Result,
         Self::Move,
@@ -66,6 +71,7 @@ impl Field {
         Self::Date,
         Self::Site,
         Self::Operations,
+        Self::Mate,
     ];
 
     /// The name, as columns of outputs carry it.
@@ -85,13 +91,14 @@ impl Field {
             Self::Date => "date",
             Self::Site => "site",
             Self::Operations => "operations",
+            Self::Mate => "mate",
         }
     }
 
     /// A column of this field with so many missing rows.
     pub fn column(self, len: usize) -> Values {
         match self {
-            Self::Score => Values::I16(Column::missing(len)),
+            Self::Score | Self::Mate => Values::I16(Column::missing(len)),
             Self::Result => Values::U8(Column::missing(len)),
             Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo => {
                 Values::U16(Column::missing(len))
@@ -161,6 +168,23 @@ impl<T: Clone + Default> Column<T> {
             values: vec![T::default(); len],
             present: vec![0; len.div_ceil(64)],
         }
+    }
+    /// A column of these values, of which those are there whose bit is set; the others become the default.
+    ///
+    /// # Panics
+    /// When there is another number of bits than that of values, filled up to 64.
+    pub(crate) fn from_parts(mut values: Vec<T>, present: Vec<u64>) -> Self {
+        assert_eq!(present.len(), values.len().div_ceil(64));
+        for (values, &present) in values.chunks_mut(64).zip(&present) {
+            if present != !0 >> (64 - values.len()) {
+                for (row, value) in values.iter_mut().enumerate() {
+                    if present >> row & 1 == 0 {
+                        *value = T::default();
+                    }
+                }
+            }
+        }
+        Self { values, present }
     }
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -248,6 +272,17 @@ impl<T: Clone + Default> Column<T> {
         {
             *last &= (1 << (len % 64)) - 1;
         }
+    }
+}
+
+impl Column<()> {
+    /// The bits of a column of so many rows that all have a value.
+    pub(crate) fn all_present(rows: usize) -> Vec<u64> {
+        let mut present = vec![!0; rows.div_ceil(64)];
+        if let Some(last) = present.last_mut() {
+            *last = !0 >> (63 - (rows - 1) % 64);
+        }
+        present
     }
 }
 

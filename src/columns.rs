@@ -9,6 +9,7 @@ use crate::batch::{Batch, Field, Fields, Values};
 use crate::block::Packed;
 use crate::chess::fen::CastlingStyle;
 use crate::chess::{Bitboard, Move, Position, Role, Square, moves::UciText};
+use crate::one_line;
 use crate::tiers::{GroupResults, Legal, Wanted};
 use std::cell::OnceCell;
 use std::fmt;
@@ -79,20 +80,17 @@ pub enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Appends the value as a CSV field, in quotes where it needs them; nothing where it is missing.
+    /// Appends the value as a CSV field, in quotes where it needs them and in one line; nothing where it is
+    /// missing.
     pub fn write_csv(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Text(text)
-                if text
-                    .bytes()
-                    .any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) =>
-            {
+            Self::Text(text) if text.bytes().any(|b| matches!(b, b',' | b'"')) => {
                 out.push(b'"');
-                for byte in text.bytes() {
-                    if byte == b'"' {
-                        out.push(b'"');
+                for (at, part) in text.split('"').enumerate() {
+                    if at > 0 {
+                        out.extend_from_slice(b"\"\"");
                     }
-                    out.push(byte);
+                    one_line::push(part.as_bytes(), out);
                 }
                 out.push(b'"');
             }
@@ -114,7 +112,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Appends the value as it is.
+    /// Appends the value as it is, control characters in text as blanks.
     pub fn write_plain(&self, out: &mut Vec<u8>) {
         match *self {
             Self::Missing => {}
@@ -145,7 +143,7 @@ impl Cell<'_> {
                     out.truncate(start + to - from - 1);
                 }
             }
-            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Text(text) => one_line::push(text.as_bytes(), out),
         }
     }
 }
@@ -177,14 +175,15 @@ fn write_hex(bits: u64, out: &mut Vec<u8>) {
 
 fn write_json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            0..0x20 => {
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => out.extend_from_slice(&[b'\\', char as u8]),
+            ' '..='~' => out.push(char as u8),
+            _ if one_line::is_control(char) => {
                 // Writing to a vector cannot fail.
-                let _ = write!(out, "\\u{byte:04x}");
+                let _ = write!(out, "\\u{:04x}", u32::from(char));
             }
-            _ => out.push(byte),
+            _ => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
     out.push(b'"');
@@ -749,7 +748,13 @@ pub static COLUMNS: &[Column] = &[
         Field::Score,
         Kind::I16,
         |r| r.number(Field::Score).map_or(Cell::Missing, Cell::Signed),
-        "centipawns, from White's side",
+        "centipawns, from White's side; none where the record has a mate",
+    ),
+    carried(
+        Field::Mate,
+        Kind::I16,
+        |r| r.number(Field::Mate).map_or(Cell::Missing, Cell::Signed),
+        "moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated",
     ),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
     carried(

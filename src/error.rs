@@ -4,6 +4,7 @@
 //! full disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while
 //! the run goes on. Both say where: file, and line or byte offset.
 
+use crate::one_line;
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
@@ -227,9 +228,9 @@ impl fmt::Display for Reject {
 
 impl Reject {
     /// Appends the line for the rejects file: place, reason names and the record as it stood, separated by
-    /// tabs; line ends inside the record become blanks.
+    /// tabs; line ends and other control characters in any of them become blanks.
     pub fn write_line(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.place.file.as_os_str().as_encoded_bytes());
+        one_line::push(self.place.file.as_os_str().as_encoded_bytes(), out);
         match self.place.line {
             Some(line) => out.extend_from_slice(format!(":{line}").as_bytes()),
             None => out.extend_from_slice(format!("@{}", self.place.offset).as_bytes()),
@@ -237,12 +238,9 @@ impl Reject {
         out.push(b'\t');
         out.extend_from_slice(self.reasons.join(",").as_bytes());
         out.push(b'\t');
-        out.extend_from_slice(self.message.as_bytes());
+        one_line::push(self.message.as_bytes(), out);
         out.push(b'\t');
-        out.extend(self.raw.iter().map(|&byte| match byte {
-            b'\n' | b'\r' | b'\t' => b' ',
-            byte => byte,
-        }));
+        one_line::push(&self.raw, out);
         out.push(b'\n');
     }
 }

@@ -10,6 +10,7 @@ pub mod error;
 pub mod formats;
 pub mod input;
 pub mod kernels;
+pub mod one_line;
 pub mod output;
 pub mod perft;
 pub mod pipeline;

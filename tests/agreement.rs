@@ -390,3 +390,92 @@ fn group_edges() {
         check(&positions[..len]);
     }
 }
+
+/// A slider from each of eight directions and eight knights all reach one square, and every one of fewer of
+/// them: the sums over pieces have as many binary digits as they need.
+#[test]
+fn sixteen_pieces_reach_one_square() {
+    let mut random = Random::new(5);
+    let mut positions = Vec::new();
+    while positions.len() < 20_000 {
+        let (file, rank) = (2 + random.below(4) as i8, 2 + random.below(4) as i8);
+        let at = |file: i8, rank: i8| {
+            ((0..8).contains(&file) && (0..8).contains(&rank))
+                .then(|| Square::new((8 * rank + file) as u8))
+        };
+        let us = Color::ALL[random.below(2) as usize];
+        let mut position = Position::empty();
+        position.side_to_move = if random.below(8) == 0 { !us } else { us };
+        let of = |color, role| Piece { color, role };
+        let few = random.below(3) == 0;
+        for (x, y) in [
+            (1, 2),
+            (2, 1),
+            (2, -1),
+            (1, -2),
+            (-1, -2),
+            (-2, -1),
+            (-2, 1),
+            (-1, 2),
+        ] {
+            let square = at(file + x, rank + y).unwrap();
+            if !few || random.below(4) > 0 {
+                position.put(square, of(us, Role::Knight));
+            }
+        }
+        for (x, y) in [
+            (0, 1),
+            (1, 1),
+            (1, 0),
+            (1, -1),
+            (0, -1),
+            (-1, -1),
+            (-1, 0),
+            (-1, 1),
+        ] {
+            let far = 1 + random.below(3) as i8;
+            let square = at(file + far * x, rank + far * y)
+                .unwrap_or_else(|| at(file + x, rank + y).unwrap());
+            let straight = if x * y == 0 { Role::Rook } else { Role::Bishop };
+            let role = if random.below(2) == 0 {
+                Role::Queen
+            } else {
+                straight
+            };
+            if !few || random.below(4) > 0 {
+                position.put(square, of(us, role));
+            }
+        }
+        if random.below(2) == 0 {
+            position.put(at(file, rank).unwrap(), of(!us, Role::Queen));
+        }
+        for color in [us, !us] {
+            let square = Square::new(random.below(64) as u8);
+            if position.piece_at(square).is_none() && square != at(file, rank).unwrap() {
+                position.put(square, of(color, Role::King));
+            }
+        }
+        let kings = Color::ALL.map(|color| position.pieces(color, Role::King).len());
+        if kings == [1, 1] && Packed::pack(&position).is_ok() {
+            positions.push(position);
+        }
+    }
+    let reaching = |position: &Position, square| {
+        let pieces = position.occupied();
+        let reaches = |from: Square| match position.piece_at(from).unwrap().role {
+            Role::Knight => knight_attacks(from).contains(square),
+            Role::Bishop => bishop_attacks(from, pieces).contains(square),
+            Role::Rook => rook_attacks(from, pieces).contains(square),
+            Role::Queen => {
+                (bishop_attacks(from, pieces) | rook_attacks(from, pieces)).contains(square)
+            }
+            _ => false,
+        };
+        let side = position.color(position.side_to_move);
+        side.into_iter().filter(|&from| reaches(from)).count()
+    };
+    let most = |position: &Position| Square::all().map(|square| reaching(position, square)).max();
+    let full = positions.iter().filter(|p| most(p) == Some(16)).count();
+    assert!(full > 3_000, "only {full} positions are as they should be");
+    check(&positions);
+}

@@ -171,7 +171,9 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
         for (field, values) in &mut columns {
             match values {
                 Values::U8(column) => column.push(there.then_some((number % 3) as u8)),
-                Values::I16(column) => column.push(there.then_some(number as i16)),
+                Values::I16(column) => {
+                    column.push(there.then_some((number % 62_001) as i16 - 31_000));
+                }
                 Values::U16(column) => column.push(there.then_some(number as u16)),
                 Values::U32(column) => column.push(there.then_some(number as u32)),
                 Values::U64(column) => column.push(Some((row / 100) as u64)),

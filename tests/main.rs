@@ -2,6 +2,8 @@
 
 /// Kernels in every tier against the plain rules.
 mod agreement;
+/// Boards files with right checksums and wrong content.
+mod boards_forged;
 /// The rules of one position.
 mod chess;
 /// The command-line contract.
@@ -12,6 +14,8 @@ mod formats;
 mod fuzz;
 /// Inputs: containers, pipes, directories.
 mod input;
+/// Mates beside scores, in every format.
+mod mate;
 /// Counting the move tree from the lanes.
 mod perft;
 /// PGN: replay, oddities, selection, damage.

@@ -555,10 +555,9 @@ fn columns_come_from_tags_and_comments() {
     );
     let number = |field, row| batch.values(field).unwrap().number(row);
     let scores: Vec<_> = (0..6).map(|row| number(Field::Score, row)).collect();
-    assert_eq!(
-        scores,
-        [None, Some(17), Some(-120), Some(31996), None, Some(-31998)]
-    );
+    assert_eq!(scores, [None, Some(17), Some(-120), None, None, None]);
+    let mates: Vec<_> = (0..6).map(|row| number(Field::Mate, row)).collect();
+    assert_eq!(mates, [None, None, None, Some(4), None, Some(-2)]);
     assert_eq!(number(Field::Clock, 1), Some(29950));
     assert_eq!(number(Field::Clock, 2), None);
     assert_eq!(number(Field::WhiteElo, 4), None);
@@ -1076,7 +1075,7 @@ fn evaluations_give_the_best_line() {
         lines(&batch),
         [
             "7r/1p3k2/p1bPR3/5p2/2B2P1p/8/PP4P1/3K4 b - - 0 1 score=69 move=3509 operations=acd 46;",
-            "6k1/6p1/8/4K3/4NN2/8/8/8 w - - 0 1 score=31985 move=2852 operations=acd 95;",
+            "6k1/6p1/8/4K3/4NN2/8/8/8 w - - 0 1 move=2852 operations=acd 95; mate=15",
             "2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - - 0 1 score=311 move=1806 \
              operations=acd 36;",
         ]
@@ -1085,8 +1084,9 @@ fn evaluations_give_the_best_line() {
     let (batch, summary) = read(&[derived], |options| options.chunk_size = 10_000);
     assert_eq!((batch.len(), summary.rejected), (2025, 0));
     let scores = batch.values(Field::Score).unwrap();
-    let mates = (0..2025).filter(|&row| scores.number(row).unwrap().abs() > 31_000);
-    assert_eq!(mates.count(), 167);
+    let mates = batch.values(Field::Mate).unwrap();
+    assert_eq!((scores.count_present(), mates.count_present()), (1858, 167));
+    assert!((0..2025).all(|row| scores.number(row).is_some() != mates.number(row).is_some()));
 }
 
 #[test]
@@ -1115,6 +1115,7 @@ fn evaluations_in_any_order_and_shape() {
         options.from = Some(lanefish::formats::Format::Evals);
     });
     assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
-    let score = |row| batch.values(Field::Score).unwrap().number(row);
-    assert_eq!((score(0), score(1)), (None, Some(-31_997)));
+    assert!(batch.values(Field::Score).is_none());
+    let mate = |row| batch.values(Field::Mate).unwrap().number(row);
+    assert_eq!((mate(0), mate(1)), (None, Some(-3)));
 }

@@ -6,6 +6,7 @@ use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use lanefish::formats::pgn::GameRow;
+use lanefish::one_line;
 use lanefish::pipeline::{Job, Tile};
 use lanefish::tiers::Wanted;
 use serde_json::{Map, Value, json};
@@ -99,7 +100,11 @@ fn csv_line<T: AsRef<[u8]>>(fields: &[T]) -> Vec<u8> {
         .has_headers(false)
         .from_writer(Vec::new());
     // Writing to memory does not fail.
-    let _ = writer.write_record(fields);
+    let _ = writer.write_record(fields.iter().map(|field| {
+        let mut line = Vec::new();
+        one_line::push(field.as_ref(), &mut line);
+        line
+    }));
     writer.into_inner().unwrap_or_default()
 }
 
@@ -137,7 +142,9 @@ fn json_row(game: &GameRow) -> Vec<u8> {
         "fen": game.last.as_ref().map(|last| last.to_string()),
         "error": game.error,
     });
-    let mut line = row.to_string().into_bytes();
+    let mut line = one_line::of_json(&row.to_string())
+        .into_owned()
+        .into_bytes();
     line.push(b'\n');
     line
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use lanefish::cpu;
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
+use lanefish::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -63,7 +64,8 @@ impl InfoArgs {
             [one] if self.json => super::print_object(one)?,
             _ if self.json => {
                 for facts in all {
-                    super::print(format!("{}\n", Value::Object(facts.clone())).as_bytes())?;
+                    let line = Value::Object(facts.clone()).to_string();
+                    super::print(format!("{}\n", one_line::of_json(&line)).as_bytes())?;
                 }
             }
             _ => {
@@ -90,7 +92,7 @@ fn text(facts: &Object) -> String {
     let mut text = String::new();
     for (key, value) in facts {
         let value = match value {
-            Value::String(value) => value.clone(),
+            Value::String(value) => one_line::of(value).into_owned(),
             Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
             Value::Array(values) => {
                 let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();

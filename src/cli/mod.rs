@@ -26,6 +26,7 @@ mod verify;
 use anyhow::Result;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use lanefish::one_line;
 use serde_json::{Map, Value};
 use session::Session;
 use std::io::{self, Write};
@@ -50,7 +51,8 @@ pub(crate) fn run() -> ExitCode {
             return INTERRUPTED;
         }
         // Nothing can be done where standard error is closed too.
-        let _ = writeln!(io::stderr(), "lanefish: {error:#}");
+        let text = format!("{error:#}");
+        let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
         FAILED
     });
     ExitCode::from(status)
@@ -109,5 +111,6 @@ fn print_object(object: &Map<String, Value>) -> Result<()> {
         .iter()
         .map(|(key, value)| format!("  {}: {value}", Value::String(key.clone())))
         .collect();
+    let lines: Vec<_> = lines.iter().map(|line| one_line::of_json(line)).collect();
     print(format!("{{\n{}\n}}\n", lines.join(",\n")).as_bytes())
 }

@@ -13,6 +13,7 @@ use lanefish::chess::validity::Validity;
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
+use lanefish::one_line;
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
 use lanefish::tiers::{Analyzer, Tier, Wanted};
 use std::io::Write;
@@ -114,7 +115,8 @@ impl<'a> Session<'a> {
     pub(crate) fn note(&self, text: std::fmt::Arguments<'_>) {
         if !self.global.quiet {
             // A closed standard error is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "lanefish: {text}");
+            let text = text.to_string();
+            let _ = writeln!(std::io::stderr(), "lanefish: {}", one_line::of(&text));
         }
     }
 

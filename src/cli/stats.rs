@@ -10,7 +10,7 @@ use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::Error;
 use lanefish::batch::Field;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::stats::{HeatMaps, Stats, Summary};
+use lanefish::stats::{HeatMaps, Mates, Stats, Summary};
 use lanefish::tiers::{Analyzer, Wanted};
 use serde_json::json;
 use std::fmt::Write;
@@ -60,7 +60,9 @@ impl StatsArgs {
             shelf: Mutex::default(),
         };
         let run = Run {
-            fields: [Field::Score, Field::Result].into_iter().collect(),
+            fields: [Field::Score, Field::Mate, Field::Result]
+                .into_iter()
+                .collect(),
             ..Run::default()
         };
         let reading = &self.read.reading;
@@ -201,7 +203,7 @@ impl Report<'_> {
         let results = stats.results();
         let moves = u64::try_from(stats.legal_moves().sum).unwrap_or(u64::MAX);
         let of_positions = |name: &'static str, count: u64| (name, count, positions);
-        let left = [
+        let mut left = vec![
             of_positions("White to move", stats.white_to_move()),
             of_positions("Black to move", stats.black_to_move()),
             of_positions("in check", stats.in_check()),
@@ -211,6 +213,13 @@ impl Report<'_> {
             of_positions("castling rights", castling.some),
             of_positions("en passant possible", stats.with_legal_en_passant()),
         ];
+        let mates = stats.mates();
+        if mates != Mates::default() {
+            left.extend([
+                of_positions("mate by White", mates.white),
+                of_positions("mate by Black", mates.black),
+            ]);
+        }
         let mut right = vec![
             ("legal moves", moves, moves),
             ("captures", stats.legal_captures(), moves),

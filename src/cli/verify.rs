@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
+use lanefish::one_line;
 use lanefish::pipeline::Summary;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -90,7 +91,7 @@ fn text(summary: &Summary, ok: bool) -> String {
         let _ = writeln!(
             text,
             "{}: {}, {} records, {} rejected{}",
-            file.path.display(),
+            one_line::of(&file.path.display().to_string()),
             file.format,
             grouped(file.records),
             grouped(file.rejected),
@@ -100,7 +101,7 @@ fn text(summary: &Summary, ok: bool) -> String {
             let _ = writeln!(text, "  {reason}: {}", grouped(*count));
         }
         for damage in &file.damage {
-            let _ = writeln!(text, "  {damage}");
+            let _ = writeln!(text, "  {}", one_line::of(&damage.to_string()));
         }
     }
     text.push_str(if ok { "ok\n" } else { "not ok\n" });

@@ -3,15 +3,15 @@
 //! `{"fen":"..","evals":[{"pvs":[{"cp":69,"line":"f7g7 e6e2"},..],"knodes":4189972,"depth":46},..]}`
 //!
 //! The evaluation of greatest depth counts (of equally deep ones that with more nodes), and of it the first
-//! line: its score, White's view already, becomes `score`, its first move `move`, and the depth the EPD
-//! operation `acd`. The FEN has four fields.
+//! line: its score, White's view already, becomes `score` or `mate`, its first move `move`, and the depth the
+//! EPD operation `acd`. The FEN has four fields.
 //!
 //! Lines are several kilobytes of moves that nobody asks for, so they are not parsed into a tree: a small
 //! reader walks over the JSON and stops at the few values that count.
 
 use super::lines::{self, BadLine, Record};
 use super::{Chunk, DecodeOptions, Decoded, pgn};
-use crate::batch::Field;
+use crate::batch::{Field, MOST_CENTIPAWNS};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use memchr::memchr2;
@@ -85,10 +85,13 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     )?;
     let position = fen.position.clone();
     let eval = best.unwrap_or_default();
-    let score = match (eval.cp, eval.mate) {
-        (_, Some(mate)) => Some(pgn::mate_score(mate < 0, mate.unsigned_abs())),
-        (Some(cp), None) => Some(cp.clamp(-31_000, 31_000) as i16),
-        (None, None) => None,
+    let mate = eval
+        .mate
+        .map(|mate| pgn::mate_in(mate < 0, mate.unsigned_abs()));
+    let most = i64::from(MOST_CENTIPAWNS);
+    let score = match mate {
+        Some(_) => None,
+        None => eval.cp.map(|cp| cp.clamp(-most, most) as i16),
     };
     let mv = match eval.line.split(|&byte| byte == b' ').next() {
         None | Some(b"") => None,
@@ -108,6 +111,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         position,
         mv,
         score,
+        mate,
         texts,
     })
 }

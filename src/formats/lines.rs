@@ -20,6 +20,7 @@ pub(super) struct Record {
     pub(super) dropped_en_passant: bool,
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
+    pub(super) mate: Option<i16>,
     /// Texts, asked for only where their field is wanted.
     pub(super) texts: Vec<(Field, String)>,
 }
@@ -139,6 +140,7 @@ fn add(record: &Record, field: Field, values: &mut Values) {
     match (field, values) {
         (Field::Move, Values::U16(column)) => column.push(record.mv.map(Move::to_bits)),
         (Field::Score, Values::I16(column)) => column.push(record.score),
+        (Field::Mate, Values::I16(column)) => column.push(record.mate),
         (_, Values::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
             column.push(text.map(|(_, text)| Arc::from(text.as_str())));

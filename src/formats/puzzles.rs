@@ -105,6 +105,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         dropped_en_passant: false,
         mv,
         score: None,
+        mate: None,
         texts,
     })
 }

@@ -1,4 +1,5 @@
 //! CSV: a header line, then a line per row; LF ends, quotes only where they are needed (RFC 4180).
+//! Control characters in texts become blanks, so that a row is a line to every program.
 
 use super::rows::RowFormat;
 use crate::columns::{Columns, Row};

@@ -1,4 +1,5 @@
-//! JSON lines: one object per row, keys in the order of the columns.
+//! JSON lines: one object per row, keys in the order of the columns. All control characters in
+//! texts are escaped.
 
 use super::rows::RowFormat;
 use crate::columns::{Columns, Row};

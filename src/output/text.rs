@@ -2,11 +2,12 @@
 //!
 //! FEN has the six fields and nothing else. EPD keeps the operations of the record behind the first four
 //! fields, or behind all six where the clocks are not those of a fresh game: readers of EPD take two numbers
-//! there as the clocks, so that nothing is lost. A perft file is an EPD file whose operations are counts.
+//! there as the clocks, so that nothing is lost. Control characters in them become blanks. A perft file is an EPD file whose operations are counts.
 
 use crate::batch::{Batch, Field, Fields};
 use crate::chess::fen::CastlingStyle;
 use crate::formats::Format;
+use crate::one_line;
 
 /// The fields besides the position that a line of this format can hold; `None` where it is not a format of
 /// lines.
@@ -37,7 +38,7 @@ pub fn write_line(format: Format, batch: &Batch, row: usize, out: &mut Vec<u8>) 
             .and_then(|values| values.text(row));
         if let Some(operations) = operations.filter(|operations| !operations.is_empty()) {
             out.push(b' ');
-            out.extend_from_slice(operations.as_bytes());
+            one_line::push(operations.as_bytes(), out);
         }
     }
     out.push(b'\n');

@@ -1,6 +1,6 @@
 //! The statistics as one JSON object, keys in a fixed order.
 
-use super::{HeatMaps, Stats, Summary};
+use super::{HeatMaps, Mates, Stats, Summary};
 use serde_json::{Map, Value, json};
 
 impl Stats {
@@ -83,10 +83,18 @@ impl Stats {
                 "unknown": results.unknown,
             }),
         );
-        if let Some(scores) = self.scores() {
+        let (scores, mates) = (self.scores(), self.mates());
+        let has_mates = scores.is_some() || mates != Mates::default();
+        if let Some(scores) = scores {
             let mut score = Map::from_iter([("count".to_owned(), json!(scores.count))]);
             score.extend(summary(&scores));
             put("score", Value::Object(score));
+        }
+        if has_mates {
+            put(
+                "mate",
+                json!({ "white": mates.white, "black": mates.black }),
+            );
         }
         object
     }

@@ -21,6 +21,7 @@ pub use tally::Summary;
 
 use crate::batch::{Batch, Field, Values};
 use crate::block::Group;
+use crate::chess::Color;
 use crate::kernels::Census;
 use crate::tiers::{Analyzer, GroupResults, Wanted};
 use census::Flags;
@@ -55,6 +56,16 @@ pub struct Stats {
     heat: Box<Heat>,
     results: [u64; 3],
     scores: Option<Box<Scores>>,
+    mates: Mates,
+}
+
+/// How many records have a mate, by who mates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Mates {
+    /// White mates or has mated.
+    pub white: u64,
+    /// Black mates or has mated.
+    pub black: u64,
 }
 
 /// Every value that an `i16` can have.
@@ -206,7 +217,7 @@ impl Stats {
         self.en_passants += counts >> 56;
     }
 
-    /// Adds the results and scores of those rows of a batch whose positions are added by
+    /// Adds the results, scores and mates of those rows of a batch whose positions are added by
     /// [`Self::add_tile`].
     ///
     /// # Panics
@@ -228,8 +239,22 @@ impl Stats {
         }
         if let Some(Values::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
-            for &score in rows.filter_map(|row| column.get(row)) {
+            for &score in rows.clone().filter_map(|row| column.get(row)) {
                 scores[Scores::index(score)] += 1;
+            }
+        }
+        if let Some(Values::I16(column)) = batch.values(Field::Mate) {
+            for row in rows {
+                let Some(&moves) = column.get(row) else {
+                    continue;
+                };
+                // In no moves: the side to move is mated.
+                let by_white = match moves {
+                    0 => batch.board(row).side_to_move() == Color::Black,
+                    moves => moves > 0,
+                };
+                self.mates.white += u64::from(by_white);
+                self.mates.black += u64::from(!by_white);
             }
         }
     }
@@ -267,6 +292,8 @@ impl Stats {
                 *ours += theirs;
             }
         }
+        self.mates.white += other.mates.white;
+        self.mates.black += other.mates.black;
     }
 
     /// Number of positions.
@@ -385,6 +412,10 @@ impl Stats {
         let first = -(Scores::ZERO as i64);
         Some(Summary::of(&scores.counts, first)).filter(|summary| summary.count > 0)
     }
+    /// Records with a mate in place of a score.
+    pub fn mates(&self) -> Mates {
+        self.mates
+    }
     /// How many scores lie in each of the intervals that begin at these (ascending) centipawns; scores
     /// below the first are not counted, the last interval is open.
     pub fn scores_between(&self, bounds: &[i16]) -> Vec<u64> {
@@ -405,7 +436,7 @@ mod tests {
     use super::*;
     use crate::block::Packed;
     use crate::chess::random::{RandomPlay, Start};
-    use crate::chess::{Color, Position, Role, Square};
+    use crate::chess::{Position, Role, Square};
     use crate::tiers::Tier;
 
     fn batch_of<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Batch {

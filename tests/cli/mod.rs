@@ -12,6 +12,7 @@ mod options;
 mod perft;
 mod show;
 mod stats;
+mod text_safety;
 mod verify;
 
 use assert_cmd::Command;

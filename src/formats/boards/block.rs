@@ -1,28 +1,40 @@
 //! Reading a block: its directory, and its columns.
+//!
+//! A checksum says that a block is as it was written, not that it was written right. So everything that
+//! a block claims (counts, places, lengths, values) is checked against the bytes that are there before it
+//! is used, and before memory is taken for it: a block never needs more than a few times its own size. All
+//! columns are checked, whether they are wanted or not, so that all readers agree about what is damaged.
 
+use super::header::{MOST_COLUMNS, kind_name};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
-use crate::batch::{Batch, Column, Field, Fields, Values};
+use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
 use crate::block::Group;
+use crate::chess::Move;
 use crate::input::Bytes;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// No block is read that claims more records than this.
-const LARGEST_BLOCK: u32 = 1 << 20;
-
-/// A column in a block.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    kind: u8,
-    partial: bool,
-    at: usize,
-    len: usize,
-}
+/// No file has blocks of more records.
+pub(super) const MOST_RECORDS: u32 = 1 << 20;
 
 pub(super) const GROUPS: u16 = 0;
 pub(super) const HALFMOVE: u16 = 1;
 pub(super) const FULLMOVE: u16 = 2;
 const FIRST_FIELD: u16 = 16;
+
+/// Up to version 1.0 a mate was a score: this, less the number of moves.
+const MATE_SCORE: u16 = 32_000;
+
+/// A column in a block.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    id: u16,
+    partial: u8,
+    at: usize,
+    len: usize,
+}
 
 pub(super) const fn type_of(values: &Values) -> u8 {
     match values {
@@ -45,71 +57,170 @@ pub(super) fn id_of(field: Field) -> u16 {
     FIRST_FIELD + field as u16
 }
 
+/// A column in messages.
+fn named(id: u16) -> String {
+    let name = match (id, field_of(id)) {
+        (GROUPS, _) => "boards",
+        (HALFMOVE, _) => "halfmove",
+        (FULLMOVE, _) => "fullmove",
+        (_, Some(field)) => field.name(),
+        _ => return format!("column {id}"),
+    };
+    format!("column {id} ({name})")
+}
+
+/// An id that is known here has one type.
+pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
+    let expected = match (id, field_of(id)) {
+        (GROUPS, _) => 0,
+        (HALFMOVE | FULLMOVE, _) => 3,
+        (_, Some(field)) => type_of(&field.column(0)),
+        _ => return Ok(()),
+    };
+    if kind == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "{} has the type {}, not {}",
+        named(id),
+        kind_name(kind),
+        kind_name(expected)
+    ))
+}
+
+/// The first of some rows whose value the field cannot have, and the value.
+pub(super) fn out_of_range(
+    field: Field,
+    values: &Values,
+    rows: Range<usize>,
+) -> Option<(usize, i64)> {
+    fn first<T: Copy + Default + Into<i64>>(
+        column: &Column<T>,
+        rows: Range<usize>,
+        bad: impl Fn(T) -> bool,
+    ) -> Option<(usize, i64)> {
+        // Rows without a value hold 0, which any field can have. Many rows at once, without a branch.
+        let values = &column.values()[rows.clone()];
+        if !values.iter().fold(false, |any, &value| any | bad(value)) {
+            return None;
+        }
+        let row = values.iter().position(|&value| bad(value))?;
+        Some((rows.start + row, values[row].into()))
+    }
+    match (field, values) {
+        (Field::Result, Values::U8(column)) => first(column, rows, |result| result > 2),
+        (Field::Move, Values::U16(column)) => {
+            first(column, rows, |bits| Move::from_bits(bits).is_none())
+        }
+        (Field::Score, Values::I16(column)) => {
+            first(column, rows, |score| score.unsigned_abs() > MATE_SCORE)
+        }
+        _ => None,
+    }
+}
+
+/// Reads the directory of a block; its columns lie within the block, side by side.
+fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, String> {
+    let count = header.columns as usize;
+    if count > MOST_COLUMNS {
+        return Err(format!(
+            "a block with {count} columns; at most {MOST_COLUMNS} are possible"
+        ));
+    }
+    let bytes = section
+        .get(UNIT..UNIT + count * ENTRY_LEN)
+        .ok_or("the directory of a block is larger than the block")?;
+    let mut entries: Vec<Entry> = Vec::with_capacity(count);
+    for entry in bytes.as_chunks::<ENTRY_LEN>().0 {
+        let (id, at, len) = (u16_at(entry, 0), u64_at(entry, 8), u64_at(entry, 16));
+        if entries.iter().any(|other| other.id == id) {
+            return Err(format!("{} occurs twice", named(id)));
+        }
+        if at
+            .checked_add(len)
+            .is_none_or(|end| end > section.len() as u64)
+        {
+            return Err(format!("{} reaches beyond its block", named(id)));
+        }
+        check_kind(id, entry[2])?;
+        entries.push(Entry {
+            id,
+            partial: entry[3],
+            at: at as usize,
+            len: len as usize,
+        });
+    }
+    let mut in_place = entries.clone();
+    in_place.sort_by_key(|entry| (entry.at, entry.len));
+    let mut end = (UNIT + bytes.len()).next_multiple_of(UNIT);
+    for Entry { id, at, len, .. } in in_place {
+        if at != end {
+            return Err(format!(
+                "{} begins at byte {at} of its block, not {end}, where the one before it ends",
+                named(id)
+            ));
+        }
+        end = (at + len).next_multiple_of(UNIT);
+    }
+    if end != section.len() {
+        return Err(format!(
+            "a block of {} bytes whose columns end after {end}",
+            section.len()
+        ));
+    }
+    Ok(entries)
+}
+
 /// Reads a block whose checksum is right; what is wrong nevertheless was written wrong.
 pub(super) fn read_block(
     section: &Bytes,
     header: &SectionHeader,
     fields: Fields,
 ) -> Result<Batch, String> {
-    let rows = header.count as usize;
-    if header.count == 0 || header.count > LARGEST_BLOCK {
-        return Err(format!("a block of {rows} records"));
+    if header.count == 0 || header.count > MOST_RECORDS {
+        return Err(format!(
+            "a block of {} records; from 1 to {MOST_RECORDS} are possible",
+            header.count
+        ));
     }
-    let directory = (header.columns as usize)
-        .checked_mul(ENTRY_LEN)
-        .and_then(|len| section.get(UNIT..UNIT + len))
-        .ok_or("the directory of a block is larger than the block")?;
+    let rows = header.count as usize;
     let mut batch = None;
     let mut clocks = [None, None];
-    let mut columns = Vec::new();
-    for entry in directory.as_chunks::<ENTRY_LEN>().0 {
-        let (at, len) = (u64_at(entry, 8), u64_at(entry, 16));
-        let id = u16_at(entry, 0);
-        if at
-            .checked_add(len)
-            .is_none_or(|end| end > section.len() as u64)
-        {
-            return Err(format!("column {id} reaches beyond its block"));
-        }
-        let entry = Entry {
-            kind: entry[2],
-            partial: entry[3] == 1,
-            at: at as usize,
-            len: len as usize,
-        };
-        let bytes = section.slice(entry.at..entry.at + entry.len);
-        let wrong = || format!("column {id} has a wrong length");
-        match (id, entry.kind) {
-            (GROUPS, 0) => {
-                let groups = rows.div_ceil(Group::LEN);
-                if bytes.len() != groups * Group::BYTES {
-                    return Err(wrong());
-                }
-                if !entry.at.is_multiple_of(UNIT) || entry.at < UNIT + directory.len() {
-                    return Err(format!("column {id} is not where it may be"));
-                }
-                batch = Some(groups_of(&bytes, rows));
+    let mut columns = BTreeMap::new();
+    for entry in directory(section, header)? {
+        let range = entry.at..entry.at + entry.len;
+        let bytes = &section[range.clone()];
+        let wrong = |what: &str| format!("{} {what}", named(entry.id));
+        match entry.id {
+            GROUPS | HALFMOVE | FULLMOVE if entry.partial != 0 => {
+                return Err(wrong("has rows without a value"));
             }
-            (HALFMOVE | FULLMOVE, 3) => {
+            GROUPS => {
+                if bytes.len() != rows.div_ceil(Group::LEN) * Group::BYTES {
+                    return Err(wrong("has a wrong length"));
+                }
+                if !rest_is_empty(bytes, rows) {
+                    return Err(wrong("has boards behind the last record"));
+                }
+                batch = Some(groups_of(&section.slice(range), rows));
+            }
+            HALFMOVE | FULLMOVE => {
                 if bytes.len() != 2 * rows {
-                    return Err(wrong());
+                    return Err(wrong("has a wrong length"));
                 }
-                clocks[usize::from(id - HALFMOVE)] = Some(
-                    bytes
-                        .as_chunks()
-                        .0
-                        .iter()
-                        .map(|&value| u16::from_le_bytes(value))
-                        .collect::<Vec<u16>>(),
-                );
+                let values = bytes.as_chunks().0.iter();
+                clocks[usize::from(entry.id - HALFMOVE)] =
+                    Some(values.map(|&value| u16::from_le_bytes(value)).collect());
             }
-            _ => {
-                if let Some(field) = field_of(id)
-                    && fields.contains(field)
-                    && entry.kind == type_of(&field.column(0))
-                {
-                    let values = read_values(&bytes, &entry, rows, field).ok_or_else(wrong)?;
-                    columns.push((field, values));
+            id => {
+                let Some(field) = field_of(id) else { continue };
+                // Mates may stand among the scores.
+                let wanted =
+                    fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
+                let values =
+                    read_values(bytes, &entry, rows, field, wanted).map_err(|what| wrong(&what))?;
+                if let Some(values) = values.filter(|_| wanted) {
+                    columns.insert(field, values);
                 }
             }
         }
@@ -120,8 +231,20 @@ pub(super) fn read_block(
     let mut batch: Batch = batch.ok_or("a block without boards")?;
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
-    batch.fields = columns.into_iter().collect();
+    take_mates_out(&mut columns, rows);
+    columns.retain(|&field, _| fields.contains(field));
+    batch.fields = columns;
     Ok(batch)
+}
+
+/// Whether the lanes behind the last record are empty.
+fn rest_is_empty(groups: &[u8], rows: usize) -> bool {
+    let lanes = rows % Group::LEN;
+    let last = &groups[groups.len() - Group::BYTES..];
+    lanes == 0
+        || last
+            .chunks(Group::BYTES / 4)
+            .all(|plane| plane[8 * lanes..].iter().all(|&byte| byte == 0))
 }
 
 /// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.
@@ -147,63 +270,140 @@ fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
     Batch::owned(groups, rows)
 }
 
-/// Reads the values of a field; `None` where there are too few bytes or they make no sense.
-fn read_values(mut bytes: &[u8], entry: &Entry, rows: usize, field: Field) -> Option<Values> {
-    let mut present = vec![u64::MAX; rows.div_ceil(64)];
-    if entry.partial {
-        let bitmap = bytes.split_off(..8 * present.len())?;
-        for (word, bits) in present.iter_mut().zip(bitmap.as_chunks().0) {
-            *word = u64::from_le_bytes(*bits);
+/// Checks the values of a field and reads them, if they are wanted; else there may be none.
+fn read_values(
+    mut bytes: &[u8],
+    entry: &Entry,
+    rows: usize,
+    field: Field,
+    wanted: bool,
+) -> Result<Option<Values>, String> {
+    const LENGTH: &str = "has a wrong length";
+    let present = match entry.partial {
+        0 => Column::<()>::all_present(rows),
+        1 => {
+            let len = rows.div_ceil(64) * 8;
+            let bitmap = bytes.split_off(..len).ok_or(LENGTH)?;
+            let words = bitmap.as_chunks().0.iter();
+            words.map(|&word| u64::from_le_bytes(word)).collect()
         }
+        other => {
+            return Err(format!(
+                "has neither all rows nor a bitmap of them: {other}"
+            ));
+        }
+    };
+    if !rows.is_multiple_of(64) && present.last().is_some_and(|last| last >> (rows % 64) != 0) {
+        return Err("has values behind the last record".to_owned());
     }
-    let is_present = |row: usize| present[row / 64] >> (row % 64) & 1 != 0;
     /// The numbers of a column.
     fn numbers<const N: usize, T: Clone + Default>(
         bytes: &[u8],
-        rows: usize,
-        is_present: impl Fn(usize) -> bool,
+        present: Vec<u64>,
         read: impl Fn([u8; N]) -> T,
-    ) -> Option<Column<T>> {
-        let (values, rest) = bytes.as_chunks::<N>();
-        if values.len() != rows || !rest.is_empty() {
-            return None;
-        }
-        let mut column = Column::default();
-        for (row, &value) in values.iter().enumerate() {
-            column.push(is_present(row).then(|| read(value)));
-        }
-        Some(column)
+    ) -> Column<T> {
+        let values = bytes.as_chunks::<N>().0.iter().map(|&value| read(value));
+        Column::from_parts(values.collect(), present)
     }
-    Some(match field.column(0) {
-        Values::U8(_) => Values::U8(numbers(bytes, rows, is_present, u8::from_le_bytes)?),
-        Values::I16(_) => Values::I16(numbers(bytes, rows, is_present, i16::from_le_bytes)?),
-        Values::U16(_) => Values::U16(numbers(bytes, rows, is_present, u16::from_le_bytes)?),
-        Values::U32(_) => Values::U32(numbers(bytes, rows, is_present, u32::from_le_bytes)?),
-        Values::U64(_) => Values::U64(numbers(bytes, rows, is_present, u64::from_le_bytes)?),
-        Values::Text(_) => {
-            let count = u32_at(bytes.split_off(..8)?, 0) as usize;
-            let ends = bytes.split_off(..count.checked_mul(4)?)?;
-            let codes = bytes.split_off(..2 * rows)?;
-            let mut texts: Vec<Arc<str>> = Vec::with_capacity(count);
-            let mut start = 0;
-            for at in 0..count {
-                let end = u32_at(ends, 4 * at) as usize;
-                let text = std::str::from_utf8(bytes.get(start..end)?).ok()?;
-                texts.push(Arc::from(text));
-                start = end;
-            }
-            if start != bytes.len() {
-                return None;
-            }
-            let mut column = Column::default();
-            for row in 0..rows {
-                let text = match is_present(row) {
-                    true => Some(Arc::clone(texts.get(usize::from(u16_at(codes, 2 * row)))?)),
-                    false => None,
-                };
-                column.push(text);
-            }
-            Values::Text(column)
+    let kind = field.column(0);
+    let width = match kind {
+        Values::U8(_) => 1,
+        Values::I16(_) | Values::U16(_) => 2,
+        Values::U32(_) => 4,
+        Values::U64(_) => 8,
+        Values::Text(_) => return texts(bytes, present, rows, wanted).map(Some),
+    };
+    if bytes.len() != width * rows {
+        return Err(LENGTH.to_owned());
+    }
+    if !wanted && !matches!(field, Field::Move | Field::Result | Field::Score) {
+        return Ok(None);
+    }
+    let values = match kind {
+        Values::U8(_) => Values::U8(numbers(bytes, present, u8::from_le_bytes)),
+        Values::I16(_) => Values::I16(numbers(bytes, present, i16::from_le_bytes)),
+        Values::U16(_) => Values::U16(numbers(bytes, present, u16::from_le_bytes)),
+        Values::U32(_) => Values::U32(numbers(bytes, present, u32::from_le_bytes)),
+        Values::U64(_) => Values::U64(numbers(bytes, present, u64::from_le_bytes)),
+        Values::Text(_) => return Ok(None),
+    };
+    match out_of_range(field, &values, 0..rows) {
+        None => Ok(Some(values)),
+        Some((row, value)) => Err(format!("has an impossible value in row {row}: {value}")),
+    }
+}
+
+/// Checks the texts of a column, and reads them if they are wanted.
+fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Result<Values, String> {
+    const LENGTH: &str = "has a wrong length";
+    let count = u32_at(bytes.split_off(..8).ok_or(LENGTH)?, 0) as usize;
+    if count > rows {
+        return Err(format!("has {count} texts for {rows} records"));
+    }
+    let ends = bytes.split_off(..4 * count).ok_or(LENGTH)?;
+    let codes = bytes.split_off(..2 * rows).ok_or(LENGTH)?.as_chunks().0;
+    let all = std::str::from_utf8(bytes).map_err(|_| "has a text that is not UTF-8")?;
+    let mut texts: Vec<Arc<str>> = Vec::new();
+    let mut start = 0;
+    for (at, &end) in ends.as_chunks().0.iter().enumerate() {
+        let end = u32::from_le_bytes(end) as usize;
+        let text = all
+            .get(start..end)
+            .ok_or_else(|| format!("has a text {at} that ends where none can end"))?;
+        if wanted {
+            texts.push(Arc::from(text));
         }
-    })
+        start = end;
+    }
+    if start != all.len() {
+        return Err(format!("has {} bytes behind its texts", all.len() - start));
+    }
+    let is_present = |row: usize| present[row / 64] >> (row % 64) & 1 != 0;
+    let code = |row: usize| usize::from(u16::from_le_bytes(codes[row]));
+    let most = codes.iter().map(|&code| u16::from_le_bytes(code)).max();
+    if most.is_some_and(|most| usize::from(most) >= count)
+        && let Some(row) = (0..rows).find(|&row| is_present(row) && code(row) >= count)
+    {
+        return Err(format!(
+            "has text {} in row {row}, of {count} texts",
+            code(row)
+        ));
+    }
+    let mut column = Column::default();
+    if wanted {
+        for row in 0..rows {
+            column.push(is_present(row).then(|| Arc::clone(&texts[code(row)])));
+        }
+    }
+    Ok(Values::Text(column))
+}
+
+/// Files of version 1.0 have mates among the scores.
+fn take_mates_out(columns: &mut BTreeMap<Field, Values>, rows: usize) {
+    let is_mate = |score: i16| score.unsigned_abs() > MOST_CENTIPAWNS;
+    let Some(Values::I16(scores)) = columns.get(&Field::Score) else {
+        return;
+    };
+    if !scores
+        .values()
+        .iter()
+        .fold(false, |any, &s| any | is_mate(s))
+    {
+        return;
+    }
+    let known = match columns.get(&Field::Mate) {
+        Some(Values::I16(mates)) => mates.clone(),
+        _ => Column::missing(rows),
+    };
+    let (mut cleaned, mut mates) = (Column::default(), Column::default());
+    for row in 0..rows {
+        let score = scores.get(row).copied();
+        cleaned.push(score.filter(|&score| !is_mate(score)));
+        let mate = score
+            .filter(|&score| is_mate(score))
+            .map(|score| score.signum() * (MATE_SCORE - score.unsigned_abs()) as i16);
+        mates.push(known.get(row).copied().or(mate));
+    }
+    columns.insert(Field::Score, Values::I16(cleaned));
+    columns.insert(Field::Mate, Values::I16(mates));
 }

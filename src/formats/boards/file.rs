@@ -1,27 +1,14 @@
 //! Random access, through the index at the end.
 
 use super::block::read_block;
-use super::section::{Kind, SectionHeader, u16_at, u64_at};
-use super::{Checksum, ENTRY_LEN, UNIT, VERSION};
+use super::header::{ColumnInfo, read_header};
+use super::section::{Kind, SectionHeader, u64_at};
+use super::{Checksum, UNIT, UNKNOWN, VERSION};
 use crate::batch::{Batch, Fields};
 use crate::error::{Damage, Error};
 use crate::input::{Access, Bytes, Input};
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// A column that a file has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnInfo {
-    /// Its id.
-    pub id: u16,
-    /// Its name.
-    pub name: String,
-    /// Its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
-    pub kind: String,
-}
-
-const KINDS: [&str; 7] = ["groups", "u8", "i16", "u16", "u32", "u64", "text"];
 
 /// A boards file with random access, through its index.
 #[derive(Debug)]
@@ -32,12 +19,6 @@ pub struct BoardsFile {
     columns: Vec<ColumnInfo>,
     places: Bytes,
     records: u64,
-}
-
-impl fmt::Display for ColumnInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.kind)
-    }
 }
 
 impl BoardsFile {
@@ -89,7 +70,7 @@ impl BoardsFile {
                 at as usize + UNIT..at as usize + header.len as usize,
             ))
         };
-        let (header, columns) = section(0, Kind::Header)?;
+        let (header, rest) = section(0, Kind::Header)?;
         let (major, minor) = header.version();
         if major != VERSION.0 {
             let what = format!(
@@ -98,32 +79,24 @@ impl BoardsFile {
             );
             return Err(damaged(0, what));
         }
-        let columns = bytes[columns]
-            .as_chunks::<ENTRY_LEN>()
-            .0
-            .iter()
-            .take(header.columns as usize)
-            .map(|entry| ColumnInfo {
-                id: u16_at(entry, 0),
-                name: String::from_utf8_lossy(&entry[8..])
-                    .trim_end_matches('\0')
-                    .to_owned(),
-                kind: KINDS
-                    .get(usize::from(entry[2]))
-                    .map_or_else(|| entry[2].to_string(), |kind| (*kind).to_owned()),
-            })
-            .collect();
+        let columns = read_header(&bytes[..rest.end], &header).map_err(|what| damaged(0, what))?;
         let last = (bytes.len() as u64).saturating_sub(UNIT as u64);
         let (end, _) = section(last, Kind::End)?;
         let (index, places) = section(end.extra, Kind::Index)?;
-        let blocks = u64::from(header.block_len().max(1));
-        if u64::from(index.count) != end.total.div_ceil(blocks)
-            || places.len() < 8 * index.count as usize
-        {
-            return Err(damaged(
-                end.extra,
-                "the index has a wrong length".to_owned(),
-            ));
+        let records = end.total;
+        let promised = if header.total == UNKNOWN {
+            records
+        } else {
+            header.total
+        };
+        if [end.first, promised] != [records; 2] {
+            let what = "header and end do not have the same number of records";
+            return Err(damaged(last, what.to_owned()));
+        }
+        let blocks = records.div_ceil(header.block_len().into());
+        if index.first != records || u64::from(index.count) != blocks {
+            let what = "the index is not that of as many records as the file has";
+            return Err(damaged(end.extra, what.to_owned()));
         }
         Ok(Self {
             path: Arc::clone(path),
@@ -131,7 +104,7 @@ impl BoardsFile {
             bytes,
             header,
             columns,
-            records: end.total,
+            records,
         })
     }
 
@@ -153,7 +126,7 @@ impl BoardsFile {
     }
     /// Number of blocks.
     pub fn blocks(&self) -> u64 {
-        self.records.div_ceil(u64::from(self.block_len().max(1)))
+        self.records.div_ceil(self.block_len().into())
     }
     /// The columns that the header lists.
     pub fn columns(&self) -> &[ColumnInfo] {
@@ -182,6 +155,11 @@ impl BoardsFile {
         if header.kind != Kind::Block || header.len > rest.len() as u64 {
             return Err(failed(at, "no block where the index has one"));
         }
+        let first = block * u64::from(self.block_len());
+        let count = (self.records - first).min(self.block_len().into());
+        if header.first != first || u64::from(header.count) != count {
+            return Err(failed(at, "another block than the one that is looked for"));
+        }
         let section = self
             .bytes
             .slice(at as usize..at as usize + header.len as usize);
@@ -202,7 +180,7 @@ impl BoardsFile {
         if record >= self.records {
             return Ok(None);
         }
-        let block_len = u64::from(self.block_len().max(1));
+        let block_len = u64::from(self.block_len());
         let batch = self.block(record / block_len)?;
         let row = (record % block_len) as u32;
         Ok((u64::from(row) < batch.len() as u64).then(|| batch.select(&[row])))

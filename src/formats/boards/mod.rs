@@ -10,7 +10,7 @@
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
 //! | 0 | 8 | what it is: `89 4C 46 42 0D 0A 1A 0A` header, `LFBBLOCK`, `LFBINDEX`, `LFBEND\r\n` |
-//! | 8 | 8 | length of the section with this header, a multiple of 64 |
+//! | 8 | 8 | length of the section with this header, a multiple of 64; of a block at most 2^28 |
 //! | 16 | 8 | number of records before this section |
 //! | 24 | 4 | block: its records; index: its blocks; else 0 |
 //! | 28 | 4 | header, block: its columns; else 0 |
@@ -21,7 +21,7 @@
 //!
 //! ## Header section (1024 bytes)
 //!
-//! After the section header one entry of 32 bytes for each column, then zeros.
+//! After the section header one entry of 32 bytes for each column, at most 30, then zeros.
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -30,14 +30,15 @@
 //! | 3 | 5 | 0 |
 //! | 8 | 24 | its name, filled up with zeros |
 //!
-//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their order.
-//! A file that was written to a pipe lists all columns that might come; otherwise those that came.
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their
+//! order, [`Field::ALL`](crate::batch::Field::ALL). The type of an id never changes. A file that was written to
+//! a pipe lists all columns that might come; otherwise those that came.
 //!
 //! ## Block section
 //!
 //! A directory entry of 32 bytes for each column, zeros up to a multiple of 64, then the columns, each of
-//! them filled up with zeros to a multiple of 64. All blocks but the last have the same number of records
-//! (the header says how many; 4096).
+//! them filled up with zeros to a multiple of 64, in any order and with nothing between them. All blocks but
+//! the last have the same number of records (the header says how many, at most 2^20; here it is 4096).
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -55,8 +56,45 @@
 //!   each, 0 where there is none), the texts.
 //! - The *bitmap* is words of 64 bits, row 0 in bit 0.
 //!
-//! Columns with ids or types that a reader does not know are passed over, and so are blocks' columns that
-//! come in a later minor version. Another major version is refused.
+//! Columns with ids that a reader does not know are passed over; a later minor version may have them. Another
+//! major version is refused.
+//!
+//! ## Versions
+//!
+//! | version | difference |
+//! | --- | --- |
+//! | 1.0 | mates stand among the scores, as 32,000 less the number of moves, with the sign of who mates |
+//! | 1.1 | mates are a field of their own, id 30, and scores end at 31,000 |
+//!
+//! A score beyond 31,000 is read as the mate that it is, whatever the version says.
+//!
+//! ## What is damage
+//!
+//! A checksum says that a section is as it was written, not that it was written right. Of what is in a
+//! section whose checksum is right, the following is damage too. Every reader looks for all of it, in columns
+//! that it does not want as well, before it relies on anything or takes memory for it.
+//!
+//! - A section whose length is not a multiple of 64, is not what its kind and count ask for (header 1024, index
+//!   64 and 8 for each block, end mark 64), or is larger than a block may be.
+//! - In the header: records before it or in it; blocks of no records or of more than 2^20; more than 30
+//!   columns; an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
+//!   characters.
+//! - In a block: no records, more than 2^20, or more than the header has in a block; more than 30 columns, an id
+//!   twice, a known id with another type; no boards or no clocks, or some of them missing; a column that does
+//!   not begin where the directory or the column before it ends (one that overlaps another, for instance), ends
+//!   beyond the block, or has not the length that its type and the number of records ask for; bytes at the end
+//!   that belong to no column.
+//! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, behind the last record; a
+//!   result above 2, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
+//!   beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
+//!   over; texts that are not UTF-8; a row with a text that is not there.
+//! - In the file: no header or a second one, blocks that are missing, doubled or not in order, a block behind
+//!   one that is not full, an index that does not fit the blocks, counts that differ between header, blocks,
+//!   index and end, anything behind the end or no end.
+//!
+//! Not looked at: bytes that are 0 in the tables above, filling, the numbers of rows that have none, the order
+//! of texts, and texts that no row has. What kind of position a board is, is judged like that of any other
+//! record. Texts may hold any characters; those who show them see to control characters.
 //!
 //! ## Index and end
 //!
@@ -80,8 +118,8 @@
 //! ```text
 //! 0000  89 4C 46 42 0D 0A 1A 0A  00 04 00 00 00 00 00 00  header section; 1024 bytes
 //! 0010  00 00 00 00 00 00 00 00  00 00 00 00 05 00 00 00  no record before it; 5 columns
-//! 0020  01 00 00 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.0, 4096 a block; 3 records
-//! 0030  63 4D FC DB 16 B8 EA B1  BE 3E 12 EA 86 AF 00 5B  checksums: rest of the section; this header
+//! 0020  01 00 01 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.1, 4096 a block; 3 records
+//! 0030  63 4D FC DB 16 B8 EA B1  0B 6B 02 40 5D CB E9 FB  checksums: rest of the section; this header
 //! 0040  00 00 00 00 00 00 00 00  62 6F 61 72 64 73 00 00  column 0: groups, "boards"
 //! 0060  01 00 03 00 00 00 00 00  68 61 6C 66 6D 6F 76 65  column 1: u16, "halfmove"
 //! 0080  02 00 03 00 00 00 00 00  66 75 6C 6C 6D 6F 76 65  column 2: u16, "fullmove"
@@ -101,8 +139,8 @@
 //! 04B0  0E 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  14 bytes
 //! 04C0  1C 00 06 00 00 00 00 00  C0 02 00 00 00 00 00 00  column 28, text
 //! 04D0  1F 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  31 bytes
-//! 0500  00 00 00 00 00 00 FF FF  00 10 00 00 00 00 FF FF  colour plane of boards 0 and 1: Black's men, and
-//!                                                         the mark on e2: Black is to move
+//! 0500  00 00 00 00 00 00 FF FF  00 10 00 00 00 00 FF FF  colour plane of boards 0 and 1: Black's pieces,
+//!                                                         and a bit on e2: Black is to move
 //! 0510  00 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00  board 2: the king on e8; then five empty boards
 //! 0540  AD FF 00 00 00 00 FF AD  AD EF 00 10 00 00 FF AD  type bit 0: pawns, bishops, queens, castling rooks
 //! 0550  80 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -130,23 +168,26 @@
 mod block;
 mod checksum;
 mod file;
+mod header;
 mod section;
 mod sequence;
 mod write;
 
 pub use checksum::Checksum;
-pub use file::{BoardsFile, ColumnInfo};
+pub use file::BoardsFile;
+pub use header::ColumnInfo;
 pub(crate) use sequence::{Section, Sequence};
 pub use write::{BoardsWriter, Finished};
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
-use block::read_block;
+use block::{MOST_RECORDS, read_block};
+use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::Found;
 
 /// Version that is written; files of the same major version are read.
-pub const VERSION: (u16, u16) = (1, 0);
+pub const VERSION: (u16, u16) = (1, 1);
 /// Records of a block.
 pub const BLOCK_LEN: usize = 4096;
 /// Bytes of a section header, and the unit that everything is filled up to.
@@ -229,6 +270,12 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 Kind::End => "the end mark does not match its checksum".to_owned(),
             });
         }
+        if header.kind == Kind::Header && whole && header.version().0 == VERSION.0 {
+            // Of another version nothing more is known.
+            if let Err(what) = read_header(&section, &header) {
+                damage(what);
+            }
+        }
         if header.kind == Kind::Block {
             if whole {
                 match read_block(&section, &header, options.fields) {
@@ -240,7 +287,10 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     Err(what) => damage(what),
                 }
             }
-            decoded.records += u64::from(header.count);
+            // What is absurd is not even counted.
+            if header.count <= MOST_RECORDS {
+                decoded.records += u64::from(header.count);
+            }
         }
         at += len;
     }
@@ -305,6 +355,21 @@ mod tests {
     fn the_golden_file_is_written_to_the_byte() {
         let golden = include_bytes!("../../../tests/golden/three.boards");
         assert!(small_file() == golden, "the format has changed");
+    }
+
+    #[test]
+    fn the_golden_file_of_version_1_0_is_still_read() {
+        let old = include_bytes!("../../../tests/golden/three-1.0.boards");
+        assert_eq!(damage(old), []);
+        let new = small_file();
+        // The version, and with it the checksum of the section header, is all that is new.
+        let differ = (0..new.len()).filter(|&at| new[at] != old[at]);
+        assert_eq!(
+            differ
+                .filter(|at| !(56..64).contains(at))
+                .collect::<Vec<_>>(),
+            [34]
+        );
     }
 
     /// All that is wrong with a file, read in chunks as the pipeline cuts them.

@@ -5,8 +5,10 @@ use super::{Checksum, UNIT};
 /// Bytes of the header section.
 pub(super) const HEADER_LEN: usize = 1024;
 
-/// No section is longer: it has to be in memory as a whole where it comes from a pipe.
-const LONGEST: u64 = 1 << 30;
+/// Another major version may have a longer header; so long a one no version will have.
+const LARGEST_HEADER: u64 = 1 << 20;
+/// Bytes of a block: sections are in memory as a whole where they are not mapped.
+pub(super) const LARGEST_BLOCK: u64 = 1 << 28;
 
 pub(super) const HEADER_MAGIC: [u8; 8] = *b"\x89LFB\r\n\x1A\n";
 const BLOCK_MAGIC: [u8; 8] = *b"LFBBLOCK";
@@ -80,8 +82,17 @@ impl SectionHeader {
             total: u64_at(bytes, 40),
             checksum: u64_at(bytes, 48),
         };
-        if !(UNIT as u64..=LONGEST).contains(&header.len) || !header.len.is_multiple_of(UNIT as u64)
-        {
+        let unit = UNIT as u64;
+        let possible = header.len.is_multiple_of(unit)
+            && match kind {
+                Kind::Header => (unit..=LARGEST_HEADER).contains(&header.len),
+                Kind::Block => (unit..=LARGEST_BLOCK).contains(&header.len),
+                Kind::Index => {
+                    header.len == unit + (8 * u64::from(header.count)).next_multiple_of(unit)
+                }
+                Kind::End => header.len == unit,
+            };
+        if !possible {
             return Err("a section has an impossible length");
         }
         Ok(header)

@@ -128,6 +128,15 @@ impl Sequence {
                 self.short = self
                     .header
                     .is_some_and(|file| header.count != file.block_len());
+                if let Some(file) = &self.header
+                    && header.count > file.block_len()
+                {
+                    return Err(format!(
+                        "a block of {} records where the header has {} in a block",
+                        header.count,
+                        file.block_len()
+                    ));
+                }
                 first?;
                 if place && !self.lost {
                     return Err("a block behind the last one".to_owned());

@@ -1,12 +1,23 @@
 //! Writing, in one pass.
 
-use super::block::{FULLMOVE, GROUPS, HALFMOVE, id_of, type_of};
-use super::section::{HEADER_LEN, Kind, SectionHeader};
+use super::block::{FULLMOVE, GROUPS, HALFMOVE, id_of, out_of_range, type_of};
+use super::header::MOST_COLUMNS;
+use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::batch::{Batch, Field, Fields, Values};
+use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of the texts of a block, so that all the rest of it has room beside them.
+const LARGEST_TEXTS: u64 = LARGEST_BLOCK / 2;
+/// The codes of texts, the numbers of columns and the bytes of a block without texts all fit in their place.
+const _: () = assert!(
+    BLOCK_LEN <= 1 << 16
+        && 3 + Field::ALL.len() <= MOST_COLUMNS
+        && LARGEST_TEXTS + ((BLOCK_LEN * 64 * MOST_COLUMNS) as u64) < LARGEST_BLOCK
+);
 
 /// The columns that may or do stand in blocks: boards and clocks, then fields.
 fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
@@ -75,6 +86,8 @@ pub struct BoardsWriter<W> {
     /// Fields of which some record had a value.
     seen: Fields,
     pending: Batch,
+    /// Bytes of the texts in `pending`.
+    texts: u64,
     records: u64,
     written: u64,
     places: Vec<u64>,
@@ -104,6 +117,7 @@ impl<W: Write> BoardsWriter<W> {
             fields,
             seen: Fields::NONE,
             pending: Batch::new(),
+            texts: 0,
             records: 0,
             written: header.len() as u64,
             places: Vec::new(),
@@ -111,18 +125,21 @@ impl<W: Write> BoardsWriter<W> {
         })
     }
 
-    /// Adds records of a batch.
+    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] become that.
     ///
     /// # Errors
-    /// When writing fails.
+    /// When writing fails, when a value is none that its field can have, and when the texts of a block are
+    /// too long: after that nothing more can be written.
     ///
     /// # Panics
     /// When a row is out of range.
     pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
+        self.check_numbers(batch, &rows)?;
         let mut row = rows.start;
         while row < rows.end {
             let room = BLOCK_LEN - self.pending.len();
             let end = rows.end.min(row + room);
+            self.check_texts(batch, &(row..end))?;
             self.pending.extend_from(batch, row..end);
             row = end;
             if self.pending.len() == BLOCK_LEN {
@@ -132,8 +149,50 @@ impl<W: Write> BoardsWriter<W> {
         Ok(())
     }
 
+    /// Refuses values that would be read as damage.
+    fn check_numbers(&self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
+        for (&field, values) in &batch.fields {
+            // Scores that are too large are cut off.
+            if field != Field::Score
+                && self.fields.contains(field)
+                && let Some((row, value)) = out_of_range(field, values, rows.clone())
+            {
+                let record = self.records + self.pending.len() as u64 + (row - rows.start) as u64;
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("record {record}: no {} has the value {value}", field.name()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the texts of rows that are about to be added to a block.
+    fn check_texts(&mut self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
+        for (&field, values) in &batch.fields {
+            if let Values::Text(column) = values
+                && self.fields.contains(field)
+            {
+                self.texts += texts_len(column, rows.clone());
+            }
+        }
+        if self.texts <= LARGEST_TEXTS {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "the texts of the block that begins with record {} are longer than {} MiB, \
+                 which a boards file cannot hold",
+                self.records,
+                LARGEST_TEXTS >> 20
+            ),
+        ))
+    }
+
     fn flush_block(&mut self) -> io::Result<()> {
         let block = std::mem::take(&mut self.pending);
+        self.texts = 0;
         let rows = block.len();
         let columns: Vec<(Field, &Values)> = block
             .fields
@@ -162,7 +221,12 @@ impl<W: Write> BoardsWriter<W> {
             self.seen.insert(field);
             let begin = section.len();
             let partial = values.count_present() != rows;
-            write_values(section, values, partial);
+            match (field, values) {
+                (Field::Score, Values::I16(scores)) => {
+                    write_values(section, &Values::I16(clamped(scores)), partial);
+                }
+                _ => write_values(section, values, partial),
+            }
             let kind = type_of(values);
             entries.push(end_column(section, id_of(field), kind, partial, begin));
         }
@@ -231,6 +295,29 @@ impl<W: Write> BoardsWriter<W> {
         };
         Ok((self.out, finished))
     }
+}
+
+/// Bytes of the texts of some rows; one that is shared by neighbours, as those of a game are, counts once.
+fn texts_len(column: &Column<Arc<str>>, rows: Range<usize>) -> u64 {
+    let mut last: Option<&Arc<str>> = None;
+    let mut len = 0;
+    for text in rows.filter_map(|row| column.get(row)) {
+        if !last.is_some_and(|last| Arc::ptr_eq(last, text)) {
+            len += text.len() as u64;
+        }
+        last = Some(text);
+    }
+    len
+}
+
+/// Larger scores would be read as the mates of version 1.0.
+fn clamped(scores: &Column<i16>) -> Column<i16> {
+    let most = MOST_CENTIPAWNS as i16;
+    let values = scores.values().iter();
+    Column::from_parts(
+        values.map(|&score| score.clamp(-most, most)).collect(),
+        scores.present().to_vec(),
+    )
 }
 
 /// Fills up a column and makes its directory entry.

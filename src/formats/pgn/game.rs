@@ -852,7 +852,7 @@ mod tests {
         " 3.",
         "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
     ];
-    const ODD: [&str; 35] = [
+    const ODD: [&str; 39] = [
         "(",
         ")",
         " (e4 e5) ",
@@ -887,6 +887,10 @@ mod tests {
         " {[%eval #3]",
         " {[%eval [%eval 2.5] [%e",
         "[%clk 1",
+        " {[%clk\n0:01:00]}",
+        " {[%clk  0:01:00] [%clk 0:02:00]}",
+        " {[%eval\t0.3] [%eval #-2]}",
+        " {[%eval\r\n #3,\n20]}",
         "\t",
     ];
 

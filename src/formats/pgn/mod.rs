@@ -38,7 +38,7 @@ pub use select::{
 };
 pub use tags::{Tags, Variant};
 
-pub(super) use records::mate_score;
+pub(super) use records::mate_in;
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::batch::{Field, Fields, Values};
@@ -100,7 +100,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let wanted = Wanted {
         moves: fields.contains(Field::Move),
         plies: fields.contains(Field::Ply) || selects,
-        scores: fields.contains(Field::Score),
+        scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
         clocks: fields.contains(Field::Clock),
     };
     let mut records = Records::new(wanted, bytes.len());
@@ -288,7 +288,12 @@ impl GameColumns {
         let columns = fields.iter().filter(|field| {
             !matches!(
                 field,
-                Field::Score | Field::Move | Field::Ply | Field::Clock | Field::Operations
+                Field::Score
+                    | Field::Mate
+                    | Field::Move
+                    | Field::Ply
+                    | Field::Clock
+                    | Field::Operations
             )
         });
         Self {

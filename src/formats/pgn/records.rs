@@ -3,7 +3,7 @@
 use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
-use crate::batch::{Batch, Column, Field, Fields, Values};
+use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
 use crate::block::{Group, Packed};
 use memchr::memchr_iter;
 
@@ -16,10 +16,13 @@ pub(super) struct Wanted {
     pub(super) clocks: bool,
 }
 
-/// Scores of mates: this, less the number of moves to the mate.
-const MATE_SCORE: i16 = 32000;
-
+/// The longest mate that is told apart from longer ones.
+const LONGEST_MATE: u16 = 1000;
+/// In [`Records::scores`] a mate stands behind the largest centipawns, so that a row has one number.
+const MATED: i16 = i16::MAX;
 const NO_SCORE: i16 = i16::MIN;
+const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
+
 const NO_CLOCK: u32 = u32::MAX;
 
 /// Recorded positions.
@@ -32,17 +35,20 @@ pub(super) struct Records {
     /// [`crate::chess::Move::to_bits`] of the move played, 0 for none.
     moves: Vec<u16>,
     plies: Vec<u16>,
-    /// Up to the last row that has one; and so the clocks.
+    /// [`Eval::packed`], up to the last row that has one; and so the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
 }
 
-/// Sets the value of a row in a column that ends with its last value.
-fn note<T: Copy>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
+/// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
+/// first counts.
+fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
     if column.len() <= row {
         column.resize(row + 1, missing);
     }
-    column[row] = value;
+    if column[row] == missing {
+        column[row] = value;
+    }
 }
 
 impl Records {
@@ -134,15 +140,15 @@ impl Records {
             return;
         }
         let command = &text[at..lex::find2(text, at, b']', b'}')];
-        if let Some(value) = command.strip_prefix(b"eval ") {
+        if let Some(value) = value_of(command, b"eval") {
             if self.wanted.scores
-                && let (Some(row), Some(score)) = (row, score(value.trim_ascii()))
+                && let (Some(row), Some(eval)) = (row, eval(value))
             {
-                note(&mut self.scores, row, score, NO_SCORE);
+                note(&mut self.scores, row, eval.packed(), NO_SCORE);
             }
-        } else if let Some(value) = command.strip_prefix(b"clk ")
+        } else if let Some(value) = value_of(command, b"clk")
             && self.wanted.clocks
-            && let (Some(before), Some(clock)) = (before, clock(value.trim_ascii()))
+            && let (Some(before), Some(clock)) = (before, clock(value))
         {
             note(&mut self.clocks, before, clock, NO_CLOCK);
         }
@@ -252,11 +258,18 @@ impl Records {
             Values::U16(column(&self.moves, len, |bits| bits != 0)),
         );
         put(Field::Ply, Values::U16(column(&self.plies, len, |_| true)));
-        let has_score = |score| score != NO_SCORE;
+        let most = MOST_CENTIPAWNS as i16;
+        let is_score = |score| (-most..=most).contains(&score);
         put(
             Field::Score,
-            Values::I16(column(&self.scores, len, has_score)),
+            Values::I16(column(&self.scores, len, is_score)),
         );
+        let mates: Vec<i16> = match fields.contains(Field::Mate) {
+            true => self.scores.iter().map(|&score| mate_of(score)).collect(),
+            false => Vec::new(),
+        };
+        let is_mate = |mate| mate != NO_SCORE;
+        put(Field::Mate, Values::I16(column(&mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(
             Field::Clock,
@@ -266,27 +279,64 @@ impl Records {
     }
 }
 
-/// The value of `[%eval ..]`, in centipawns from White's side: pawns with decimals, or `#` and a number of
-/// moves, negative where Black mates.
-pub(super) fn score(value: &[u8]) -> Option<i16> {
-    if let Some(mate) = value.strip_prefix(b"#") {
-        let (negative, digits) = match mate {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            rest => (false, rest),
-        };
-        let (moves, rest) = number(digits)?;
-        ends(rest)?;
-        return Some(mate_score(negative, moves.into()));
+/// What an engine says of a position, as White sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eval {
+    Centipawns(i16),
+    /// In so many moves; negative where Black mates.
+    Mate(i16),
+}
+
+impl Eval {
+    /// One number for both; [`mate_of`] tells them apart again.
+    fn packed(self) -> i16 {
+        match self {
+            Self::Centipawns(score) => score,
+            Self::Mate(0) => MATED,
+            Self::Mate(moves) => moves + moves.signum() * MOST_CENTIPAWNS as i16,
+        }
     }
+}
+
+/// The mate in a packed number; [`NO_SCORE`] where it is none.
+fn mate_of(packed: i16) -> i16 {
+    const LEAST: i16 = MOST_CENTIPAWNS as i16 + 1;
+    match packed {
+        MATED => 0,
+        LEAST.. => packed - LEAST + 1,
+        NO_SCORE => NO_SCORE,
+        _ if packed <= -LEAST => packed + LEAST - 1,
+        _ => NO_SCORE,
+    }
+}
+
+/// What stands behind the name of a command and at least one blank.
+fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let value = command.strip_prefix(name)?;
+    value
+        .first()
+        .is_some_and(u8::is_ascii_whitespace)
+        .then(|| value.trim_ascii())
+}
+
+/// The value of `[%eval …]`, as White sees it: pawns with decimals, or `#` and a number of moves, negative
+/// where Black mates.
+pub(super) fn eval(value: &[u8]) -> Option<Eval> {
+    let (value, is_mate) = match value.strip_prefix(b"#") {
+        Some(value) => (value, true),
+        None => (value, false),
+    };
     let (negative, digits) = match value {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
     };
-    let (pawns, rest) = number(digits)?;
+    let (whole, mut rest) = number(digits)?;
+    if is_mate {
+        ends(rest)?;
+        return Some(Eval::Mate(mate_in(negative, whole.into())));
+    }
     let mut cents = 0;
-    let mut rest = rest;
     if let [b'.', decimals @ ..] = rest {
         let mut worth = 10;
         rest = decimals;
@@ -297,15 +347,15 @@ pub(super) fn score(value: &[u8]) -> Option<i16> {
         }
     }
     ends(rest)?;
-    let total = (pawns.saturating_mul(100).saturating_add(cents)).min(MATE_SCORE as u32 - 1000);
-    let total = total as i16;
-    Some(if negative { -total } else { total })
+    let total = whole.saturating_mul(100).saturating_add(cents);
+    let total = total.min(MOST_CENTIPAWNS.into()) as i16;
+    Some(Eval::Centipawns(if negative { -total } else { total }))
 }
 
-/// The score of a mate in so many moves.
-pub(in crate::formats) fn mate_score(black_mates: bool, moves: u64) -> i16 {
-    let score = MATE_SCORE - moves.min(999) as i16;
-    if black_mates { -score } else { score }
+/// A mate in so many moves, negative where Black mates.
+pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
+    let moves = moves.min(LONGEST_MATE.into()) as i16;
+    if black_mates { -moves } else { moves }
 }
 
 /// The value of `[%clk h:mm:ss]`, with decimals or not, in hundredths of a second.
@@ -325,12 +375,13 @@ pub(super) fn clock(value: &[u8]) -> Option<u32> {
     }
     let mut hundredths = 0;
     if let [b'.', decimals @ ..] = rest {
-        for (digit, worth) in decimals.iter().zip([10, 1]) {
-            hundredths += u32::from(digit.checked_sub(b'0').filter(|&digit| digit < 10)?) * worth;
+        let len = decimals.iter().take_while(|b| b.is_ascii_digit()).count();
+        for (digit, worth) in decimals[..len].iter().zip([10, 1]) {
+            hundredths += u32::from(digit - b'0') * worth;
         }
-    } else {
-        ends(rest)?;
+        rest = &decimals[len..];
     }
+    ends(rest)?;
     total.checked_mul(100)?.checked_add(hundredths)
 }
 
@@ -343,5 +394,64 @@ fn number(text: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Whether a value may end here; ChessBase and others append a depth after a comma.
 fn ends(rest: &[u8]) -> Option<()> {
-    matches!(rest, [] | [b',' | b' ' | b'/', ..]).then_some(())
+    rest.first()
+        .is_none_or(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace())
+        .then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_commands() {
+        for (text, expected) in [
+            ("0.17", Some(Eval::Centipawns(17))),
+            ("-1.2", Some(Eval::Centipawns(-120))),
+            ("+3", Some(Eval::Centipawns(300))),
+            ("0.35,18", Some(Eval::Centipawns(35))),
+            ("0.35\n18", Some(Eval::Centipawns(35))),
+            ("400.00", Some(Eval::Centipawns(31_000))),
+            ("-99999999", Some(Eval::Centipawns(-31_000))),
+            ("#3", Some(Eval::Mate(3))),
+            ("#-12", Some(Eval::Mate(-12))),
+            ("#+1", Some(Eval::Mate(1))),
+            ("#0", Some(Eval::Mate(0))),
+            ("#-0", Some(Eval::Mate(0))),
+            ("#5000", Some(Eval::Mate(1000))),
+            ("#", None),
+            ("#x", None),
+            ("1.5x", None),
+            ("", None),
+        ] {
+            assert_eq!(eval(text.as_bytes()), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("0:05:00", Some(30_000)),
+            ("0:04:59.5", Some(29_950)),
+            ("0:00:01.234", Some(123)),
+            ("1:00", Some(6_000)),
+            ("90", Some(9_000)),
+            ("0:05:00\n", Some(30_000)),
+            ("1.55:05", None),
+            ("0:05:0x", None),
+            ("0:05:00.x", None),
+            ("0:05:", None),
+            ("-1:00", None),
+        ] {
+            assert_eq!(clock(text.as_bytes().trim_ascii()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn scores_and_mates_in_one_number() {
+        for score in [0, 1, -1, 31_000, -31_000] {
+            let packed = Eval::Centipawns(score).packed();
+            assert_eq!((packed, mate_of(packed)), (score, NO_SCORE));
+        }
+        for moves in [0, 1, -1, 7, -7, 1000, -1000] {
+            assert_eq!(mate_of(Eval::Mate(moves).packed()), moves);
+        }
+        assert_eq!(mate_of(NO_SCORE), NO_SCORE);
+    }
 }

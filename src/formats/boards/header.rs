@@ -1,0 +1,80 @@
+//! The header section: how long blocks are, and which columns they may have.
+
+use super::block::{self, MOST_RECORDS};
+use super::section::{HEADER_LEN, SectionHeader, u16_at};
+use super::{ENTRY_LEN, UNIT};
+use std::fmt;
+
+/// Columns of a file or a block: the header has room for no more.
+pub(super) const MOST_COLUMNS: usize = (HEADER_LEN - UNIT) / ENTRY_LEN;
+
+/// A column that a file has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// Its id.
+    pub id: u16,
+    /// Its name.
+    pub name: String,
+    /// Its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
+    pub kind: String,
+}
+
+const KINDS: [&str; 7] = ["groups", "u8", "i16", "u16", "u32", "u64", "text"];
+
+impl fmt::Display for ColumnInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.kind)
+    }
+}
+
+/// The name of a column's type.
+pub(super) fn kind_name(kind: u8) -> String {
+    KINDS
+        .get(usize::from(kind))
+        .map_or_else(|| kind.to_string(), |kind| (*kind).to_owned())
+}
+
+/// The columns that a header section lists, or what is wrong with it although its checksum is right.
+pub(super) fn read_header(
+    section: &[u8],
+    header: &SectionHeader,
+) -> Result<Vec<ColumnInfo>, String> {
+    if section.len() != HEADER_LEN {
+        let len = section.len();
+        return Err(format!("a header section of {len} bytes, not {HEADER_LEN}"));
+    }
+    if header.first != 0 || header.count != 0 {
+        return Err("a header with records before it or in it".to_owned());
+    }
+    let block_len = header.block_len();
+    if !(1..=MOST_RECORDS).contains(&block_len) {
+        return Err(format!(
+            "blocks of {block_len} records; from 1 to {MOST_RECORDS} are possible"
+        ));
+    }
+    let count = header.columns as usize;
+    if count > MOST_COLUMNS {
+        return Err(format!(
+            "a header with {count} columns; at most {MOST_COLUMNS} are possible"
+        ));
+    }
+    let mut columns: Vec<ColumnInfo> = Vec::with_capacity(count);
+    for entry in &section[UNIT..].as_chunks::<ENTRY_LEN>().0[..count] {
+        let id = u16_at(entry, 0);
+        if columns.iter().any(|column| column.id == id) {
+            return Err(format!("the header lists column {id} twice"));
+        }
+        block::check_kind(id, entry[2])?;
+        let name = std::str::from_utf8(&entry[8..])
+            .ok()
+            .map(|name| name.trim_end_matches('\0'))
+            .filter(|name| !name.is_empty() && !name.contains(char::is_control))
+            .ok_or_else(|| format!("the name of column {id} is not a name"))?;
+        columns.push(ColumnInfo {
+            id,
+            name: name.to_owned(),
+            kind: kind_name(entry[2]),
+        });
+    }
+    Ok(columns)
+}

@@ -1,0 +1,104 @@
+//! Text from files on its way to people and to formats with a record per line.
+//!
+//! A tag or a comment may hold any character. A line feed in it would make a second line out of one record,
+//! and an escape sequence would reach the terminal of whoever reads a message. Neither may happen, so control
+//! characters and the line separators of Unicode are replaced: by blanks, and in JSON by their escapes.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a character controls something, a line's end for instance, rather than being seen.
+pub(crate) fn is_control(char: char) -> bool {
+    char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
+}
+
+/// Length of the control character at the start of UTF-8 text, 0 where there is none.
+#[inline]
+fn control_len(text: &[u8]) -> usize {
+    match text {
+        [0..0x20 | 0x7F, ..] => 1,
+        [0xC2, 0x80..=0x9F, ..] => 2,
+        [0xE2, 0x80, 0xA8 | 0xA9, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// Appends text, which need not be UTF-8, with a blank in place of each control character.
+///
+/// ```
+/// let mut out = Vec::new();
+/// lanefish::one_line::push(b"two\r\nlines", &mut out);
+/// assert_eq!(out, b"two  lines");
+/// ```
+pub fn push(text: &[u8], out: &mut Vec<u8>) {
+    // What control characters begin with; nearly all text is without any of it.
+    let suspicious = |&byte: &u8| byte < 0x20 || matches!(byte, 0x7F | 0xC2 | 0xE2);
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(suspicious) {
+        out.extend_from_slice(&rest[..at]);
+        match control_len(&rest[at..]) {
+            0 => {
+                out.push(rest[at]);
+                rest = &rest[at + 1..];
+            }
+            len => {
+                out.push(b' ');
+                rest = &rest[at + len..];
+            }
+        }
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The text with a blank in place of each control character.
+///
+/// ```
+/// assert_eq!(lanefish::one_line::of("a\u{1b}[31mb"), "a [31mb");
+/// ```
+pub fn of(text: &str) -> Cow<'_, str> {
+    if text.contains(is_control) {
+        Cow::Owned(text.replace(is_control, " "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// JSON text with the escape of each control character in place of it: JSON asks for it only below U+0020.
+///
+/// ```
+/// assert_eq!(lanefish::one_line::of_json("\"a\u{2028}b\""), "\"a\\u2028b\"");
+/// ```
+pub fn of_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_control) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 8);
+    for char in json.chars() {
+        if is_control(char) {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(char));
+        } else {
+            escaped.push(char);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_characters_agree() {
+        for char in (0..0x3000).filter_map(char::from_u32) {
+            let text = format!("é{char}a{char}\u{20ac}");
+            let mut out = Vec::new();
+            push(text.as_bytes(), &mut out);
+            assert_eq!(out, of(&text).as_bytes(), "{char:?}");
+            assert_eq!(of(&text) != text, is_control(char), "{char:?}");
+        }
+        let mut out = Vec::new();
+        push(b"\xC2\xE2\x80\xFF\xC2", &mut out);
+        assert_eq!(out, b"\xC2\xE2\x80\xFF\xC2");
+    }
+}
