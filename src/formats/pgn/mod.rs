@@ -33,6 +33,11 @@ mod tags;
 
 pub use game::{BadGame, Game, GameError, Games, Outcome};
 pub use lex::boundary;
+#[allow(
+    unused_imports,
+    reason = "the pipeline goes on there behind what it cannot cut"
+)]
+pub(crate) use lex::resume;
 pub use select::{
     Date, EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl,
 };
@@ -51,6 +56,9 @@ use std::sync::Arc;
 
 /// Where no tags tell where games begin, so much text is cut after a result.
 const TAGLESS: usize = 4 << 20;
+
+/// Of a game that is too long, a reject keeps no more bytes than these.
+const RAW_OF_TOO_LONG: usize = 4096;
 
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
 pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
@@ -103,15 +111,26 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         at: 0,
         count: 0,
     };
-    let mut games = Games::new(bytes, selection.variations);
     let torn =
         chunk.torn && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
+    let mut games = Games::new(bytes, selection.variations, options.strict_pgn)
+        .limited(options.max_record, torn);
     loop {
         let start = records.len();
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
-        if torn && game.end == bytes.len() {
+        decoded.last_game_open = !game.terminated && !game.stray && game.end == bytes.len();
+        if game.stray
+            && let Some(bad) = &game.bad
+        {
+            let reject = reject(chunk, &game, bad, None, decoded.records, &mut lines);
+            decoded.rejects.push(reject);
+            numbers.push((start, decoded.records));
+            decoded.records += 1;
+            continue;
+        }
+        if torn && game.end == bytes.len() && !game.is_too_long() {
             // Its last move may have lost a letter and still look like one.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
@@ -159,7 +178,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         numbers.push((start, decoded.records));
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
-            let reject = reject(chunk, &game, bad, number, decoded.records, &mut lines);
+            let reject = reject(chunk, &game, bad, Some(number), decoded.records, &mut lines);
             decoded.rejects.push(reject);
             decoded.records += 1;
         }
@@ -244,7 +263,7 @@ fn reject(
     chunk: &Chunk,
     game: &Game<'_>,
     bad: &BadGame,
-    number: u64,
+    number: Option<u64>,
     record: u64,
     lines: &mut Lines<'_>,
 ) -> Reject {
@@ -252,18 +271,22 @@ fn reject(
         Some(position) => format!("{} in {position}", bad.error),
         None => bad.error.to_string(),
     };
+    let end = match game.is_too_long() {
+        true => game.end.min(game.start + RAW_OF_TOO_LONG),
+        false => game.end,
+    };
     Reject {
         place: Place {
             file: Arc::clone(&chunk.file),
             line: Some(lines.up_to(bad.offset) + 1),
             offset: bad.offset as u64,
             record,
-            game: Some(number),
+            game: number,
             ply: Some(bad.ply.min(u16::MAX.into()) as u16),
         },
         reasons: bad.error.names(),
         message: Cow::Owned(message),
-        raw: chunk.bytes[game.start..game.end].trim_ascii().to_vec(),
+        raw: chunk.bytes[game.start..end].trim_ascii().to_vec(),
     }
 }
 

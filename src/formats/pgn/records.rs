@@ -19,6 +19,9 @@ pub(super) struct Wanted {
 /// Scores of mates: this, less the number of moves to the mate.
 const MATE_SCORE: i16 = 32000;
 
+/// Commands of comments are read up to here.
+const LONGEST_COMMAND: usize = 128;
+
 const NO_SCORE: i16 = i16::MIN;
 const NO_CLOCK: u32 = u32::MAX;
 
@@ -133,7 +136,9 @@ impl Records {
         if !text[..at].ends_with(b"[%") {
             return;
         }
-        let command = &text[at..lex::find2(text, at, b']', b'}')];
+        // Values are short; a search of the whole comment for each `[%` would cost its square.
+        let window = &text[..text.len().min(at + LONGEST_COMMAND)];
+        let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = command.strip_prefix(b"eval ") {
             if self.wanted.scores
                 && let (Some(row), Some(score)) = (row, score(value.trim_ascii()))
