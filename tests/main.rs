@@ -14,6 +14,8 @@ mod input;
 mod perft;
 /// PGN: replay, oddities, selection, damage.
 mod pgn;
+/// PGN: where games begin and end, what is no game, limits, work that grows with the input.
+mod pgn_structure;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.

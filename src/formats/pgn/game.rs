@@ -355,8 +355,8 @@ impl<'a> Games<'a> {
                 b'%' if self.begins_line() => self.at = lex::line_end(bytes, self.at),
                 b';' => self.at = lex::line_end(bytes, self.at),
                 b'{' => match lex::comment(bytes, self.at) {
-                    Comment::Closed(end) => self.at = end + 1,
-                    Comment::Open(_) => return true,
+                    Comment::Closed(end) if end - self.at < self.max_record => self.at = end + 1,
+                    _ => return true,
                 },
                 b'*' | b'0' | b'1' => match self.result() {
                     Some((_, len)) => self.at += len,
@@ -681,7 +681,12 @@ impl<'a> Games<'a> {
         lex::is_first_move(&self.bytes[self.at..])
             && (garbage
                 || state.depth == 0
-                    && (state.ply > 0 || state.number.is_some())
+                    && (state.ply > 0
+                        || state.tagless && state.number.is_some()
+                        || state
+                            .bad
+                            .as_ref()
+                            .is_some_and(|bad| bad.error.is_of_a_move()))
                     && self.follows_empty_line())
     }
 
@@ -929,6 +934,7 @@ impl<'a> Games<'a> {
         }
         let text = trim_signs(word);
         if is_null(text) {
+            self.at = start;
             self.null_move(end, state, records);
             return;
         }

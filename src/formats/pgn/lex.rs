@@ -103,10 +103,8 @@ fn begins_game_here(bytes: &[u8], start: usize) -> bool {
     }
     let window = &bytes[start.saturating_sub(REACH)..start];
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-    let Some(last) = window.iter().rposition(|byte| !blank(byte)) else {
-        return false;
-    };
-    let (before, blanks) = window.split_at(last + 1);
+    let last = window.iter().rposition(|byte| !blank(byte));
+    let (before, blanks) = window.split_at(last.map_or(0, |last| last + 1));
     let feeds = blanks.iter().filter(|&&byte| byte == b'\n').count();
     let line = last_line(before);
     let empty_line = feeds >= 2;

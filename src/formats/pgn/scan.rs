@@ -283,7 +283,8 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
 
     let foreign = text & !(blank | words | signs | dots);
     let odd_start = starts & !(letters | digits | dots);
-    let odd_number = text & number_ends & !(blank | dots);
+    // Without a dot it may be `0000`, a null move.
+    let odd_number = text & number_ends & !dots;
     let odd_dot = dots & !(number_ends | after_dot | after_edge);
     let odd_after_sign = (words | dots) & after_sign;
     let odd_after_dot = (digits | signs) & after_dot;
