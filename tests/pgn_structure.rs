@@ -605,19 +605,14 @@ fn busy() -> Duration {
         .map_or_else(|| BEGIN.elapsed(), Duration::from_nanos)
 }
 
-/// The best of several runs, with the search for places to cut at.
+/// What decoding and the search for places to cut at cost.
 fn cost(text: &[u8], options: &DecodeOptions) -> Duration {
-    (0..3)
-        .map(|_| {
-            let begin = busy();
-            let decoded = decode_with(text, options);
-            assert!(decoded.records <= text.len() as u64);
-            boundary(text, text.len(), true);
-            boundary(text, text.len(), false);
-            busy() - begin
-        })
-        .min()
-        .unwrap()
+    let begin = busy();
+    let decoded = decode_with(text, options);
+    assert!(decoded.records <= text.len() as u64);
+    boundary(text, text.len(), true);
+    boundary(text, text.len(), false);
+    busy() - begin
 }
 
 fn adverse(prefix: &str, unit: &str, len: usize) -> Vec<u8> {
@@ -654,11 +649,8 @@ fn the_work_grows_with_the_text() {
         ..options()
     };
     for (prefix, unit) in ADVERSE {
-        for variations in [false, true] {
-            let options = games(variations);
-            let ratio = is_linear(prefix, unit, 1 << 16, &options);
-            assert_eq!(ratio, None, "{prefix:?} {unit:?} {variations}");
-        }
+        let ratio = is_linear(prefix, unit, 1 << 16, &games(unit.contains('(')));
+        assert_eq!(ratio, None, "{prefix:?} {unit:?}");
     }
 }
 

@@ -259,6 +259,8 @@ pub struct Games<'a> {
     scan: Scan,
     /// Moves to scan at once.
     enough: usize,
+    /// The end of a word that the quick way could not play; before it, nothing is scanned again.
+    slow_until: usize,
     /// The part of a line, up to its end, in which no line feed was found.
     line: Range<usize>,
 }
@@ -304,6 +306,7 @@ impl<'a> Games<'a> {
             bits: Bmi2::detect(),
             scan: Scan::default(),
             enough: ENOUGH,
+            slow_until: 0,
             line: 0..0,
         }
     }
@@ -627,6 +630,7 @@ impl<'a> Games<'a> {
                 && state.bad.is_none()
                 && state.depth == 0
                 && (state.ply > 0 || !state.tagless)
+                && self.at >= self.slow_until
             {
                 self.main_line(state, records, limit);
             }
@@ -730,6 +734,7 @@ impl<'a> Games<'a> {
                 else {
                     self.at = at;
                     self.enough = FEW;
+                    self.slow_until = end as usize;
                     commands = [].iter().peekable();
                     more = false;
                     break;
