@@ -299,3 +299,74 @@ fn decided(bytes: &[u8], at_end: bool) -> usize {
         bytes.len().saturating_sub(REACH)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_goes_on_at_the_first_boundary() {
+        let text =
+            b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n1. c4 *\n[Event \"c\"]\n\n*\n";
+        let starts = [22, 43, 51];
+        for from in 0..text.len() {
+            let next = starts.iter().copied().find(|&start| start >= from);
+            assert_eq!(resume(text, from, true), next, "{from}");
+            // Later bytes could change everything here.
+            assert_eq!(resume(text, from, false), None);
+        }
+        let long = [&text[..], &vec![b' '; REACH]].concat();
+        assert_eq!(resume(&long, 23, false), Some(43));
+        for start in starts {
+            assert_eq!(boundary(text, start, true), Some(start));
+            assert_eq!(boundary(&long, start, false), Some(start));
+        }
+    }
+
+    #[test]
+    fn braces_are_those_around_a_place_in_any_order() {
+        let mut text = vec![b' '; 3 * REACH];
+        for (at, brace) in [
+            (10, b'{'),
+            (20, b'}'),
+            (REACH + 30, b'{'),
+            (3 * REACH - 5, b'}'),
+        ] {
+            text[at] = brace;
+        }
+        let places = [
+            0,
+            11,
+            15,
+            20,
+            21,
+            500,
+            REACH + 20,
+            REACH + 21,
+            REACH + 31,
+            2 * REACH,
+            3 * REACH - 6,
+        ];
+        let plain = |at: usize| {
+            let after = text[at..text.len().min(at + REACH)].iter();
+            let before = text[at.saturating_sub(REACH)..at].iter();
+            let is_brace = |byte: &&u8| matches!(byte, b'{' | b'}');
+            let closes = after.copied().find(|byte| is_brace(&byte)) == Some(b'}');
+            (
+                closes,
+                before.copied().rev().find(|byte| is_brace(&byte)) == Some(b'}'),
+            )
+        };
+        let ask = |places: &[usize]| {
+            let mut braces = Braces::new(&text);
+            for &at in places {
+                let found = (braces.closes_after(at), braces.closed_before(at));
+                assert_eq!(found, plain(at), "{at}");
+            }
+        };
+        ask(&places);
+        let mut backwards = places;
+        backwards.reverse();
+        ask(&backwards);
+    }
+}

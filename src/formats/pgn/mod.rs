@@ -11,8 +11,13 @@
 //!
 //! Byte order marks, CR LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
 //! in SAN that is disambiguated too much or just by the rules, with or without check signs, `=`, `e.p.` or
-//! move numbers, castling with letters or zeros; null moves (`--`, `Z0`); games with any of tags, moves
-//! and result missing, and without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
+//! without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//!
+//! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not have but files do: null moves
+//! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, closing braces too many, words
+//! such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation in
+//! ASCII or Unicode, and blanks of Unicode.
 //!
 //! A capture has an `x` and nothing else has: a move that disagrees with the board about that is illegal
 //! here, for it is wrong about more than its spelling. Chess960 is told by its `FEN`; other variants are
@@ -20,8 +25,13 @@
 //!
 //! ## Where a game begins
 //!
-//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, and
-//! after a result. [`boundary`] says what holds within comments, and why files can be cut there.
+//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, at
+//! tags after an empty line that repeat the name of a tag before it, at move number 1 of White after moves and an
+//! empty line, and after a result. [`boundary`] says what holds within comments, and why files can be cut there.
+//!
+//! Text with neither tags nor a move is no game: what a game has left over after its result is passed over;
+//! prose, and moves that go on after a result, are one reject without a position. So is a game longer than
+//! [`DecodeOptions::max_record`]; reading goes on at the next [`boundary`] that many bytes after its beginning.
 
 mod game;
 mod lex;
