@@ -20,6 +20,8 @@ mod mate;
 mod perft;
 /// PGN: replay, oddities, selection, damage.
 mod pgn;
+/// PGN: where games begin and end, what is no game, limits, work that grows with the input.
+mod pgn_structure;
 /// Threads, chunks, arrival, damage: nothing of it changes what is counted.
 mod pipeline;
 /// Every slider algorithm against the ray walk.

@@ -446,9 +446,10 @@ fn games_begin_where_they_begin() {
         ("", 0, 0),
         ("\n\n \r\n", 0, 0),
         ("\u{FEFF}", 0, 0),
-        ("*\n", 1, 1),
-        ("1-0\n\n0-1\n", 2, 2),
-        ("{only a comment} *\n", 1, 1),
+        // Neither tags nor a move: no game.
+        ("*\n", 0, 0),
+        ("1-0\n\n0-1\n", 0, 0),
+        ("{only a comment} *\n", 0, 0),
         ("1. e4 e5 1-0 {trailing} \n", 1, 3),
         ("1. e4 e5\n\n[White \"x\"]\n\n1. d4\n", 2, 5),
         ("[Event \"a\"]\n[Event \"b\"]\n", 2, 2),

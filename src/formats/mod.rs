@@ -323,6 +323,8 @@ pub struct Decoded {
     pub dropped_en_passants: u64,
     /// Games and positions that were not selected.
     pub left_out: pgn::LeftOutBy,
+    /// Whether the last game reaches to the end of the chunk without a result token, not even `*`.
+    pub last_game_open: bool,
     /// What is known of each game, where it is wanted.
     pub game_rows: Vec<pgn::GameRow>,
     /// What a boards file's chunk says about the file as a whole.

@@ -4,16 +4,30 @@
 //! [`Scan`] many moves ahead; everything else goes through [`Games::token`], one byte class at a time. A
 //! game that cannot be read further is followed to its end with the same eyes, so that the next game begins
 //! where it would have begun anyway.
+//!
+//! What has neither tags nor a move is no game. Leftovers of a game (a second result, closing signs, a
+//! variation after the result) are passed over; any other text is one [`BadGame`] without a position.
 
 use super::lex::{self, Comment};
 use super::records::Records;
 use super::replay::{Board, Refused, San};
-use super::scan::Scan;
+use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Tags, Variant};
 use crate::chess::Position;
 use crate::chess::fen::{self, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
 use crate::simd::bmi2::Bmi2;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Deeper variations than these are not read.
+const DEEPEST: u32 = 1000;
+/// Games of more plies are not read: numbers of plies have sixteen bits, and no rules allow as many.
+const MOST_PLIES: u32 = u16::MAX as u32;
+/// Moves that are scanned at once after one that the quick way could not play.
+const FEW: usize = 8;
+/// Letters of a token that a message repeats.
+const SHOWN: usize = 60;
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,9 +102,29 @@ pub enum GameError {
     /// A tag without end, last in the text.
     #[error("the tag pair is cut off by the end of the text")]
     OpenTag,
+    /// More variations within variations than anybody writes.
+    #[error("more than {DEEPEST} variations within one another")]
+    VariationTooDeep,
+    /// More moves than any game can have.
+    #[error("more than {MOST_PLIES} half-moves")]
+    TooManyMoves,
+    /// Moves that go on from a position that nothing gives.
+    #[error("the moves begin with number {0}, and no tag gives the position before them")]
+    NoStart(u32),
+    /// A game of more bytes than one may have.
+    #[error("longer than {0} bytes; --max-record allows more")]
+    TooLong(usize),
+    /// Text of two bytes per letter.
+    #[error("the text is UTF-16; convert it to UTF-8")]
+    Utf16,
 }
 
 impl GameError {
+    /// Whether it blames a move that can be read.
+    fn is_of_a_move(&self) -> bool {
+        matches!(self, Self::Illegal(_) | Self::Ambiguous(_))
+    }
+
     /// Stable names in snake case, for counting rejects by reason.
     pub fn names(&self) -> Vec<&'static str> {
         vec![match self {
@@ -104,6 +138,11 @@ impl GameError {
             Self::OpenVariation => "open_variation",
             Self::CutOff => "cut_off",
             Self::OpenTag => "open_tag",
+            Self::VariationTooDeep => "variation_too_deep",
+            Self::TooManyMoves => "too_many_moves",
+            Self::NoStart(_) => "moves_after_result",
+            Self::TooLong(_) => "record_too_long",
+            Self::Utf16 => "utf16",
         }]
     }
 }
@@ -134,6 +173,10 @@ pub struct Game<'a> {
     pub plies: u32,
     /// The result token at its end; `None` where it is missing or `*`.
     pub outcome: Option<Outcome>,
+    /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
+    pub terminated: bool,
+    /// Whether it is no game but other text, which [`Game::bad`] explains: prose, or moves behind a result.
+    pub stray: bool,
     /// The last position of the main line, if the game had one.
     pub last: Option<Position>,
     /// What stopped the reading.
@@ -145,6 +188,12 @@ impl Game<'_> {
     pub fn result(&self) -> Option<Outcome> {
         self.outcome
             .or_else(|| Outcome::from_token(self.tags.get("Result")?))
+    }
+
+    /// Whether it has more bytes than a record may have.
+    pub(super) fn is_too_long(&self) -> bool {
+        let bad = self.bad.as_ref();
+        bad.is_some_and(|bad| matches!(bad.error, GameError::TooLong(_)))
     }
 }
 
@@ -171,7 +220,8 @@ static CLASS: [Class; 256] = {
     }
     fill(&mut table, b" \t\r\n\x0B\x0C", Class::Blank);
     fill(&mut table, b"0123456789", Class::Digit);
-    fill(&mut table, b"abcdefghNBRQKOPZop", Class::Move);
+    fill(&mut table, b"abcdefghijklmnopqrstuvwxyz", Class::Move);
+    fill(&mut table, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", Class::Move);
     fill(&mut table, b"{", Class::Open);
     fill(&mut table, b".!?+#=/~<>^_|,", Class::Glyph);
     fill(&mut table, b"-", Class::Dash);
@@ -195,20 +245,32 @@ struct Line {
 pub struct Games<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Whether an empty line or the beginning of the text came after the last game.
-    after_blank: bool,
     variations: bool,
+    /// Whether only what the standard allows is read.
+    strict: bool,
+    /// The longest game in bytes.
+    max_record: usize,
+    /// Whether the text breaks off, so that a last bit of it may have been a game.
+    torn: bool,
     lines: Vec<Line>,
     /// Whether main lines are scanned; variations need to know of every token.
     quick: bool,
     bits: Option<Bmi2>,
     scan: Scan,
+    /// Moves to scan at once.
+    enough: usize,
+    /// The end of a word that the quick way could not play; before it, nothing is scanned again.
+    slow_until: usize,
+    /// The part of a line, up to its end, in which no line feed was found.
+    line: Range<usize>,
 }
 
 /// What ends the reading of movetext.
+#[derive(PartialEq, Eq)]
 enum End {
     Result(Option<Outcome>),
     NextGame,
+    TooLong,
 }
 
 /// The game being read.
@@ -221,22 +283,39 @@ struct State {
     record_before: Option<usize>,
     /// Nesting of variations, skipped or walked.
     depth: u32,
+    /// Whether no tag came before.
+    tagless: bool,
+    /// The first move number, and whether it is Black's.
+    number: Option<(u32, bool)>,
     bad: Option<Box<BadGame>>,
 }
 
 impl<'a> Games<'a> {
-    /// The games of a text; `variations` records the positions of variations, too.
-    pub fn new(bytes: &'a [u8], variations: bool) -> Self {
+    /// The games of a text; `variations` records the positions of variations, too, and `strict` refuses
+    /// what the standard does not allow.
+    pub fn new(bytes: &'a [u8], variations: bool, strict: bool) -> Self {
         Self {
             bytes,
             at: 0,
-            after_blank: true,
             variations,
+            strict,
+            max_record: usize::MAX,
+            torn: false,
             lines: Vec::new(),
             quick: !variations,
             bits: Bmi2::detect(),
             scan: Scan::default(),
+            enough: ENOUGH,
+            slow_until: 0,
+            line: 0..0,
         }
+    }
+
+    /// With the longest game in bytes, and whether the text breaks off at its end.
+    pub(super) fn limited(mut self, max_record: usize, torn: bool) -> Self {
+        self.max_record = max_record;
+        self.torn = torn;
+        self
     }
 
     #[inline(always)]
@@ -267,37 +346,29 @@ impl<'a> Games<'a> {
         feeds >= 2
     }
 
-    /// Passes what may stand between games; whether a game begins here.
+    /// Passes what may stand between games; whether something else is here.
     fn find_game(&mut self) -> bool {
-        let mut feeds = 0;
+        let bytes = self.bytes;
         while let Some(byte) = self.peek() {
             match byte {
-                b'\n' => {
-                    feeds += 1;
-                    self.after_blank |= feeds >= 2;
-                    self.at += 1;
-                }
-                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' | b' ' | b'\t' | b'\r' => self.at += 1,
                 // Byte order mark, end-of-file marks and other leftovers of tools.
-                0xEF if self.bytes[self.at..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
-                0xFF | 0x1A | 0x00 => self.at += 1,
-                b'%' if self.begins_line() => self.at = lex::line_end(self.bytes, self.at),
-                b';' => self.at = lex::line_end(self.bytes, self.at),
-                b'{' => {
-                    feeds = 0;
-                    self.at = match lex::comment(self.bytes, self.at) {
-                        Comment::Closed(end) => end + 1,
-                        Comment::Open(end) => end,
-                    };
-                }
-                b'[' => return true,
-                b'*' | b'0' | b'1' if !self.after_blank && self.result().is_some() => {
-                    feeds = 0;
-                    let (_, len) = self.result().unwrap_or((None, 1));
-                    self.at += len;
-                }
-                b')' | b'!' | b'?' | b'+' | b'#' | b'=' if !self.after_blank => self.at += 1,
-                b'$' if !self.after_blank => {
+                0xEF if bytes[self.at..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
+                0xFF | 0x1A | 0x00 if !is_utf16(&bytes[self.at..]) => self.at += 1,
+                b'%' if self.begins_line() => self.at = lex::line_end(bytes, self.at),
+                b';' => self.at = lex::line_end(bytes, self.at),
+                b'{' => match lex::comment(bytes, self.at) {
+                    Comment::Closed(end) if end - self.at < self.max_record => self.at = end + 1,
+                    _ => return true,
+                },
+                b'*' | b'0' | b'1' => match self.result() {
+                    Some((_, len)) => self.at += len,
+                    None => return true,
+                },
+                b')' | b'!' | b'?' | b'+' | b'#' | b'=' | b'.' | b',' => self.at += 1,
+                b'}' if !self.strict => self.at += 1,
+                b'-' if !bytes[self.at..].starts_with(b"--") => self.at += 1,
+                b'$' => {
                     self.at += 1;
                     self.skip_digits();
                 }
@@ -315,15 +386,27 @@ impl<'a> Games<'a> {
 
     /// The result token here, and its length.
     fn result(&self) -> Option<(Option<Outcome>, usize)> {
-        result(&self.bytes[self.at..])
+        result(&self.bytes[self.at..], self.strict)
+    }
+
+    /// The end of the line that `at` lies in.
+    fn line_end(&mut self, at: usize) -> usize {
+        // Many games may stand in one line.
+        if !self.line.contains(&at) {
+            self.line = at..lex::line_end(self.bytes, at);
+        }
+        self.line.end
     }
 
     /// Reads the tag section that begins here, if one does.
     fn tag_section(&mut self) -> Tags<'a> {
         let start = self.at;
         let mut end = start;
-        let mut first: Option<&[u8]> = None;
-        let mut empty_line = false;
+        let mut has_event = false;
+        // Line feeds after the last tag.
+        let mut feeds = 0;
+        // Names of tags, once an empty line follows them.
+        let mut names = HashSet::new();
         let bytes = self.bytes;
         let mut marked = tags::Marked::default();
         loop {
@@ -333,34 +416,37 @@ impl<'a> Games<'a> {
                     let mut line = lex::find2(bytes, self.at + 1, b'\n', b'[');
                     if bytes.get(line) == Some(&b'[') {
                         marked.crowd();
-                        line = lex::line_end(bytes, line);
+                        line = self.line_end(line);
                     }
-                    if empty_line {
-                        let name = tags::name(&bytes[self.at..line]);
-                        if name == b"Event" || Some(name) == first.map(tags::name) {
+                    let is_event = bytes[self.at..].starts_with(b"[Event ");
+                    let empty_line = feeds >= 2;
+                    if (is_event || empty_line) && end > start {
+                        if is_event && (empty_line || has_event) || lex::begins_game(bytes, self.at)
+                        {
                             break;
                         }
-                    } else if first.is_some() && bytes[self.at..].starts_with(b"[Event ") {
-                        let section = Tags::new(&bytes[start..end], marked);
-                        if section.get("Event").is_some() {
-                            break;
+                        if empty_line {
+                            if names.is_empty() {
+                                add_names(bytes, start, &mut names, false);
+                            }
+                            if add_names(bytes, self.at, &mut names, true) {
+                                break;
+                            }
                         }
                     }
+                    has_event |= is_event;
                     let text = &bytes[self.at..line];
-                    first.get_or_insert(text);
                     marked.look(text, self.at - start);
                     let moves = tags::moves_after(text);
                     self.at = moves.map_or(line, |len| self.at + len);
                     end = self.at;
-                    empty_line = false;
+                    feeds = 0;
                     if moves.is_some() {
                         break;
                     }
                 }
                 Some(b'\n') => {
-                    empty_line = bytes.get(self.at + 1).is_some_and(|byte| {
-                        *byte == b'\n' || bytes[self.at + 1..].starts_with(b"\r\n")
-                    }) || empty_line;
+                    feeds += 1;
                     self.at += 1;
                 }
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
@@ -374,18 +460,37 @@ impl<'a> Games<'a> {
 
     /// Reads the next game and records its positions; `None` at the end of the text.
     pub(super) fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
-        if !self.find_game() {
-            return None;
+        loop {
+            if !self.find_game() {
+                return None;
+            }
+            let game = self.game(records);
+            if game.is_some() {
+                return game;
+            }
         }
+    }
+
+    /// Reads the game that begins here; `None` where it is only what a game has left over.
+    fn game(&mut self, records: &mut Records) -> Option<Game<'a>> {
+        let bytes = self.bytes;
         let start = self.at;
-        let tags = self.tag_section();
+        let first_record = records.len();
+        let utf16 = is_utf16(&bytes[start..]);
+        let tags = match utf16 {
+            true => Tags::new(&[], tags::Marked::default()),
+            false => self.tag_section(),
+        };
+        let board = Board::new(&Position::standard());
         let mut state = State {
-            board: Board::new(&Position::standard()),
-            before: Board::new(&Position::standard()),
+            board,
+            before: board,
             ply: 0,
             record: None,
             record_before: None,
             depth: 0,
+            tagless: !tags.has_any(),
+            number: None,
             bad: None,
         };
         let mut has_start = false;
@@ -408,32 +513,68 @@ impl<'a> Games<'a> {
                 }));
             }
         }
-        if state.bad.is_none() && tags.is_cut_off() && self.at == self.bytes.len() {
-            state.bad = Some(Box::new(BadGame {
+        if utf16 {
+            self.at += 2;
+            self.refuse(&mut state, GameError::Utf16, start);
+        } else if self.at == bytes.len() && tags.is_cut_off() {
+            state.bad.get_or_insert(Box::new(BadGame {
                 error: GameError::OpenTag,
                 offset: start,
                 ply: 0,
                 position: None,
             }));
         }
-        let end = self.movetext(&mut state, records, tags.is_empty());
+        let end = self.movetext(&mut state, records, start);
         if state.depth > 0 || !self.lines.is_empty() {
             self.refuse(&mut state, GameError::OpenVariation, self.at);
             if let Some(main) = self.lines.drain(..).next() {
                 (state.board, state.ply) = (main.board, main.ply);
             }
         }
-        let outcome = match end {
-            End::Result(outcome) => outcome,
-            End::NextGame => None,
-        };
-        self.after_blank = false;
+        let mut stray = false;
+        if end == End::TooLong || self.at - start > self.max_record {
+            let rest = &bytes[start..];
+            self.at = start + lex::resume(rest, self.max_record, true).unwrap_or(rest.len());
+            records.truncate(first_record);
+            has_start = false;
+            state.ply = 0;
+            state.bad = Some(Box::new(BadGame {
+                error: GameError::TooLong(self.max_record),
+                offset: start,
+                ply: 0,
+                position: None,
+            }));
+        } else if state.tagless && state.ply == 0 {
+            // No move was played, so that there is no position either.
+            records.truncate(first_record);
+            has_start = false;
+            let cut_off = self.torn && self.at == bytes.len();
+            if state.bad.is_none() {
+                let error = match tags.is_empty() {
+                    _ if cut_off => GameError::CutOff,
+                    true => return None,
+                    false => GameError::Token(shown(&bytes[start..])),
+                };
+                self.refuse(&mut state, error, start);
+            }
+            if let Some(bad) = &mut state.bad {
+                stray = !cut_off && !bad.error.is_of_a_move();
+                if stray {
+                    bad.position = None;
+                }
+            }
+        }
         Some(Game {
             start,
             end: self.at,
             tags,
             plies: state.ply,
-            outcome,
+            outcome: match end {
+                End::Result(outcome) => outcome,
+                End::NextGame | End::TooLong => None,
+            },
+            terminated: matches!(end, End::Result(_)),
+            stray,
             last: has_start.then(|| state.board.position()),
             bad: state.bad,
         })
@@ -458,53 +599,114 @@ impl<'a> Games<'a> {
         state.bad.is_none() && (state.depth == 0 || self.variations)
     }
 
-    /// Reads movetext to the end of the game. `tagless` says that no tag section came before.
-    fn movetext(&mut self, state: &mut State, records: &mut Records, tagless: bool) -> End {
+    /// Reads movetext to the end of the game that begins at `start`.
+    fn movetext(&mut self, state: &mut State, records: &mut Records, start: usize) -> End {
+        let bytes = self.bytes;
+        let limit = start.saturating_add(self.max_record);
+        // Whether this is no game so far: results mean nothing then.
+        let mut garbage = state
+            .bad
+            .as_ref()
+            .is_some_and(|bad| bad.error == GameError::Utf16);
         // A first line that is garbage may have been a tag: those that follow then belong to this game.
         let mut headless = false;
         loop {
-            if self.quick && state.bad.is_none() && state.depth == 0 {
-                self.main_line(state, records);
+            while self
+                .peek()
+                .is_some_and(|byte| CLASS[byte as usize] == Class::Blank)
+            {
+                self.at += 1;
+            }
+            if self.at > limit {
+                return End::TooLong;
+            }
+            if self.at > start
+                && self.peek() == Some(b'1')
+                && self.begins_again(state, garbage && !headless)
+            {
+                return End::NextGame;
+            }
+            if self.quick
+                && state.bad.is_none()
+                && state.depth == 0
+                && (state.ply > 0 || !state.tagless)
+                && self.at >= self.slow_until
+            {
+                self.main_line(state, records, limit);
             }
             let Some(byte) = self.peek() else {
                 return End::NextGame;
             };
             match byte {
                 b'[' if self.begins_line() => {
-                    let event = self.bytes[self.at..].starts_with(b"[Event ");
+                    let event = bytes[self.at..].starts_with(b"[Event ");
                     if !headless || event || self.follows_empty_line() {
                         return End::NextGame;
                     }
-                    self.at = lex::line_end(self.bytes, self.at);
+                    garbage = false;
+                    self.at = lex::line_end(bytes, self.at);
                 }
-                b'*' | b'0' | b'1' if state.depth == 0 => match self.result() {
-                    Some((outcome, len)) => {
-                        self.at += len;
-                        return End::Result(outcome);
+                b'*' | b'0' | b'1' | 0xC2 | 0xBD if state.depth == 0 && !garbage => {
+                    match self.result() {
+                        Some((outcome, len)) => {
+                            self.at += len;
+                            return End::Result(outcome);
+                        }
+                        None => self.token(byte, state, records),
                     }
-                    None => self.token(byte, state, records),
-                },
+                }
                 _ => {
+                    let was_good = state.bad.is_none();
+                    let token = self.at;
                     self.token(byte, state, records);
-                    headless |= tagless && state.ply == 0 && state.bad.is_some();
+                    if was_good && state.bad.is_some() && state.tagless && state.ply == 0 {
+                        garbage = state.number.is_none()
+                            && state
+                                .bad
+                                .as_ref()
+                                .is_some_and(|bad| matches!(bad.error, GameError::Token(_)));
+                        let line = &bytes[token..lex::line_end(bytes, token)];
+                        headless = garbage && line.trim_ascii_end().ends_with(b"]");
+                    }
                 }
             }
         }
     }
 
+    /// Whether the move number here begins a game without tags: the first number once more, after an empty
+    /// line. After `garbage` it may begin any line.
+    fn begins_again(&self, state: &State, garbage: bool) -> bool {
+        if self.at == 0 || self.bytes[self.at - 1] != b'\n' {
+            return false;
+        }
+        if lex::begins_game(self.bytes, self.at) {
+            return true;
+        }
+        lex::is_first_move(&self.bytes[self.at..])
+            && (garbage
+                || state.depth == 0
+                    && (state.ply > 0
+                        || state.tagless && state.number.is_some()
+                        || state
+                            .bad
+                            .as_ref()
+                            .is_some_and(|bad| bad.error.is_of_a_move()))
+                    && self.follows_empty_line())
+    }
+
     /// The moves of the main line, as far as they and what stands between them need no thought.
-    fn main_line(&mut self, state: &mut State, records: &mut Records) {
+    fn main_line(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         match self.bits {
             Some(bits) => bits.enter(
                 #[inline(always)]
-                || self.main_line_with(state, records),
+                || self.main_line_with(state, records, limit),
             ),
-            None => self.main_line_with(state, records),
+            None => self.main_line_with(state, records, limit),
         }
     }
 
     #[inline(always)]
-    fn main_line_with(&mut self, state: &mut State, records: &mut Records) {
+    fn main_line_with(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         let bytes = self.bytes;
         let commands = records.commands_wanted();
         let mut board = state.board;
@@ -514,9 +716,13 @@ impl<'a> Games<'a> {
         let mut more = true;
         while more {
             self.scan.clear();
-            let (end, stops) = self.scan.fill(bytes, self.at, commands);
+            let (end, stops) = self.scan.fill(bytes, self.at, commands, self.enough);
+            if ply as usize + self.scan.starts().len() > MOST_PLIES as usize {
+                break;
+            }
+            self.enough = (2 * self.enough).min(ENOUGH);
             self.at = end;
-            more = !stops;
+            more = !stops && end <= limit;
             let mut commands = self.scan.commands.iter().peekable();
             let moves = self.scan.starts().iter().zip(self.scan.ends());
             for (number, (&start, &end)) in moves.enumerate() {
@@ -527,6 +733,8 @@ impl<'a> Games<'a> {
                 let Some((next, bits)) = quick_move(bytes, at, (end - start) as usize, board)
                 else {
                     self.at = at;
+                    self.enough = FEW;
+                    self.slow_until = end as usize;
                     commands = [].iter().peekable();
                     more = false;
                     break;
@@ -552,25 +760,8 @@ impl<'a> Games<'a> {
         let bytes = self.bytes;
         let start = self.at;
         match CLASS[byte as usize] {
-            Class::Blank => {
-                self.at += 1;
-                if byte == b'\n' && self.peek() == Some(b'%') {
-                    self.at = lex::line_end(bytes, self.at);
-                }
-            }
-            Class::Digit => {
-                let zeros = self.word_end(start);
-                let castles = matches!(trim_signs(&bytes[start..zeros]), b"0-0" | b"0-0-0");
-                if castles {
-                    self.san(zeros, state, records);
-                } else {
-                    self.skip_digits();
-                    if let Some((_, len)) = result(&bytes[start..]) {
-                        // Within a variation.
-                        self.at = start + len;
-                    }
-                }
-            }
+            Class::Blank => self.at += 1,
+            Class::Digit => self.number(state, records),
             Class::Move => {
                 let end = self.word_end(start);
                 self.san(end, state, records);
@@ -587,26 +778,66 @@ impl<'a> Games<'a> {
                     self.at = end;
                 }
             },
-            Class::Glyph => self.at += 1,
-            Class::Dash => {
-                if bytes[start..].starts_with(b"--") {
-                    self.at += 2;
-                    self.null_move(start, state, records);
-                } else {
-                    self.at += 1;
-                }
+            Class::Glyph if self.strict && !matches!(byte, b'.' | b'!' | b'?') => {
+                self.refuse_token(state, start + 1);
             }
-            Class::Other => self.mark(byte, state),
+            Class::Glyph => self.at += 1,
+            Class::Dash if bytes[start..].starts_with(b"--") => {
+                self.null_move(start + 2, state, records);
+            }
+            Class::Dash if self.strict => self.refuse_token(state, start + 1),
+            Class::Dash => self.at += 1,
+            Class::Other => self.odd(byte, state, records),
         }
     }
 
-    /// Tokens of one odd byte.
-    fn mark(&mut self, byte: u8, state: &mut State) {
+    /// A move number, or what else begins with a digit.
+    fn number(&mut self, state: &mut State, records: &mut Records) {
+        let bytes = self.bytes;
+        let start = self.at;
+        let rest = &bytes[start..];
+        if rest.starts_with(b"0-0") {
+            let word = &rest[..word_len(&rest[..rest.len().min(16)])];
+            let castles = without_result(word).unwrap_or(word);
+            if matches!(trim_signs(castles), b"0-0" | b"0-0-0") {
+                self.san(start + castles.len(), state, records);
+                return;
+            }
+        }
+        if rest.starts_with(b"0000") && !rest.get(4).is_some_and(u8::is_ascii_alphanumeric) {
+            self.null_move(start + 4, state, records);
+            return;
+        }
+        self.skip_digits();
+        if let Some((_, len)) = result(rest, self.strict) {
+            // Within a variation.
+            self.at = start + len;
+        } else if state.number.is_none() && state.ply == 0 && state.depth == 0 {
+            let digits = &bytes[start..self.at];
+            let number = digits.iter().fold(0u32, |number, digit| {
+                number
+                    .saturating_mul(10)
+                    .saturating_add(u32::from(digit - b'0'))
+            });
+            let after = &bytes[self.at..];
+            let dots = after.strip_prefix(b".").unwrap_or(after).trim_ascii_start();
+            let black = after.starts_with("…".as_bytes()) || dots.starts_with(b"..");
+            if after.starts_with(b".") || black {
+                state.number = Some((number, black));
+            }
+        }
+    }
+
+    /// Tokens that begin with an odd byte.
+    fn odd(&mut self, byte: u8, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
         let start = self.at;
         match byte {
             b'(' => {
                 self.at += 1;
+                if state.depth == DEEPEST {
+                    self.refuse(state, GameError::VariationTooDeep, start);
+                }
                 if self.variations && state.bad.is_none() {
                     self.lines.push(Line {
                         board: state.board,
@@ -621,7 +852,7 @@ impl<'a> Games<'a> {
                     state.record = None;
                     state.record_before = None;
                 }
-                state.depth += 1;
+                state.depth = state.depth.saturating_add(1);
             }
             b')' => {
                 self.at += 1;
@@ -642,65 +873,104 @@ impl<'a> Games<'a> {
             }
             b'*' => self.at += 1,
             0xEF if bytes[start..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
-            // No-break space, ellipsis.
-            0xC2 if bytes[start..].starts_with(b"\xC2\xA0") => self.at += 2,
-            0xE2 if bytes[start..].starts_with("…".as_bytes()) => self.at += 3,
-            0xA0 | 0xFF | 0x1A | 0x00 => self.at += 1,
+            0xFF | 0x1A | 0x00 => self.at += 1,
+            b'@' if bytes[start..].starts_with(b"@@@@") => {
+                self.null_move(start + 4, state, records);
+            }
+            _ if is_figurine(&bytes[start..]) => {
+                let end = self.word_end(start);
+                self.san(end, state, records);
+            }
+            b'}' if !self.strict => self.at += 1,
+            0x80.. if !self.strict => match symbol(&bytes[start..]) {
+                Some(len) => self.at += len,
+                None => self.refuse_token(state, start + 1),
+            },
             _ => {
                 let end = self.word_end(start).max(start + 1);
-                self.at = end;
-                if self.plays(state) {
-                    let token = String::from_utf8_lossy(&bytes[start..end]).into_owned();
-                    self.refuse(state, GameError::Token(token), start);
-                }
+                self.refuse_token(state, end);
             }
         }
     }
 
     /// The end of the word at `at`: a move or what stands in the place of one.
     fn word_end(&self, at: usize) -> usize {
-        let stops = |byte: &u8| byte.is_ascii_whitespace() || b"{}();[]$*,".contains(byte);
-        let rest = &self.bytes[at..];
-        let len = rest.iter().position(stops).unwrap_or(rest.len());
-        // A promotion in parentheses.
-        match rest[len..] {
-            [b'(', b'N' | b'B' | b'R' | b'Q', b')', ..] => at + len + 3,
-            _ => at + len,
+        at + word_len(&self.bytes[at..])
+    }
+
+    /// Refuses the token that ends at `end`, unless it is passed over anyway.
+    #[cold]
+    fn refuse_token(&mut self, state: &mut State, end: usize) {
+        let start = self.at;
+        self.at = end;
+        if self.plays(state) {
+            let token = shown(&self.bytes[start..]);
+            self.refuse(state, GameError::Token(token), start);
         }
+    }
+
+    /// Whether a move may be played from here; refuses it where that is known without looking at it.
+    fn may_move(&mut self, start: usize, state: &mut State) -> bool {
+        let error = match state.number {
+            Some((number, black))
+                if state.tagless && state.ply == 0 && state.depth == 0 && (number > 1 || black) =>
+            {
+                GameError::NoStart(number)
+            }
+            _ if state.ply >= MOST_PLIES => GameError::TooManyMoves,
+            _ => return true,
+        };
+        self.refuse(state, error, start);
+        false
     }
 
     /// Plays the move that ends at `end`.
     fn san(&mut self, end: usize, state: &mut State, records: &mut Records) {
         let start = self.at;
         self.at = end;
+        let word = &self.bytes[start..end];
         if !self.plays(state) {
+            if state.depth == 0
+                && let Some(word) = without_result(word)
+            {
+                self.at = start + word.len();
+            }
             return;
         }
-        let text = trim_signs(&self.bytes[start..end]);
-        match text {
-            // Suffix of the move before; novelty and diagram marks.
-            b"e.p." | b"ep" | b"e.p" | b"N" | b"D" => return,
-            b"Z0" => return self.null_move(start, state, records),
-            _ => {}
+        let text = trim_signs(word);
+        if is_null(text) {
+            self.at = start;
+            self.null_move(end, state, records);
+            return;
+        }
+        if is_remark(text) {
+            if self.strict {
+                self.at = start;
+                self.refuse_token(state, end);
+            }
+            return;
+        }
+        if !self.may_move(start, state) {
+            return;
         }
         let board = state.board;
-        let quick = (text.len() >= 2 && text.len() <= 8)
-            .then(|| {
-                let mut word = [0; 8];
-                word[..text.len()].copy_from_slice(text);
-                San::decode(u64::from_le_bytes(word), text.len())
-            })
-            .flatten();
-        let played = quick
-            .map_or(Err(Refused::Syntax), |san| board.play(san))
-            .or_else(|_| board.play_spelled(text));
+        let mut played = play(board, text, self.strict);
+        if matches!(played, Err(Refused::Syntax)) && !self.strict {
+            // A result, a remark or an evaluation without a blank before it.
+            if let Some(word) = without_result(word) {
+                played = play(board, trim_remarks(word), false);
+                self.at = start + word.len();
+            } else if trim_remarks(text).len() < text.len() {
+                played = play(board, trim_remarks(text), false);
+            }
+        }
         match played {
             Ok((board, bits)) => {
                 records.played(state.record, bits);
                 self.step(board, state, records);
             }
             Err(refused) => {
-                let token = String::from_utf8_lossy(&self.bytes[start..end]).into_owned();
+                let token = shown(&self.bytes[start..]);
                 let error = match refused {
                     Refused::Illegal => GameError::Illegal(token),
                     Refused::Ambiguous => GameError::Ambiguous(token),
@@ -711,14 +981,21 @@ impl<'a> Games<'a> {
         }
     }
 
-    fn null_move(&mut self, start: usize, state: &mut State, records: &mut Records) {
-        if !self.plays(state) {
+    /// A null move, which ends at `end`.
+    fn null_move(&mut self, end: usize, state: &mut State, records: &mut Records) {
+        let start = self.at;
+        if self.strict {
+            self.refuse_token(state, end);
+            return;
+        }
+        self.at = end;
+        if !self.plays(state) || !self.may_move(start, state) {
             return;
         }
         match state.board.null_move() {
             Ok(board) => self.step(board, state, records),
             Err(_) => {
-                let token = String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned();
+                let token = shown(&self.bytes[start..]);
                 self.refuse(state, GameError::Illegal(token), start);
             }
         }
@@ -735,17 +1012,170 @@ impl<'a> Games<'a> {
 }
 
 /// The result token that a text begins with, and its length.
-fn result(rest: &[u8]) -> Option<(Option<Outcome>, usize)> {
+fn result(rest: &[u8], strict: bool) -> Option<(Option<Outcome>, usize)> {
     let (token, outcome): (&[u8], _) = match rest.first()? {
         b'*' => return Some((None, 1)),
         b'0' => (b"0-1", Outcome::Black),
-        _ if rest.starts_with(b"1-") => (b"1-0", Outcome::White),
-        _ if rest.starts_with(b"1/2-1/2") => (b"1/2-1/2", Outcome::Draw),
-        _ => (b"1/2", Outcome::Draw),
+        b'1' if rest.starts_with(b"1-") => (b"1-0", Outcome::White),
+        b'1' if rest.starts_with(b"1/2-1/2") => (b"1/2-1/2", Outcome::Draw),
+        b'1' if !strict => (b"1/2", Outcome::Draw),
+        _ if strict => return None,
+        0xBD => (b"\xBD-\xBD", Outcome::Draw),
+        _ => ("½-½".as_bytes(), Outcome::Draw),
     };
     let ends = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.'));
     (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends))
         .then_some((Some(outcome), token.len()))
+}
+
+/// The length of the word that a text begins with.
+fn word_len(text: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        let rest = &text[len..];
+        len += rest.iter().position(ends_word).unwrap_or(rest.len());
+        if !is_figurine(&text[len..]) {
+            break;
+        }
+        len += FIGURINE;
+    }
+    // A promotion in parentheses.
+    match text[len..] {
+        [b'(', b'N' | b'B' | b'R' | b'Q', b')', ..] => len + 3,
+        _ => len,
+    }
+}
+
+fn ends_word(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || *byte >= 0x80 || b"{}();[]$*,".contains(byte)
+}
+
+/// A word without the result at its end, `None` where there is none or nothing else.
+fn without_result(word: &[u8]) -> Option<&[u8]> {
+    [&b"1/2-1/2"[..], b"1-0", b"0-1"]
+        .iter()
+        .filter_map(|result| word.strip_suffix(*result))
+        .find(|word| !word.is_empty())
+}
+
+/// Whether a word in the place of a move is a null move.
+fn is_null(text: &[u8]) -> bool {
+    matches!(text, b"Z0" | b"null" | b"pass")
+}
+
+/// Whether a word belongs to the move before (check, mate, en passant), or marks a novelty or a diagram.
+fn is_remark(text: &[u8]) -> bool {
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    REMARKS.contains(&text) || matches!(text, b"N" | b"TN" | b"D" | b"dis.ch" | b"dbl.ch")
+}
+
+/// Words that may stand behind a move.
+const REMARKS: [&[u8]; 6] = [b"ch", b"mate", b"dis", b"dbl", b"ep", b"e.p"];
+
+/// Without remarks and evaluations at the end.
+fn trim_remarks(mut text: &[u8]) -> &[u8] {
+    loop {
+        let before = text;
+        while let [rest @ .., byte] = text
+            && b"+#!?-=/~<>^_|.".contains(byte)
+        {
+            text = rest;
+        }
+        for remark in REMARKS {
+            text = text.strip_suffix(remark).unwrap_or(text);
+        }
+        if text.len() == before.len() {
+            return text;
+        }
+    }
+}
+
+/// Bytes of a chess piece in UTF-8.
+const FIGURINE: usize = 3;
+
+/// Whether a text begins with the sign of a chess piece, `♔` to `♟`.
+fn is_figurine(text: &[u8]) -> bool {
+    matches!(text, [0xE2, 0x99, 0x94..=0x9F, ..])
+}
+
+/// The length of the blank or sign that a text begins with: one that is no letter, in UTF-8 or ISO-8859-1.
+fn symbol(text: &[u8]) -> Option<usize> {
+    let head = &text[..text.len().min(4)];
+    let valid = match std::str::from_utf8(head) {
+        Ok(valid) => valid,
+        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    match valid.chars().next() {
+        Some(
+            '\u{80}'..='\u{A9}' | '\u{AB}'..='\u{B4}' | '\u{B6}'..='\u{B9}' | '\u{BB}'..='\u{BF}',
+        )
+        | Some('×' | '÷' | 'Δ' | '\u{FEFF}' | '\u{FE0E}' | '\u{FE0F}' | '\u{FFFD}')
+        | Some('\u{2000}'..='\u{206F}' | '\u{2190}'..='\u{27FF}' | '\u{2900}'..='\u{2BFF}')
+        | Some('\u{3000}'..='\u{3002}') => valid.chars().next().map(char::len_utf8),
+        Some(_) => None,
+        // ISO-8859-1, and dashes, quotes and dots of Windows.
+        None => matches!(text.first(), Some(0x80..=0xBF | 0xD7 | 0xF7)).then_some(1),
+    }
+}
+
+/// Whether a text begins like UTF-16: with its byte order mark, or with every other byte a zero.
+fn is_utf16(text: &[u8]) -> bool {
+    match text {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
+        [0, a, 0, b, ..] | [a, 0, b, 0, ..] => a.is_ascii_graphic() && b.is_ascii_graphic(),
+        _ => false,
+    }
+}
+
+/// The token that a text begins with, as a message shows it.
+fn shown(text: &[u8]) -> String {
+    let ends = |&at: &usize| text[at] < 0x80 && ends_word(&text[at]);
+    let len = (1..text.len()).find(ends).unwrap_or(text.len());
+    let mut shown: String = String::from_utf8_lossy(&text[..len.min(4 * SHOWN)])
+        .chars()
+        .map(|letter| match letter.is_control() {
+            true => '\u{FFFD}',
+            false => letter,
+        })
+        .take(SHOWN)
+        .collect();
+    if len > shown.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Adds the names of the tags of a paragraph; with `stop`, nothing is added where one is there already, and
+/// the answer is whether that is so.
+fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop: bool) -> bool {
+    let paragraph = || {
+        bytes[at..]
+            .split(|&byte| byte == b'\n')
+            .map(<[u8]>::trim_ascii)
+            .take_while(|line| matches!(line.first(), Some(b'[' | b'%' | b';')))
+            .filter(|line| line.starts_with(b"["))
+            .map(tags::name)
+    };
+    if stop && paragraph().any(|name| names.contains(name)) {
+        return true;
+    }
+    names.extend(paragraph());
+    false
+}
+
+/// Plays a move as it is written, without signs at its end.
+#[cold]
+fn play(board: Board, text: &[u8], _strict: bool) -> Result<(Board, u16), Refused> {
+    let quick = (text.len() >= 2 && text.len() <= 8)
+        .then(|| {
+            let mut word = [0; 8];
+            word[..text.len()].copy_from_slice(text);
+            San::decode(u64::from_le_bytes(word), text.len())
+        })
+        .flatten();
+    quick
+        .map_or(Err(Refused::Syntax), |san| board.play(san))
+        .or_else(|_| board.play_spelled(text))
 }
 
 /// Plays a move of so many bytes the quick way, if that finds exactly one that is legal.
@@ -814,7 +1244,7 @@ mod tests {
             clocks: true,
         };
         let mut records = Records::new(wanted, text.len());
-        let mut games = Games::new(text, false);
+        let mut games = Games::new(text, false, false);
         games.quick = quick;
         let mut read = String::new();
         while let Some(game) = games.next(&mut records) {

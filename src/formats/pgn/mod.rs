@@ -11,8 +11,13 @@
 //!
 //! Byte order marks, CR LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
 //! in SAN that is disambiguated too much or just by the rules, with or without check signs, `=`, `e.p.` or
-//! move numbers, castling with letters or zeros; null moves (`--`, `Z0`); games with any of tags, moves
-//! and result missing, and without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
+//! without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//!
+//! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not have but files do: null moves
+//! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, closing braces too many, words
+//! such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation in
+//! ASCII or Unicode, and blanks of Unicode.
 //!
 //! A capture has an `x` and nothing else has: a move that disagrees with the board about that is illegal
 //! here, for it is wrong about more than its spelling. Chess960 is told by its `FEN`; other variants are
@@ -20,8 +25,13 @@
 //!
 //! ## Where a game begins
 //!
-//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, and
-//! after a result. [`boundary`] says what holds within comments, and why files can be cut there.
+//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, at
+//! tags after an empty line that repeat the name of a tag before it, at move number 1 of White after moves and an
+//! empty line, and after a result. [`boundary`] says what holds within comments, and why files can be cut there.
+//!
+//! Text with neither tags nor a move is no game: what a game has left over after its result is passed over;
+//! prose, and moves that go on after a result, are one reject without a position. So is a game longer than
+//! [`DecodeOptions::max_record`]; reading goes on at the next [`boundary`] that many bytes after its beginning.
 
 mod game;
 mod lex;
@@ -33,6 +43,11 @@ mod tags;
 
 pub use game::{BadGame, Game, GameError, Games, Outcome};
 pub use lex::boundary;
+#[allow(
+    unused_imports,
+    reason = "the pipeline goes on there behind what it cannot cut"
+)]
+pub(super) use lex::resume;
 pub use select::{
     Date, EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl,
 };
@@ -52,6 +67,9 @@ use std::sync::Arc;
 /// Where no tags tell where games begin, so much text is cut after a result.
 const TAGLESS: usize = 4 << 20;
 
+/// Of a game that is too long, a reject keeps no more bytes than these.
+const RAW_OF_TOO_LONG: usize = 4096;
+
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
 pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
     boundary(bytes, bytes.len(), false).or_else(|| {
@@ -59,17 +77,6 @@ pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
             .then(|| lex::last_result(bytes))
             .flatten()
     })
-}
-
-/// The first place at or after `from` where a game begins, whatever came before; `at_end` as for [`boundary`].
-pub(super) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
-    let mut first = None;
-    let mut limit = bytes.len();
-    while let Some(place) = boundary(bytes, limit, at_end).filter(|&place| place >= from) {
-        first = Some(place);
-        limit = place - 1;
-    }
-    first
 }
 
 /// Whether a text begins like PGN: with a tag, or with the first move number.
@@ -114,15 +121,26 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         at: 0,
         count: 0,
     };
-    let mut games = Games::new(bytes, selection.variations);
     let torn =
         chunk.torn && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
+    let mut games = Games::new(bytes, selection.variations, options.strict_pgn)
+        .limited(options.max_record, torn);
     loop {
         let start = records.len();
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
-        if torn && game.end == bytes.len() {
+        decoded.last_game_open = !game.terminated && !game.stray && game.end == bytes.len();
+        if game.stray
+            && let Some(bad) = &game.bad
+        {
+            let reject = reject(chunk, &game, bad, None, decoded.records, &mut lines);
+            decoded.rejects.push(reject);
+            numbers.push((start, decoded.records));
+            decoded.records += 1;
+            continue;
+        }
+        if torn && game.end == bytes.len() && !game.is_too_long() {
             // Its last move may have lost a letter and still look like one.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
@@ -170,7 +188,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         numbers.push((start, decoded.records));
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
-            let reject = reject(chunk, &game, bad, number, decoded.records, &mut lines);
+            let reject = reject(chunk, &game, bad, Some(number), decoded.records, &mut lines);
             decoded.rejects.push(reject);
             decoded.records += 1;
         }
@@ -255,7 +273,7 @@ fn reject(
     chunk: &Chunk,
     game: &Game<'_>,
     bad: &BadGame,
-    number: u64,
+    number: Option<u64>,
     record: u64,
     lines: &mut Lines<'_>,
 ) -> Reject {
@@ -263,18 +281,22 @@ fn reject(
         Some(position) => format!("{} in {position}", bad.error),
         None => bad.error.to_string(),
     };
+    let end = match game.is_too_long() {
+        true => game.end.min(game.start + RAW_OF_TOO_LONG),
+        false => game.end,
+    };
     Reject {
         place: Place {
             file: Arc::clone(&chunk.file),
             line: Some(lines.up_to(bad.offset) + 1),
             offset: bad.offset as u64,
             record,
-            game: Some(number),
+            game: number,
             ply: Some(bad.ply.min(u16::MAX.into()) as u16),
         },
         reasons: bad.error.names(),
         message: Cow::Owned(message),
-        raw: chunk.bytes[game.start..game.end].trim_ascii().to_vec(),
+        raw: chunk.bytes[game.start..end].trim_ascii().to_vec(),
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Wanted {
 const LONGEST_MATE: u16 = 1000;
 /// In [`Records::scores`] a mate stands behind the largest centipawns, so that a row has one number.
 const MATED: i16 = i16::MAX;
+/// Commands of comments are read up to here.
+const LONGEST_COMMAND: usize = 128;
 const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
 
@@ -139,7 +141,9 @@ impl Records {
         if !text[..at].ends_with(b"[%") {
             return;
         }
-        let command = &text[at..lex::find2(text, at, b']', b'}')];
+        // Values are short; a search of the whole comment for each `[%` would cost its square.
+        let window = &text[..text.len().min(at + LONGEST_COMMAND)];
+        let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = value_of(command, b"eval") {
             if self.wanted.scores
                 && let (Some(row), Some(eval)) = (row, eval(value))

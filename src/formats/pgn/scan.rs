@@ -8,8 +8,8 @@
 //! places of the next hundred moves are known before the first of them is played.
 //!
 //! What is passed here is only what needs no thought: moves, move numbers, blanks, and comments in one line.
-//! [`Scan::fill`] stops in front of the token that holds anything else (variations, NAGs, results, tags,
-//! broken braces, garbage), and [`super::game`] looks at that with care.
+//! [`Scan::fill`] stops in front of the token that holds anything else (variations, NAGs, results, tags, empty
+//! lines, broken braces, garbage), and [`super::game`] looks at that with care.
 
 use crate::simd::bytes::{Classes, Classifier};
 
@@ -36,8 +36,10 @@ pub(super) struct Command {
 const BLOCK: usize = 64;
 /// Moves that seldom more of begin or end in a block.
 const USUAL: usize = 4;
-/// Moves that are looked for at once.
-const ENOUGH: usize = 128;
+/// Moves that are looked for at once, at most.
+pub(super) const ENOUGH: usize = 128;
+/// More commands than these are not kept: a comment that is full of them is read on its own.
+const COMMANDS: usize = 1 << 12;
 /// Longer texts are not scanned.
 const LONGEST: usize = u32::MAX as usize - BLOCK;
 
@@ -72,6 +74,8 @@ impl Places {
 struct Carry {
     /// All ones within a comment.
     comment: u64,
+    /// Whether the last byte was a line feed in the text.
+    feed: u64,
     /// Whether the last byte was a blank or a closing brace, a dot, a sign, a percent sign.
     edge: u64,
     dot: u64,
@@ -123,15 +127,22 @@ impl Scan {
         self.commands.clear();
     }
 
-    /// Adds what stands in the text from `at` on, where a token begins, until a hundred or so moves are there.
+    /// Adds what stands in the text from `at` on, where a token begins, until there are `enough` moves.
     /// Gives the place up to which all is found, and whether there is something there that needs thought.
     #[inline(always)]
-    pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands) -> (usize, bool) {
+    pub(super) fn fill(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        commands: Commands,
+        enough: usize,
+    ) -> (usize, bool) {
         if bytes.len() > LONGEST {
             return (at, true);
         }
         let mut carry = Carry {
             comment: 0,
+            feed: 0,
             edge: 1,
             dot: 0,
             sign: 0,
@@ -158,12 +169,13 @@ impl Scan {
             }
             put_bits(&mut self.starts, found.moves, block);
             put_bits(&mut self.ends, found.ends, block);
-            if let Some(stop) = found.stop.or(is_last.then_some(carry.begin)) {
+            let full = found.commands != 0 && self.commands.len() > COMMANDS;
+            if let Some(stop) = found.stop.or((is_last || full).then_some(carry.begin)) {
                 self.drop_from(stop);
                 return (stop, true);
             }
             block += BLOCK;
-            if self.starts.len >= ENOUGH && carry.comment == 0 {
+            if self.starts.len >= enough && carry.comment == 0 {
                 self.drop_from(carry.begin);
                 return (carry.begin, false);
             }
@@ -271,11 +283,16 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
 
     let foreign = text & !(blank | words | signs | dots);
     let odd_start = starts & !(letters | digits | dots);
-    let odd_number = text & number_ends & !(blank | dots);
+    // Without a dot it may be `0000`, a null move.
+    let odd_number = text & number_ends & !dots;
     let odd_dot = dots & !(number_ends | after_dot | after_edge);
     let odd_after_sign = (words | dots) & after_sign;
     let odd_after_dot = (digits | signs) & after_dot;
     let odd_comment = comments & classes.feed;
+    // An empty line, after which a game may begin, or one that is indented.
+    let feeds = text & classes.feed;
+    let odd_line = blank & text & (feeds << 1 | carry.feed);
+    carry.feed = feeds >> 63;
     let odd_brace = open & before | close & !before;
     let odd = foreign
         | odd_start
@@ -284,6 +301,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
         | odd_after_sign
         | odd_after_dot
         | odd_comment
+        | odd_line
         | odd_brace;
 
     let begins = starts | (open | close) & !before;

@@ -4,7 +4,7 @@
 //! and only the places of `FEN` and `Variant`, which the replay needs, are marked on the way.
 
 use super::lex;
-use memchr::memmem;
+use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 
 /// What was noticed while the section was passed.
@@ -53,25 +53,38 @@ impl<'a> Tags<'a> {
 
     /// Names and values in their order, the values as they stand, with their escapes.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        let mut rest = self.section;
+        let section = self.section;
+        let mut at = 0;
+        // The end of the line that the last tag stood in.
+        let mut line_end = 0;
         std::iter::from_fn(move || {
             loop {
-                let open = rest.iter().position(|&byte| byte == b'[')?;
+                let open = at + memchr(b'[', &section[at..])?;
+                let mut before = at;
+                if open >= line_end {
+                    if let Some(feed) = memrchr(b'\n', &section[at..open]) {
+                        before += feed + 1;
+                    }
+                    line_end = lex::line_end(section, open);
+                }
                 // Comment and escape lines between tags are none.
-                let line_start = rest[..open].iter().rposition(|&byte| byte == b'\n');
-                let before = &rest[line_start.map_or(0, |feed| feed + 1)..open];
-                rest = &rest[open..];
-                if before.first().is_some_and(|byte| b"%;".contains(byte)) {
-                    rest = &rest[lex::line_end(rest, 0)..];
+                if matches!(section[before], b'%' | b';') {
+                    at = line_end;
                     continue;
                 }
-                let line = &rest[..lex::line_end(rest, 0)];
-                let (value, len) = value(line);
-                let pair = (name(line), value);
-                rest = &rest[len..];
-                return Some(pair);
+                let tag = &section[open..line_end];
+                let (value, len) = value(tag);
+                at = open + len;
+                return Some((name(tag), value));
             }
         })
+    }
+
+    /// Whether some line is a tag with a value, rather than any text in brackets.
+    pub(super) fn has_any(&self) -> bool {
+        self.section
+            .split(|&byte| byte == b'\n')
+            .any(|line| is_pair(line.trim_ascii_start()))
     }
 
     /// The value of a tag as it stands, `None` where there is none.
@@ -140,14 +153,27 @@ pub(super) fn name(line: &[u8]) -> &[u8] {
     &name[..name.iter().position(end).unwrap_or(name.len())]
 }
 
+/// Whether a line begins with a name and a value in brackets.
+fn is_pair(line: &[u8]) -> bool {
+    let Some(text) = line.strip_prefix(b"[") else {
+        return false;
+    };
+    let text = text.trim_ascii_start();
+    let name = text.iter().take_while(|byte| {
+        byte.is_ascii_alphanumeric() || **byte >= 0x80 || b"_-+#=:/.".contains(byte)
+    });
+    let len = name.count();
+    len > 0 && text[len..].trim_ascii_start().first() == Some(&b'"')
+}
+
 /// The value of the tag that a line begins with, and how many bytes of the line the tag takes.
 ///
 /// The value ends at the first quote that a bracket follows; quotes within need not be escaped.
 fn value(line: &[u8]) -> (&[u8], usize) {
-    let Some(open) = line.iter().position(|&byte| byte == b'"') else {
-        let end = line.iter().position(|&byte| byte == b']');
-        return (&[], end.map_or(line.len(), |end| end + 1));
-    };
+    let open = lex::find2(line, 0, b'"', b']');
+    if line.get(open) != Some(&b'"') {
+        return (&[], line.len().min(open + 1));
+    }
     let mut at = open + 1;
     while let Some(quote) = line[at..].iter().position(|&byte| byte == b'"') {
         let quote = at + quote;
