@@ -11,7 +11,7 @@ use super::replay::{Board, Refused, San};
 use super::scan::Scan;
 use super::tags::{self, Tags, Variant};
 use crate::chess::Position;
-use crate::chess::fen::{self, FenError, FenOptions};
+use crate::chess::fen::{self, Fen, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
 use crate::simd::bmi2::Bmi2;
 
@@ -136,6 +136,8 @@ pub struct Game<'a> {
     pub outcome: Option<Outcome>,
     /// The last position of the main line, if the game had one.
     pub last: Option<Position>,
+    /// Castling rights of its `FEN` tag that were dropped, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
     /// What stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
@@ -198,6 +200,8 @@ pub struct Games<'a> {
     /// Whether an empty line or the beginning of the text came after the last game.
     after_blank: bool,
     variations: bool,
+    /// Whether only what the standard allows is read.
+    strict: bool,
     lines: Vec<Line>,
     /// Whether main lines are scanned; variations need to know of every token.
     quick: bool,
@@ -225,13 +229,15 @@ struct State {
 }
 
 impl<'a> Games<'a> {
-    /// The games of a text; `variations` records the positions of variations, too.
-    pub fn new(bytes: &'a [u8], variations: bool) -> Self {
+    /// The games of a text; `variations` records the positions of variations, too, and `strict` refuses
+    /// what the standard does not allow.
+    pub fn new(bytes: &'a [u8], variations: bool, strict: bool) -> Self {
         Self {
             bytes,
             at: 0,
             after_blank: true,
             variations,
+            strict,
             lines: Vec::new(),
             quick: !variations,
             bits: Bmi2::detect(),
@@ -389,10 +395,12 @@ impl<'a> Games<'a> {
             bad: None,
         };
         let mut has_start = false;
-        match start_position(&tags) {
-            Ok(position) => {
-                if let Some(position) = position {
-                    state.board = Board::new(&position);
+        let mut dropped_castling = 0;
+        match start_position(&tags, self.strict) {
+            Ok(start) => {
+                if let Some(start) = start {
+                    state.board = Board::new(&start.position);
+                    dropped_castling = start.dropped_castling;
                 }
                 has_start = true;
                 state.before = state.board;
@@ -435,6 +443,7 @@ impl<'a> Games<'a> {
             plies: state.ply,
             outcome,
             last: has_start.then(|| state.board.position()),
+            dropped_castling,
             bad: state.bad,
         })
     }
@@ -596,12 +605,12 @@ impl<'a> Games<'a> {
                     self.at += 1;
                 }
             }
-            Class::Other => self.mark(byte, state),
+            Class::Other => self.mark(byte, state, records),
         }
     }
 
     /// Tokens of one odd byte.
-    fn mark(&mut self, byte: u8, state: &mut State) {
+    fn mark(&mut self, byte: u8, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
         let start = self.at;
         match byte {
@@ -647,12 +656,9 @@ impl<'a> Games<'a> {
             0xE2 if bytes[start..].starts_with("…".as_bytes()) => self.at += 3,
             0xA0 | 0xFF | 0x1A | 0x00 => self.at += 1,
             _ => {
+                // Figurines and small letters of pieces begin a move, too.
                 let end = self.word_end(start).max(start + 1);
-                self.at = end;
-                if self.plays(state) {
-                    let token = String::from_utf8_lossy(&bytes[start..end]).into_owned();
-                    self.refuse(state, GameError::Token(token), start);
-                }
+                self.san(end, state, records);
             }
         }
     }
@@ -693,7 +699,7 @@ impl<'a> Games<'a> {
             .flatten();
         let played = quick
             .map_or(Err(Refused::Syntax), |san| board.play(san))
-            .or_else(|_| board.play_spelled(text));
+            .or_else(|_| board.play_spelled(text, self.strict));
         match played {
             Ok((board, bits)) => {
                 records.played(state.record, bits);
@@ -777,7 +783,7 @@ fn trim_signs(mut text: &[u8]) -> &[u8] {
 }
 
 /// The position of the FEN tag, or `None` for the standard one.
-fn start_position(tags: &Tags<'_>) -> Result<Option<Position>, GameError> {
+fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, GameError> {
     if let Some(variant) = tags.variant()
         && Variant::from_tag(variant).is_none()
     {
@@ -788,14 +794,16 @@ fn start_position(tags: &Tags<'_>) -> Result<Option<Position>, GameError> {
     let Some(text) = tags.fen() else {
         return Ok(None);
     };
-    let position = fen::parse(text, FenOptions::default())
-        .map_err(GameError::Fen)?
-        .position;
-    let violations = position.violations(Validity::Playable);
+    let start = match strict {
+        true => fen::parse(text, FenOptions::default()),
+        false => fen::parse_tag(text),
+    };
+    let start = start.map_err(GameError::Fen)?;
+    let violations = start.position.violations(Validity::Playable);
     if !violations.is_empty() {
         return Err(GameError::Start(violations));
     }
-    Ok(Some(position))
+    Ok(Some(start))
 }
 
 #[cfg(test)]
@@ -814,7 +822,7 @@ mod tests {
             clocks: true,
         };
         let mut records = Records::new(wanted, text.len());
-        let mut games = Games::new(text, false);
+        let mut games = Games::new(text, false, false);
         games.quick = quick;
         let mut read = String::new();
         while let Some(game) = games.next(&mut records) {

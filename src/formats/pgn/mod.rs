@@ -103,7 +103,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         at: 0,
         count: 0,
     };
-    let mut games = Games::new(bytes, selection.variations);
+    let mut games = Games::new(bytes, selection.variations, options.strict_pgn);
     let torn =
         chunk.torn && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     loop {

@@ -13,7 +13,7 @@
 use crate::block::Packed;
 use crate::chess::castling::Wing;
 use crate::chess::geometry::between;
-use crate::chess::{Bitboard, Color, File, Move, MoveKind, Position, Rank, Role, Square};
+use crate::chess::{Bitboard, Color, MoveError, Position, Role, Square, san};
 
 /// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
 const ROWS: usize = 9;
@@ -75,8 +75,8 @@ const fn all_if(condition: bool) -> u64 {
     (condition as u64).wrapping_neg()
 }
 
-/// What a byte of SAN says about the square that the piece comes from; nothing (no square) where the byte
-/// has no place in SAN.
+/// What a byte behind the first one says about the square that the piece comes from; nothing (no square)
+/// where it has no place there.
 static ORIGIN: [u64; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -85,12 +85,7 @@ static ORIGIN: [u64; 256] = {
         table[b'1' as usize + index] = 0xFF << (8 * index);
         index += 1;
     }
-    let neutral = b"xNBRQK-";
-    let mut index = 0;
-    while index < neutral.len() {
-        table[neutral[index] as usize] = ALL;
-        index += 1;
-    }
+    table[b'x' as usize] = ALL;
     table
 };
 
@@ -119,13 +114,13 @@ pub(super) struct San {
     to: u8,
     /// Piece code of the promotion, or 0.
     promotion: u8,
-    /// Squares that the text allows the piece to come from.
+    /// Squares that the text allows the piece to come from; none where it has a byte out of place.
     origin: u64,
 }
 
 impl San {
     /// Takes apart the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
-    /// signs; `None` where they are not plain SAN.
+    /// signs; `None`, or no origin, where they are not SAN as the standard has it.
     #[inline(always)]
     pub(super) fn decode(word: u64, mut len: usize) -> Option<Self> {
         let mut promotion = 0;
@@ -141,26 +136,35 @@ impl San {
         }
         let file = (target as u8).wrapping_sub(b'a');
         let rank = ((target >> 8) as u8).wrapping_sub(b'1');
-        let code = CODE[word as usize & 0xFF];
-        if file | rank > 7 || code == 0 {
+        let first = word as u8;
+        let code = CODE[first as usize];
+        let head = len - 2;
+        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
+        let captures = before_target == b'x';
+        // Before the target a pawn has a file and an `x`, or nothing.
+        let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
+        if (file | rank > 7) | (code == 0) | odd_pawn {
             return None;
         }
-        let head = len - 2;
         let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
-        let mut origin = ORIGIN[word as usize & 0xFF] & ORIGIN[second as usize];
+        let mut origin = (ORIGIN[first as usize] | all_if(code != PAWN as u8)) & ORIGIN[second as usize];
         if head >= 3 {
-            origin &= ORIGIN[(word >> 16) as usize & 0xFF];
-            if head >= 4 {
-                origin &= ORIGIN[(word >> 24) as usize & 0xFF];
-                if head >= 5 {
-                    return None;
-                }
+            // File and rank, or one of them and an `x`, or all three; letters are above digits.
+            let third = (word >> 16) as u8;
+            let in_order = match head {
+                3 if captures => second != b'x',
+                3 => second >= b'a' && second != b'x' && third < b'a',
+                4 => captures && second >= b'a' && second != b'x' && third < b'a',
+                _ => false,
+            };
+            if !in_order {
+                return None;
             }
+            origin &= ORIGIN[third as usize];
         }
-        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
         Some(Self {
             code,
-            captures: before_target == b'x' && head >= 1,
+            captures,
             to: rank * 8 + file,
             promotion,
             origin,
@@ -427,28 +431,18 @@ impl Board {
         Ok(self)
     }
 
-    /// The board after any spelling of a move, and the move's bits: castling with letters or zeros, long algebraic, promotions without
-    /// `=` or in parentheses, and moves that only the rules can tell apart. `text` is without check and
-    /// annotation signs.
+    /// The board after any spelling of a move, and the move's bits: see [`san::read`]. `text` is without
+    /// check and annotation signs; `strict` refuses what the standard does not have.
     #[cold]
-    pub(super) fn play_spelled(self, text: &[u8]) -> Result<(Self, u16), Refused> {
-        match text {
-            b"O-O" | b"0-0" | b"o-o" => return self.castle(true),
-            b"O-O-O" | b"0-0-0" | b"o-o-o" => return self.castle(false),
-            _ => {}
-        }
-        let spelled = Spelled::parse(text).ok_or(Refused::Syntax)?;
+    pub(super) fn play_spelled(self, text: &[u8], strict: bool) -> Result<(Self, u16), Refused> {
         let mut position = self.position();
-        let moves = position.legal_moves();
-        let mut fitting = moves.iter().filter(|&&mv| spelled.fits(mv, &position));
-        match (fitting.next(), fitting.next()) {
-            (None, _) => Err(Refused::Illegal),
-            (Some(&mv), None) => {
-                position.make(mv);
-                Ok((Self::new(&position), mv.to_bits()))
-            }
-            (Some(_), Some(_)) => Err(Refused::Ambiguous),
-        }
+        let mv = san::read(&position, text, strict).map_err(|error| match error {
+            MoveError::Illegal => Refused::Illegal,
+            MoveError::Ambiguous => Refused::Ambiguous,
+            MoveError::Syntax => Refused::Syntax,
+        })?;
+        position.make(mv);
+        Ok((Self::new(&position), mv.to_bits()))
     }
 }
 
@@ -479,97 +473,4 @@ fn open(candidates: u64, to: usize, occupied: u64) -> u64 {
         .iter()
         .filter(|from| between_bits(from.index(), to) & occupied == 0)
         .fold(0, |set, from| set | Bitboard::square(from).0)
-}
-
-/// A move in any spelling but castling.
-#[derive(Clone, Copy, Debug)]
-struct Spelled {
-    role: Role,
-    from_file: Option<File>,
-    from_rank: Option<Rank>,
-    to: Square,
-    captures: bool,
-    promotion: Option<Role>,
-}
-
-impl Spelled {
-    fn parse(text: &[u8]) -> Option<Self> {
-        let (role, mut rest) = match text {
-            [
-                letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K'),
-                rest @ ..,
-            ] => (Role::from_letter(*letter)?, rest),
-            _ => (Role::Pawn, text),
-        };
-        for mark in [&b"e.p."[..], b"ep", b"e.p"] {
-            rest = rest.strip_suffix(mark).unwrap_or(rest);
-        }
-        let mut promotion = None;
-        if let [before @ .., b')'] = rest
-            && let [before @ .., b'(', letter] = before
-        {
-            promotion = Some(Role::from_letter(*letter)?);
-            rest = before.strip_suffix(b"=").unwrap_or(before);
-        } else if let [before @ .., letter] = rest
-            && letter.is_ascii_alphabetic()
-        {
-            promotion = Some(Role::from_letter(*letter)?);
-            rest = before;
-            if let [before @ .., b'=' | b'/'] = rest {
-                rest = before;
-            }
-        }
-        let file = |&byte: &u8| byte.is_ascii_lowercase().then(|| File::from_letter(byte))?;
-        let rank = |&byte: &u8| Rank::try_new(byte.wrapping_sub(b'1'));
-        let [origin @ .., to_file, to_rank] = rest else {
-            return None;
-        };
-        let to = Square::at(file(to_file)?, rank(to_rank)?);
-        let (origin, captures) = match origin {
-            [before @ .., b'x' | b'X' | b':'] => (before, true),
-            [before @ .., b'-'] => (before, false),
-            _ => (origin, false),
-        };
-        let (from_file, from_rank) = match origin {
-            [] => (None, None),
-            [one] => match file(one) {
-                Some(file) => (Some(file), None),
-                None => (None, Some(rank(one)?)),
-            },
-            [first, second] => (Some(file(first)?), Some(rank(second)?)),
-            _ => return None,
-        };
-        Some(Self {
-            role,
-            from_file,
-            from_rank,
-            to,
-            captures,
-            promotion,
-        })
-    }
-
-    fn fits(&self, mv: Move, position: &Position) -> bool {
-        let promotion = match mv.kind {
-            MoveKind::Promotion(role) => Some(role),
-            _ => None,
-        };
-        // A pawn whose file is not named steps straight on.
-        let from_file = match self.role {
-            Role::Pawn => self.from_file.or(Some(self.to.file())),
-            _ => self.from_file,
-        };
-        // Castling as the king that takes its own rook, with or without an `x`.
-        let captures = match mv.kind {
-            MoveKind::Castle => self.captures,
-            MoveKind::EnPassant => true,
-            _ => position.color(!position.side_to_move).contains(mv.to),
-        };
-        mv.to == self.to
-            && captures == self.captures
-            && promotion == self.promotion
-            && from_file.is_none_or(|file| mv.from.file() == file)
-            && self.from_rank.is_none_or(|rank| mv.from.rank() == rank)
-            && position.role_at(mv.from) == Some(self.role)
-    }
 }
