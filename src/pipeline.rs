@@ -63,6 +63,9 @@ pub struct Options<'a> {
     pub skip: u64,
     /// Records to take at most after those skipped, bad ones included.
     pub limit: Option<u64>,
+    /// With [`DecodeOptions::game_rows`]: read no further than the end of the game that has this row, counted
+    /// from 1 over all inputs.
+    pub limit_games: Option<u64>,
     /// Bytes of a chunk, about; with many threads it is less.
     pub chunk_size: usize,
     /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
@@ -88,6 +91,7 @@ impl<'a> Options<'a> {
             strict: false,
             skip: 0,
             limit: None,
+            limit_games: None,
             chunk_size: 1 << 20,
             past_damage: false,
             on_reject: None,
@@ -182,6 +186,10 @@ pub struct Summary {
     pub games: u64,
     /// En passant squares that were written and dropped, because no en passant capture is legal.
     pub dropped_en_passants: u64,
+    /// Castling rights of `FEN` tags that were dropped, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
+    /// Games in which some tag stands several times.
+    pub games_with_doubled_tags: u64,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes of the inputs used up, as they lie on disk.
@@ -252,6 +260,7 @@ pub fn run<J: Job>(
         end: options
             .limit
             .map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
+        end_games: options.limit_games.unwrap_or(u64::MAX),
         past_damage: options.past_damage,
     };
     let consumed = Arc::new(AtomicU64::new(0));
@@ -342,6 +351,8 @@ struct Settings<'a> {
     /// Numbers of the first record wanted and of the first one after them.
     skip: u64,
     end: u64,
+    /// Rows of games that are wanted.
+    end_games: u64,
     past_damage: bool,
 }
 
@@ -370,8 +381,17 @@ struct State<'a> {
 struct Ordered {
     next: u64,
     totals: Totals,
+    /// Rows of games.
+    game_rows: u64,
     file: usize,
     check: FileCheck,
+}
+
+impl Ordered {
+    /// Whether all records or games that are wanted have been read.
+    fn is_full(&self, settings: &Settings<'_>) -> bool {
+        self.totals.records >= settings.end || self.game_rows >= settings.end_games
+    }
 }
 
 impl<'a> Shared<'a> {
@@ -465,6 +485,8 @@ struct Part<T> {
     records: u64,
     games: u64,
     dropped_en_passants: u64,
+    dropped_castling: u64,
+    games_with_doubled_tags: u64,
     left_out: LeftOutBy,
     rejects: Vec<Reject>,
     damage: Vec<Damage>,
@@ -481,6 +503,8 @@ impl<T> Default for Part<T> {
             records: 0,
             games: 0,
             dropped_en_passants: 0,
+            dropped_castling: 0,
+            games_with_doubled_tags: 0,
             left_out: LeftOutBy::new(),
             rejects: Vec::new(),
             damage: Vec::new(),
@@ -573,6 +597,7 @@ fn process<J: Job>(
 ) -> Option<Part<J::Output>> {
     let mut part = Part::default();
     let lines_before;
+    let behind_limit;
     let mut decoded = match &work {
         Work::Chunk { format, chunk, .. } => Some(if settings.past_damage {
             format.decode(chunk, &settings.decode)
@@ -591,8 +616,9 @@ fn process<J: Job>(
             return None;
         }
         lines_before = order.totals.lines;
+        behind_limit = order.is_full(settings);
         settle(&mut order, &work, decoded.as_mut(), settings, &mut part);
-        if order.totals.records >= settings.end {
+        if order.is_full(settings) {
             shared.lock().feed.ended = true;
             shared.moved.notify_all();
         }
@@ -644,6 +670,8 @@ fn process<J: Job>(
     }
     match work {
         Work::Chunk { chunk, .. } => chunk.bytes.release(),
+        // Whether anybody has read so far is a matter of luck.
+        Work::Failure(_) if behind_limit => {}
         Work::Failure(error) => part.failure = Some(error),
         Work::Broken { error, .. } => part.broken = Some(error),
         _ => {}
@@ -684,9 +712,14 @@ fn settle<T>(
             return;
         }
         Work::Failure(_) => return,
-        Work::Chunk { file, chunk, .. } => {
+        Work::Chunk {
+            file,
+            chunk,
+            format,
+        } => {
             part.file = *file;
             let Some(decoded) = decoded else { return };
+            limit_games(order, decoded, *format, chunk, settings);
             let before = order.totals;
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
@@ -697,6 +730,8 @@ fn settle<T>(
             if before.records < settings.end {
                 part.games = decoded.games;
                 part.dropped_en_passants = decoded.dropped_en_passants;
+                part.dropped_castling = decoded.dropped_castling;
+                part.games_with_doubled_tags = decoded.games_with_doubled_tags;
                 part.left_out = std::mem::take(&mut decoded.left_out);
             }
             if part.records != decoded.records {
@@ -729,6 +764,31 @@ fn settle<T>(
             damage,
         });
     }
+}
+
+/// Decodes a chunk again up to the game that is the last one wanted: so what is counted does not depend on
+/// where chunks end.
+fn limit_games(
+    order: &mut Ordered,
+    decoded: &mut Decoded,
+    format: Format,
+    chunk: &Chunk,
+    settings: &Settings<'_>,
+) {
+    let left = settings.end_games.saturating_sub(order.game_rows);
+    if decoded.game_rows.len() as u64 >= left {
+        let end = match left {
+            0 => 0,
+            left => decoded.game_rows[left as usize - 1].end,
+        };
+        let chunk = Chunk {
+            bytes: chunk.bytes.slice(0..end),
+            torn: chunk.torn && end == chunk.bytes.len(),
+            ..chunk.clone()
+        };
+        *decoded = format.decode(&chunk, &settings.decode);
+    }
+    order.game_rows += decoded.game_rows.len() as u64;
 }
 
 fn overlap(records: Range<u64>, wanted: &Range<u64>) -> u64 {
@@ -934,10 +994,13 @@ impl Collector<'_> {
         summary.rejected += rejected;
         summary.games += part.games;
         summary.dropped_en_passants += part.dropped_en_passants;
+        summary.dropped_castling += part.dropped_castling;
+        summary.games_with_doubled_tags += part.games_with_doubled_tags;
         for (option, more) in part.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;
             left_out.positions += more.positions;
+            left_out.unknown += more.unknown;
         }
         let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(part.file) {

@@ -14,6 +14,10 @@ mod input;
 mod perft;
 /// PGN: replay, oddities, selection, damage.
 mod pgn;
+/// Moves of games in every spelling.
+mod pgn_moves;
+/// Which games and positions are taken.
+mod pgn_selection;
 /// Every slider algorithm against the ray walk.
 mod sliders;
 /// What several areas' tests need: the shared sample data.
