@@ -78,6 +78,9 @@ fn usual_liberties_mean_the_move_of_the_standard() {
                 "♘\u{FE0E}f3",
                 "Ng1–f3",
                 "g1f3+!?",
+                "Nf3‼",
+                "Nf3+⁉",
+                "♘f3!±",
             ][..],
         ),
         (

@@ -236,6 +236,8 @@ fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
     let ascii = letters.chars().filter_map(|letter| match letter {
         // Says that an emoji is to be shown as text.
         '\u{FE0E}' | '\u{FE0F}' => None,
+        // What is thought of the move, in one sign.
+        '‼' | '⁇' | '⁉' | '⁈' | '□' | '∞' | '±' | '∓' | '⩲' | '⩱' => None,
         '♔' | '♚' => Some('K'),
         '♕' | '♛' => Some('Q'),
         '♖' | '♜' => Some('R'),
@@ -246,7 +248,9 @@ fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
         '–' => Some('-'),
         other => Some(other),
     });
-    Cow::Owned(ascii.collect::<String>().into_bytes())
+    let ascii: String = ascii.collect();
+    let ascii = ascii.trim_end_matches(['+', '#', '!', '?']);
+    Cow::Owned(ascii.as_bytes().to_vec())
 }
 
 /// The only one of some moves.

@@ -364,4 +364,36 @@ mod tests {
         let pairs: Vec<_> = tags.pairs().collect();
         assert_eq!(pairs, [(&b"A"[..], &b""[..]), (b"B", b"1"), (b"C", b"")]);
     }
+
+    /// Many tags in one line, with and without values: the time grows as the text does.
+    #[test]
+    fn long_lines_of_tags_are_linear() {
+        for tag in [
+            "[A]",
+            "[A \"1\"]",
+            "[A \"1\" ",
+            "[A \"\"\"   ",
+            "[[",
+            "[A \"]",
+            "[%[",
+            "[A \"1\"]   ;",
+        ] {
+            let section = tag.repeat((1 << 21) / tag.len()) + "\n";
+            let mut marked = Marked::default();
+            marked.crowd();
+            marked.look(section.as_bytes(), 0);
+            let tags = Tags::new(section.as_bytes(), marked);
+            let begin = std::time::Instant::now();
+            let count = tags.pairs().count();
+            let _ = (
+                tags.get("B"),
+                tags.has_doubled(),
+                tags.is_cut_off(),
+                tags.fen(),
+            );
+            moves_after(section.trim_ascii_end().as_bytes());
+            // Quadratic time would be hours.
+            assert!(begin.elapsed().as_secs() < 20, "{tag}: {count} tags");
+        }
+    }
 }
