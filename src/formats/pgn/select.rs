@@ -409,10 +409,11 @@ impl Date {
     fn parse(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?.trim_ascii();
         let text = text.split([' ', 'T']).next()?;
-        if let ([year @ .., m1, m2, d1, d2], 8) = (text.as_bytes(), text.len()) {
-            if text.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
-            }
+        if let [year @ .., m1, m2, d1, d2] = text.as_bytes()
+            && text.len() == 8
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
         }
         let parts: Vec<&[u8]> = text.split(['.', '-', '/']).map(str::as_bytes).collect();
         let dotted = !text.contains(['-', '/']);
