@@ -436,6 +436,10 @@ impl Board {
     /// check and annotation signs; `strict` refuses what the standard does not have.
     #[cold]
     pub(super) fn play_spelled(self, text: &[u8], strict: bool) -> Result<(Self, u16), Refused> {
+        // Files in UCI have nothing else, so these are not left to the move list.
+        if !strict && let Some(played) = self.play_squares(text) {
+            return Ok(played);
+        }
         let mut position = self.position();
         let mv = san::read(&position, text, strict).map_err(|error| match error {
             MoveError::Illegal => Refused::Illegal,
@@ -444,6 +448,44 @@ impl Board {
         })?;
         position.make(mv);
         Ok((Self::new(&position), mv.to_bits()))
+    }
+}
+
+impl Board {
+    /// The board after a move in UCI form, castling aside, and the move's bits, if the quick way finds it.
+    fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
+        let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
+            return None;
+        };
+        let square = |file: u8, rank: u8| {
+            let (file, rank) = (file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'));
+            (file | rank < 8).then(|| rank * 8 + file)
+        };
+        let (from, to) = (square(from_file, from_rank)?, square(to_file, to_rank)?);
+        let promotion = match *promotion {
+            [] => 0,
+            [letter] => match CODE[letter.to_ascii_uppercase() as usize] {
+                code @ 2..=5 => code,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let (origin, target) = (1u64 << from, 1u64 << to);
+        let bits = self.types.map(|plane| u8::from(plane & origin != 0));
+        let code = match bits[0] | bits[1] << 1 | bits[2] << 2 {
+            // A rook that may castle.
+            7 => Role::Rook as u8 + 1,
+            code => code,
+        };
+        let passing = self.en_passant & all_if(usize::from(code) == PAWN);
+        let san = San {
+            code,
+            captures: (self.occupied() | passing) & target != 0,
+            to,
+            promotion,
+            origin,
+        };
+        if code == 0 { None } else { self.play(san).ok() }
     }
 }
 
@@ -582,6 +624,40 @@ mod tests {
             [] => Err(Refused::Illegal),
             [mv] => Ok(mv),
             _ => Err(Refused::Ambiguous),
+        }
+    }
+
+    #[test]
+    fn moves_named_by_their_squares_are_those_of_the_rules() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
+            "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
+            "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Board::new(&position);
+            let mut played = 0;
+            let squares = || (0..64).map(|index| Square::new(index).to_string());
+            for from in squares() {
+                for to in squares() {
+                    for promotion in ["", "q", "N", "k"] {
+                        let text = format!("{from}{to}{promotion}");
+                        let quick = board.play_squares(text.as_bytes());
+                        let read = san::read(&position, text.as_bytes(), false);
+                        if let Some((next, bits)) = quick {
+                            assert_eq!(read.map(Move::to_bits), Ok(bits), "{text} in {fen}");
+                            let mut position = position.clone();
+                            position.make(read.unwrap());
+                            assert_eq!(next.position(), position, "{text} in {fen}");
+                            played += 1;
+                        } else if let Ok(mv) = read {
+                            assert_eq!(mv.kind, MoveKind::Castle, "{text} in {fen}");
+                        }
+                    }
+                }
+            }
+            assert!(played > 10);
         }
     }
 
