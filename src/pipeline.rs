@@ -66,6 +66,9 @@ pub struct Options<'a> {
     pub skip: u64,
     /// Records to take at most after those skipped, bad ones included.
     pub limit: Option<u64>,
+    /// With [`DecodeOptions::game_rows`]: read no further than the end of the game that has this row, counted
+    /// from 1 over all inputs.
+    pub limit_games: Option<u64>,
     /// Bytes of a chunk, about; with many threads it is less.
     pub chunk_size: usize,
     /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
@@ -91,6 +94,7 @@ impl<'a> Options<'a> {
             strict: false,
             skip: 0,
             limit: None,
+            limit_games: None,
             chunk_size: 1 << 20,
             past_damage: false,
             on_reject: None,
@@ -185,6 +189,10 @@ pub struct Summary {
     pub games: u64,
     /// En passant squares that were written and dropped, because no en passant capture is legal.
     pub dropped_en_passants: u64,
+    /// Castling rights of `FEN` tags that were dropped, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
+    /// Games in which some tag stands several times.
+    pub games_with_doubled_tags: u64,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes of the inputs used up, as they lie on disk.
@@ -255,6 +263,7 @@ pub fn run<J: Job>(
         end: options
             .limit
             .map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
+        end_games: options.limit_games.unwrap_or(u64::MAX),
         past_damage: options.past_damage,
         strict: options.strict,
     };
@@ -348,6 +357,8 @@ struct Settings<'a> {
     /// Numbers of the first record wanted and of the first one after them.
     skip: u64,
     end: u64,
+    /// Rows of games that are wanted.
+    end_games: u64,
     past_damage: bool,
     strict: bool,
 }
@@ -377,9 +388,18 @@ struct State<'a> {
 struct Ordered {
     next: u64,
     totals: Totals,
+    /// Rows of games.
+    game_rows: u64,
     check: FileCheck,
     /// Nothing behind counts: the limit is reached, or something failed.
     over: bool,
+}
+
+impl Ordered {
+    /// Whether all records or games that are wanted have been read.
+    fn is_full(&self, settings: &Settings<'_>) -> bool {
+        self.totals.records >= settings.end || self.game_rows >= settings.end_games
+    }
 }
 
 impl<'a> Shared<'a> {
@@ -475,6 +495,8 @@ struct Part<T> {
     records: u64,
     games: u64,
     dropped_en_passants: u64,
+    dropped_castling: u64,
+    games_with_doubled_tags: u64,
     left_out: LeftOutBy,
     rejects: Vec<Reject>,
     damage: Vec<Damage>,
@@ -491,6 +513,8 @@ impl<T> Default for Part<T> {
             records: 0,
             games: 0,
             dropped_en_passants: 0,
+            dropped_castling: 0,
+            games_with_doubled_tags: 0,
             left_out: LeftOutBy::new(),
             rejects: Vec::new(),
             damage: Vec::new(),
@@ -607,7 +631,7 @@ fn process<J: Job>(
         }
         before = order.totals;
         settle(&mut order, &work, decoded.as_mut(), settings, &mut part);
-        order.over |= order.totals.records >= settings.end;
+        order.over |= order.is_full(settings);
         if order.over {
             shared.lock().feed.ended = true;
             shared.moved.notify_all();
@@ -696,9 +720,16 @@ fn settle<T>(
             order.over = true;
             return;
         }
-        Work::Chunk { file, chunk, .. } => {
+        Work::Chunk {
+            file,
+            format,
+            chunk,
+            ..
+        } => {
             part.file = *file;
             let Some(decoded) = decoded else { return };
+            limit_records(order, decoded, *format, chunk, settings);
+            limit_games(order, decoded, *format, chunk, settings);
             let before = order.totals;
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
@@ -714,6 +745,8 @@ fn settle<T>(
             part.records = overlap(before.records..order.totals.records, &range);
             part.games = decoded.games;
             part.dropped_en_passants = decoded.dropped_en_passants;
+            part.dropped_castling = decoded.dropped_castling;
+            part.games_with_doubled_tags = decoded.games_with_doubled_tags;
             part.left_out = std::mem::take(&mut decoded.left_out);
             if part.records != decoded.records {
                 restrict(decoded, &range);
@@ -724,7 +757,7 @@ fn settle<T>(
                 restrict(decoded, &(settings.skip..first + 1));
             }
             // Whether it is seen what comes behind the limit would depend on the size of chunks.
-            if order.totals.records >= settings.end {
+            if order.is_full(settings) {
                 return;
             }
             (&chunk.file, damage)
@@ -743,6 +776,67 @@ fn settle<T>(
             damage,
         });
     }
+}
+
+/// Decodes a chunk again up to the game or line with the last record that is wanted: so what is counted
+/// besides records does not depend on where chunks end.
+fn limit_records(
+    order: &Ordered,
+    decoded: &mut Decoded,
+    format: Format,
+    chunk: &Chunk,
+    settings: &Settings<'_>,
+) {
+    let left = settings.end.saturating_sub(order.totals.records);
+    if decoded.records <= left {
+        return;
+    }
+    // The record that is the last one wanted may be a reject; the game or line behind it begins later than
+    // whatever is good before it.
+    let mut last = None;
+    let origins = decoded
+        .batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
+    for (index, origin) in origins {
+        if index < left {
+            last = Some(origin);
+        } else if last != Some(origin) {
+            if format != Format::Boards {
+                *decoded = format.decode(&up_to(chunk, origin), &settings.decode);
+            }
+            return;
+        }
+    }
+}
+
+/// The first bytes of a chunk.
+fn up_to(chunk: &Chunk, end: usize) -> Chunk {
+    Chunk {
+        bytes: chunk.bytes.slice(0..end),
+        torn: chunk.torn && end == chunk.bytes.len(),
+        ..chunk.clone()
+    }
+}
+
+/// Decodes a chunk again up to the game that is the last one wanted: so what is counted does not depend on
+/// where chunks end.
+fn limit_games(
+    order: &mut Ordered,
+    decoded: &mut Decoded,
+    format: Format,
+    chunk: &Chunk,
+    settings: &Settings<'_>,
+) {
+    let left = settings.end_games.saturating_sub(order.game_rows);
+    if decoded.game_rows.len() as u64 >= left {
+        let end = match left {
+            0 => 0,
+            left => decoded.game_rows[left as usize - 1].end,
+        };
+        *decoded = format.decode(&up_to(chunk, end), &settings.decode);
+    }
+    order.game_rows += decoded.game_rows.len() as u64;
 }
 
 fn overlap(records: Range<u64>, wanted: &Range<u64>) -> u64 {
@@ -929,10 +1023,13 @@ impl Collector<'_> {
         summary.rejected += rejected;
         summary.games += part.games;
         summary.dropped_en_passants += part.dropped_en_passants;
+        summary.dropped_castling += part.dropped_castling;
+        summary.games_with_doubled_tags += part.games_with_doubled_tags;
         for (option, more) in part.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;
             left_out.positions += more.positions;
+            left_out.unknown += more.unknown;
         }
         let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(part.file) {

@@ -20,6 +20,10 @@ mod mate;
 mod perft;
 /// PGN: replay, oddities, selection, damage.
 mod pgn;
+/// Moves of games in every spelling.
+mod pgn_moves;
+/// Which games and positions are taken.
+mod pgn_selection;
 /// PGN: where games begin and end, what is no game, limits, work that grows with the input.
 mod pgn_structure;
 /// Threads, chunks, arrival, damage: nothing of it changes what is counted.

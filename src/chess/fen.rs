@@ -34,6 +34,9 @@ pub struct Fen<'a> {
     pub position: Position,
     /// The en passant square as written.
     pub written_en_passant: Option<Square>,
+    /// Castling rights that were dropped, because king or rook is elsewhere: see
+    /// [`parse_tag`].
+    pub dropped_castling: u64,
     /// What follows the last field that belongs to the position, without blanks around it: the operations
     /// of EPD, perft counts, or nothing.
     pub rest: &'a [u8],
@@ -366,10 +369,11 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline(always)]
-    fn castling(&mut self, position: &mut Position) -> Result<(), FenError> {
+    fn castling(&mut self, position: &mut Position, lenient: bool) -> Result<u64, FenError> {
+        let mut dropped = 0;
         if self.peek() == Some(b'-') {
             self.at += 1;
-            return self.end_of_field(Field::Castling);
+            return self.end_of_field(Field::Castling).map(|()| dropped);
         }
         while let Some(letter) = self.peek().filter(|&byte| !is_blank(byte)) {
             let fail = |expected| Err(self.error(Field::Castling, expected));
@@ -391,6 +395,11 @@ impl<'a> Cursor<'a> {
                 }
                 _ => return fail(Expected::CastlingLetter),
             };
+            if lenient && (king.is_empty() || rook.is_none()) {
+                dropped += 1;
+                self.at += 1;
+                continue;
+            }
             if king.is_empty() {
                 return fail(Expected::CastlingKing);
             }
@@ -403,7 +412,7 @@ impl<'a> Cursor<'a> {
             position.castling.0 |= rook.into();
             self.at += 1;
         }
-        Ok(())
+        Ok(dropped)
     }
 
     #[inline(always)]
@@ -486,6 +495,29 @@ impl<'a> Cursor<'a> {
 /// ```
 #[inline]
 pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
+    read(line, options, false)
+}
+
+/// Reads the `FEN` tag of a game, in which more is seen: the side to move may be missing, too (it is White),
+/// and castling rights are dropped where the king or the rook is elsewhere.
+///
+/// # Errors
+/// As [`parse`].
+///
+/// ```
+/// use lanefish::chess::fen;
+/// let read = fen::parse_tag(b"4k3/8/8/8/8/8/8/4K2R").unwrap();
+/// assert_eq!(read.position.to_string(), "4k3/8/8/8/8/8/8/4K2R w - - 0 1");
+/// let read = fen::parse_tag(b"4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1").unwrap();
+/// assert_eq!(read.position.to_string(), "4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+/// assert_eq!(read.dropped_castling, 3);
+/// ```
+pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
+    read(text, FenOptions::default(), true)
+}
+
+#[inline(always)]
+fn read(line: &[u8], options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
     let mut cursor = Cursor {
         line: line.trim_ascii_end(),
         at: 0,
@@ -493,16 +525,20 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     cursor.skip_blanks();
     let mut position = cursor.board()?;
     cursor.skip_blanks();
-    position.side_to_move = match cursor.peek() {
-        Some(b'w') => Color::White,
-        Some(b'b') => Color::Black,
+    let mut dropped_castling = 0;
+    match cursor.peek() {
+        Some(b'w') => cursor.at += 1,
+        Some(b'b') => {
+            position.side_to_move = Color::Black;
+            cursor.at += 1;
+        }
+        None if lenient => {}
         _ => return Err(cursor.error(Field::SideToMove, Expected::SideToMove)),
-    };
-    cursor.at += 1;
+    }
     cursor.end_of_field(Field::SideToMove)?;
     cursor.skip_blanks();
     if cursor.peek().is_some() {
-        cursor.castling(&mut position)?;
+        dropped_castling = cursor.castling(&mut position, lenient)?;
         cursor.skip_blanks();
     }
     if cursor.peek().is_some() {
@@ -518,6 +554,7 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     Ok(Fen {
         position,
         written_en_passant,
+        dropped_castling,
         rest: &cursor.line[cursor.at..],
     })
 }

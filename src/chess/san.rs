@@ -6,6 +6,7 @@ use super::moves::{Move, MoveError, MoveKind};
 use super::piece::Role;
 use super::position::Position;
 use super::square::{File, Rank, Square};
+use std::borrow::Cow;
 
 impl Move {
     /// The move in algebraic notation, with `+` or `#`; the origin is named as far as other legal moves
@@ -83,117 +84,271 @@ impl Move {
     }
 }
 
-/// What a text in algebraic notation says.
-enum San {
-    Castle(Wing),
-    Piece {
-        role: Role,
-        file: Option<File>,
-        rank: Option<Rank>,
-        to: Square,
-        promotion: Option<Role>,
-    },
+/// What a text in algebraic notation says, castling aside.
+#[derive(Clone, Copy, Debug)]
+struct San {
+    role: Role,
+    file: Option<File>,
+    rank: Option<Rank>,
+    to: Square,
+    captures: bool,
+    promotion: Option<Role>,
 }
 
 impl San {
-    fn parse(text: &str) -> Option<Self> {
-        let text = text.trim_end_matches(['+', '#', '!', '?']);
-        let text = text.strip_suffix("e.p.").unwrap_or(text).trim_end();
-        match text {
-            "O-O" | "0-0" | "o-o" => return Some(Self::Castle(Wing::King)),
-            "O-O-O" | "0-0-0" | "o-o-o" => return Some(Self::Castle(Wing::Queen)),
-            _ => {}
-        }
-        let mut rest = text.as_bytes();
-        let mut role = Role::Pawn;
-        if let [
-            letter @ (b'N' | b'B' | b'R' | b'Q' | b'K' | b'P'),
-            tail @ ..,
-        ] = rest
-        {
-            role = Role::from_letter(*letter)?;
-            rest = tail;
+    /// Takes apart what stands in any spelling behind the letter of this piece.
+    fn parse(role: Role, mut rest: &[u8]) -> Option<Self> {
+        if role == Role::Pawn {
+            for suffix in [&b"e.p."[..], b"ep", b"e.p"] {
+                rest = rest.strip_suffix(suffix).unwrap_or(rest);
+            }
+            rest = rest.trim_ascii_end();
         }
         // From the end: promotion, target square; what is left names the origin.
         let mut promotion = None;
-        if let [head @ .., b')'] = rest {
-            rest = head;
-        }
-        if let [head @ .., letter @ (b'N' | b'B' | b'R' | b'Q')] = rest {
-            promotion = Some(Role::from_letter(*letter)?);
-            rest = head;
-            if let [head @ .., b'=' | b'(' | b'/'] = rest {
-                rest = head;
+        let letter = match rest {
+            [before @ .., b'(', letter, b')'] => {
+                rest = before.strip_suffix(b"=").unwrap_or(before);
+                Some(letter)
             }
+            [before @ .., b'=' | b'/', letter] | [before @ .., letter]
+                if letter.is_ascii_alphabetic() =>
+            {
+                rest = before;
+                Some(letter)
+            }
+            _ => None,
+        };
+        if let Some(&letter) = letter {
+            let role = Role::from_letter(letter)?;
+            promotion = Some(role).filter(|role| Role::PROMOTIONS.contains(role));
+            promotion?;
         }
-        let [head @ .., file @ b'a'..=b'h', rank @ b'1'..=b'8'] = rest else {
+        let file = |&byte: &u8| byte.is_ascii_lowercase().then(|| File::from_letter(byte))?;
+        let rank = |&byte: &u8| Rank::try_new(byte.wrapping_sub(b'1'));
+        let [origin @ .., to_file, to_rank] = rest else {
             return None;
         };
-        let to = Square::at(File::from_letter(*file)?, Rank::try_new(rank - b'1')?);
-        rest = head;
-        if let [head @ .., b'x' | b'-' | b':'] = rest {
-            rest = head;
-        }
-        let (file, rank) = match *rest {
+        let to = Square::at(file(to_file)?, rank(to_rank)?);
+        let (origin, captures) = match origin {
+            [before @ .., b'x' | b'X' | b':'] => (before, true),
+            [before @ .., b'-'] => (before, false),
+            _ => (origin, false),
+        };
+        let (file, rank) = match origin {
             [] => (None, None),
-            [file @ b'a'..=b'h'] => (File::from_letter(file), None),
-            [rank @ b'1'..=b'8'] => (None, Rank::try_new(rank - b'1')),
-            [file @ b'a'..=b'h', rank @ b'1'..=b'8'] => {
-                (File::from_letter(file), Rank::try_new(rank - b'1'))
-            }
+            [one] => match file(one) {
+                Some(file) => (Some(file), None),
+                None => (None, Some(rank(one)?)),
+            },
+            [first, second] => (Some(file(first)?), Some(rank(second)?)),
             _ => return None,
         };
-        Some(Self::Piece {
+        Some(Self {
             role,
             file,
             rank,
             to,
+            captures,
             promotion,
         })
     }
 
+    /// Whether a legal move is meant, whatever the text says about capturing.
     fn means(&self, mv: Move, position: &Position) -> bool {
-        match *self {
-            Self::Castle(wing) => mv.kind == MoveKind::Castle && Wing::of(mv.from, mv.to) == wing,
-            Self::Piece {
-                role,
-                file,
-                rank,
-                to,
-                promotion,
-            } => {
-                let becomes = match mv.kind {
-                    MoveKind::Castle => return false,
-                    MoveKind::Promotion(role) => Some(role),
-                    _ => None,
-                };
-                mv.to == to
-                    && becomes == promotion
-                    && position.role(role).contains(mv.from)
-                    && file.is_none_or(|file| mv.from.file() == file)
-                    && rank.is_none_or(|rank| mv.from.rank() == rank)
-            }
+        // A pawn whose file is not named steps straight on.
+        let file = match self.role {
+            Role::Pawn => self.file.or(Some(self.to.file())),
+            _ => self.file,
+        };
+        let promotion = match mv.kind {
+            MoveKind::Promotion(role) => Some(role),
+            _ => None,
+        };
+        (mv.to == self.to || king_goes_to(mv, self.to))
+            && promotion == self.promotion
+            && file.is_none_or(|file| mv.from.file() == file)
+            && self.rank.is_none_or(|rank| mv.from.rank() == rank)
+            && position.role_at(mv.from) == Some(self.role)
+    }
+
+    /// Whether the text says the truth about capturing. Castling may be written as the king that takes its
+    /// own rook.
+    fn is_right_about_captures(&self, mv: Move, position: &Position) -> bool {
+        match mv.kind {
+            MoveKind::Castle => true,
+            MoveKind::EnPassant => self.captures,
+            _ => self.captures == position.color(!position.side_to_move).contains(mv.to),
         }
+    }
+}
+
+/// Whether a move is castling by which the king gets to this square, more than one file away. (One file is a
+/// step.)
+fn king_goes_to(mv: Move, to: Square) -> bool {
+    mv.kind == MoveKind::Castle
+        && to == Square::at(Wing::of(mv.from, mv.to).king_goal(), mv.from.rank())
+        && mv.from.file().index().abs_diff(to.file().index()) > 1
+}
+
+/// Whether a text has the form that the standard gives to a move other than castling: `e4`, `exd5`, `e8=Q`,
+/// `Nf3`, `Nbd7`, `R1xe4`, `Qh4xe1`.
+fn is_standard(text: &[u8]) -> bool {
+    let is_file = |byte: &u8| (b'a'..=b'h').contains(byte);
+    let is_rank = |byte: &u8| (b'1'..=b'8').contains(byte);
+    if let [b'N' | b'B' | b'R' | b'Q' | b'K', head @ .., file, rank] = text {
+        let origin = head.strip_suffix(b"x").unwrap_or(head);
+        return is_file(file)
+            && is_rank(rank)
+            && match origin {
+                [] => true,
+                [one] => is_file(one) || is_rank(one),
+                [first, second] => is_file(first) && is_rank(second),
+                _ => false,
+            };
+    }
+    let step = match text {
+        [step @ .., b'=', b'N' | b'B' | b'R' | b'Q'] => step,
+        _ => text,
+    };
+    match step {
+        [file, rank] => is_file(file) && is_rank(rank),
+        [from, b'x', file, rank] => is_file(from) && is_file(file) && is_rank(rank),
+        _ => false,
+    }
+}
+
+/// The side towards which a text castles.
+fn castling(text: &[u8]) -> Option<Wing> {
+    match text {
+        b"O-O" | b"0-0" | b"o-o" => Some(Wing::King),
+        b"O-O-O" | b"0-0-0" | b"o-o-o" => Some(Wing::Queen),
+        _ => None,
+    }
+}
+
+/// Figurines, and the signs that go with them in print, as ASCII.
+fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let letters = String::from_utf8_lossy(text);
+    let ascii = letters.chars().filter_map(|letter| match letter {
+        // Says that an emoji is to be shown as text.
+        '\u{FE0E}' | '\u{FE0F}' => None,
+        // What is thought of the move, in one sign.
+        '‼' | '⁇' | '⁉' | '⁈' | '□' | '∞' | '±' | '∓' | '⩲' | '⩱' => None,
+        '♔' | '♚' => Some('K'),
+        '♕' | '♛' => Some('Q'),
+        '♖' | '♜' => Some('R'),
+        '♗' | '♝' => Some('B'),
+        '♘' | '♞' => Some('N'),
+        '♙' | '♟' => Some('P'),
+        '×' => Some('x'),
+        '–' => Some('-'),
+        other => Some(other),
+    });
+    let ascii: String = ascii.collect();
+    let ascii = ascii.trim_end_matches(['+', '#', '!', '?']);
+    Cow::Owned(ascii.as_bytes().to_vec())
+}
+
+/// The only one of some moves.
+fn only(mut moves: impl Iterator<Item = Move>) -> Result<Move, MoveError> {
+    match (moves.next(), moves.next()) {
+        (None, _) => Err(MoveError::Illegal),
+        (Some(mv), None) => Ok(mv),
+        (Some(_), Some(_)) => Err(MoveError::Ambiguous),
+    }
+}
+
+/// The legal move that a text without check and annotation signs means. `strict` refuses what is not of
+/// the standard; otherwise see [`Position::parse_san`].
+///
+/// What is in the form of the standard and legal means just that. Only else liberties are tried, so that
+/// `bxc3` is a pawn's move wherever a pawn has it.
+pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Move, MoveError> {
+    let legal = position.legal_moves();
+    let legal = || legal.iter().copied();
+    if let Some(wing) = castling(text) {
+        if strict && text[0] != b'O' {
+            return Err(MoveError::Syntax);
+        }
+        return only(
+            legal().filter(|mv| mv.kind == MoveKind::Castle && Wing::of(mv.from, mv.to) == wing),
+        );
+    }
+    if is_standard(text) {
+        let (role, rest) = named(text);
+        let san = San::parse(role, rest).ok_or(MoveError::Syntax)?;
+        let found = only(legal().filter(|&mv| {
+            san.means(mv, position)
+                && san.is_right_about_captures(mv, position)
+                && !(strict && mv.kind == MoveKind::Castle)
+        }));
+        if strict || found != Err(MoveError::Illegal) {
+            return found;
+        }
+    } else if strict {
+        return Err(MoveError::Syntax);
+    }
+    let text = &*without_figurines(text);
+    let (role, rest) = named(text);
+    let san = San::parse(role, rest);
+    if let Some(
+        san @ San {
+            file: Some(file),
+            rank: Some(rank),
+            ..
+        },
+    ) = san
+        && rest.len() == text.len()
+    {
+        // Both squares are named: any piece, as in UCI.
+        let from = Square::at(file, rank);
+        let role = position.role_at(from).unwrap_or(Role::Pawn);
+        let san = San { role, ..san };
+        return only(legal().filter(|&mv| san.means(mv, position)));
+    }
+    let bishop = match text {
+        [b'b', rest @ ..] => San::parse(Role::Bishop, rest),
+        _ => None,
+    };
+    if san.is_none() && bishop.is_none() {
+        return Err(MoveError::Syntax);
+    }
+    only(legal().filter(|&mv| {
+        [san, bishop]
+            .iter()
+            .flatten()
+            .any(|san| san.means(mv, position))
+    }))
+}
+
+/// The piece that the first letter names, if it does, and what follows; `b` names a file.
+fn named(text: &[u8]) -> (Role, &[u8]) {
+    match text {
+        [
+            letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K' | b'p' | b'n' | b'r' | b'q' | b'k'),
+            rest @ ..,
+        ] => (Role::from_letter(*letter).unwrap_or(Role::Pawn), rest),
+        _ => (Role::Pawn, text),
     }
 }
 
 impl Position {
     /// The legal move that a text in algebraic notation means.
     ///
-    /// Also read: castling with zeros, long forms (`Nf3-e5`, `e4xd5`), `e8Q` and `e8(Q)`, `e.p.`, marks
-    /// such as `!?`, needless or missing `x`, `+` and `#`, and UCI (`g1f3`).
+    /// Also read, where just one legal move fits: castling with zeros or as a move of the king, long forms
+    /// (`Nf3-e5`, `e4xd5`), UCI (`g1f3`), `e8Q` and `e8(Q)`, `e.p.`, signs such as `!?`, needless or missing
+    /// `x`, `+` and `#`, figurines, and small letters for pieces (a pawn's move comes first where `b` is
+    /// meant).
     ///
     /// # Errors
     /// When the text is no such form, means no legal move, or several.
     pub fn parse_san(&self, text: &str) -> Result<Move, MoveError> {
-        let san = San::parse(text).ok_or(MoveError::Syntax)?;
-        let legal = self.legal_moves();
-        let mut meant = legal.iter().filter(|&&mv| san.means(mv, self));
-        match (meant.next(), meant.next()) {
-            (Some(&mv), None) => Ok(mv),
-            (Some(_), Some(_)) => Err(MoveError::Ambiguous),
-            (None, _) => Move::from_uci(text, self).map_err(|_| MoveError::Illegal),
-        }
+        let text = text.trim_end_matches(['+', '#', '!', '?']);
+        read(self, text.as_bytes(), false)
     }
 }
 

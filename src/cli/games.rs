@@ -84,7 +84,7 @@ fn end(game: &GameRow) -> &'static str {
 }
 
 fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
-    let found = game.tags.iter().find(|(other, _)| other == name);
+    let found = game.tags.iter().rev().find(|(other, _)| other == name);
     found.map_or("", |(_, value)| value)
 }
 

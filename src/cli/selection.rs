@@ -1,9 +1,7 @@
 //! Which games, and which of their positions: options of every command that reads PGN.
 
-use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use lanefish::formats::pgn::{Outcome, Selection, Variant};
-use std::str::FromStr;
+use lanefish::formats::pgn::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
 use std::sync::Arc;
 
 /// Options for inputs that are games; others are not touched by them.
@@ -47,11 +45,11 @@ pub(crate) struct SelectionArgs {
     )]
     seed: u64,
 
-    /// Only games of two players rated at least so high
+    /// Only games in which both players are rated ELO or higher
     #[arg(long, value_name = "ELO")]
     min_elo: Option<u16>,
 
-    /// Only games of two players rated at most so high
+    /// Only games in which both players are rated ELO or lower
     #[arg(long, value_name = "ELO")]
     max_elo: Option<u16>,
 
@@ -63,31 +61,31 @@ pub(crate) struct SelectionArgs {
         value_delimiter = ',',
         allow_hyphen_values = true
     )]
-    time_control: Vec<String>,
+    time_control: Vec<TimeControl>,
 
     /// Only games with these results
     #[arg(long, value_name = "RESULT", value_delimiter = ',')]
     result: Vec<GameResult>,
 
-    /// Only games of at least so many plies
+    /// Only games of N or more plies
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     min_plies: u32,
 
-    /// Only games that ended so (Normal, Time forfeit, ..)
+    /// Only games with these Termination tags (Normal, Time forfeit, etc.)
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     termination: Vec<String>,
 
     /// Only games with these opening codes: B, B12, B10-B19
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
-    eco: Vec<String>,
+    eco: Vec<EcoRange>,
 
-    /// Only games from this day, month or year on (2025.05.01, 2025.05, 2025)
+    /// Only games from this day, month or year on (2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05, 2025)
     #[arg(long, value_name = "DATE")]
-    since: Option<String>,
+    since: Option<Date>,
 
     /// Only games up to this day, month or year
     #[arg(long, value_name = "DATE")]
-    until: Option<String>,
+    until: Option<Date>,
 
     /// Only games of this variant
     #[arg(long, value_name = "VARIANT")]
@@ -132,22 +130,10 @@ fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
     }
 }
 
-fn all<T: FromStr>(texts: &[String], option: &str) -> Result<Vec<T>>
-where
-    T::Err: std::error::Error + Send + Sync + 'static,
-{
-    let parse = |text: &String| text.parse().with_context(|| format!("--{option}"));
-    texts.iter().map(parse).collect()
-}
-
 impl SelectionArgs {
     /// The selection, `None` where everything is taken.
-    pub(crate) fn selection(&self) -> Result<Option<Arc<Selection>>> {
+    pub(crate) fn selection(&self) -> Option<Arc<Selection>> {
         let (first_ply, last_ply) = self.plies.unwrap_or((0, None));
-        let date = |text: &Option<String>, option: &str| {
-            let texts: Vec<String> = text.iter().cloned().collect();
-            all(&texts, option).map(|mut dates| dates.pop())
-        };
         let selection = Selection {
             variations: self.variations,
             drop_bad_games: self.drop_bad_games,
@@ -160,7 +146,7 @@ impl SelectionArgs {
             seed: self.seed,
             min_elo: self.min_elo,
             max_elo: self.max_elo,
-            time_controls: all(&self.time_control, "time-control")?,
+            time_controls: self.time_control.clone(),
             results: self
                 .result
                 .iter()
@@ -173,9 +159,9 @@ impl SelectionArgs {
                 .collect(),
             min_plies: self.min_plies,
             terminations: self.termination.clone(),
-            ecos: all(&self.eco, "eco")?,
-            since: date(&self.since, "since")?,
-            until: date(&self.until, "until")?,
+            ecos: self.eco.clone(),
+            since: self.since,
+            until: self.until,
             variant: self.variant.map(|variant| match variant {
                 VariantChoice::Standard => Variant::Standard,
                 VariantChoice::Chess960 => Variant::Chess960,
@@ -185,6 +171,6 @@ impl SelectionArgs {
             seed: self.seed,
             ..Selection::default()
         };
-        Ok((selection != everything).then(|| Arc::new(selection)))
+        (selection != everything).then(|| Arc::new(selection))
     }
 }

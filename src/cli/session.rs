@@ -183,7 +183,7 @@ impl<'a> Session<'a> {
                     keep_en_passant: reading.keep_en_passant,
                     validity: self.validity(run.default_validity),
                     fields: run.fields,
-                    games: reading.games.selection()?,
+                    games: reading.games.selection(),
                     game_rows: run.game_rows,
                     strict_pgn: self.global.strict_pgn,
                     max_record: self.global.max_record,
@@ -198,6 +198,13 @@ impl<'a> Session<'a> {
                 limit: match run.game_rows {
                     true => None,
                     false => self.global.limit.or(run.limit),
+                },
+                limit_games: match run.game_rows {
+                    true => self
+                        .global
+                        .limit
+                        .map(|limit| self.global.skip.saturating_add(limit)),
+                    false => None,
                 },
                 past_damage: run.past_damage,
                 on_reject: Some(&mut on_reject),
@@ -243,9 +250,28 @@ impl<'a> Session<'a> {
                 grouped(summary.dropped_en_passants)
             ));
         }
-        for (option, left_out) in &summary.left_out {
+        if summary.dropped_castling > 0 {
             self.note(format_args!(
-                "--{option} left out {} and {}",
+                "{} of FEN tags dropped, because the king or the rook is elsewhere",
+                counted(summary.dropped_castling, "castling right")
+            ));
+        }
+        if self.verbose() && summary.games_with_doubled_tags > 0 {
+            self.note(format_args!(
+                "{} with a tag given more than once; its last value is used",
+                counted(summary.games_with_doubled_tags, "game")
+            ));
+        }
+        for (option, left_out) in &summary.left_out {
+            let unknown = match left_out.unknown {
+                0 => String::new(),
+                games => format!(
+                    ", {} for a date that is unknown or cannot be read",
+                    counted(games, "game")
+                ),
+            };
+            self.note(format_args!(
+                "--{option} left out {} and {}{unknown}",
                 counted(left_out.games, "game"),
                 counted(left_out.positions, "position")
             ));

@@ -321,6 +321,10 @@ pub struct Decoded {
     pub games: u64,
     /// En passant squares that were written and dropped.
     pub dropped_en_passants: u64,
+    /// Castling rights of `FEN` tags that were dropped, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
+    /// Games in which some tag stands several times.
+    pub games_with_doubled_tags: u64,
     /// Games and positions that were not selected.
     pub left_out: pgn::LeftOutBy,
     /// Whether the last game reaches to the end of the chunk without a result token, not even `*`.

@@ -31,7 +31,7 @@ fn one_row_a_game_as_csv() {
 fn one_object_a_game_as_jsonl() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
-    let row = json(1, &["games", "--format", "jsonl", "--limit", "1", &file]);
+    let row = json(0, &["games", "--format", "jsonl", "--limit", "1", &file]);
     assert_eq!(row["tags"]["Event"], "Club, \"blitz\"");
     assert_eq!(
         (&row["end"], &row["plies"]),

@@ -14,7 +14,7 @@ use super::replay::{Board, Refused, San};
 use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Tags, Variant};
 use crate::chess::Position;
-use crate::chess::fen::{self, FenError, FenOptions};
+use crate::chess::fen::{self, Fen, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
 use crate::simd::bmi2::Bmi2;
 use std::collections::HashSet;
@@ -179,6 +179,8 @@ pub struct Game<'a> {
     pub stray: bool,
     /// The last position of the main line, if the game had one.
     pub last: Option<Position>,
+    /// Castling rights of its `FEN` tag that were dropped, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
     /// What stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
@@ -494,10 +496,12 @@ impl<'a> Games<'a> {
             bad: None,
         };
         let mut has_start = false;
-        match start_position(&tags) {
-            Ok(position) => {
-                if let Some(position) = position {
-                    state.board = Board::new(&position);
+        let mut dropped_castling = 0;
+        match start_position(&tags, self.strict) {
+            Ok(start) => {
+                if let Some(start) = start {
+                    state.board = Board::new(&start.position);
+                    dropped_castling = start.dropped_castling;
                 }
                 has_start = true;
                 state.before = state.board;
@@ -576,6 +580,7 @@ impl<'a> Games<'a> {
             terminated: matches!(end, End::Result(_)),
             stray,
             last: has_start.then(|| state.board.position()),
+            dropped_castling,
             bad: state.bad,
         })
     }
@@ -887,8 +892,13 @@ impl<'a> Games<'a> {
                 None => self.refuse_token(state, start + 1),
             },
             _ => {
+                // Figurines and small letters of pieces begin a move, too.
                 let end = self.word_end(start).max(start + 1);
-                self.refuse_token(state, end);
+                if self.strict {
+                    self.refuse_token(state, end);
+                } else {
+                    self.san(end, state, records);
+                }
             }
         }
     }
@@ -1165,7 +1175,7 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
 
 /// Plays a move as it is written, without signs at its end.
 #[cold]
-fn play(board: Board, text: &[u8], _strict: bool) -> Result<(Board, u16), Refused> {
+fn play(board: Board, text: &[u8], strict: bool) -> Result<(Board, u16), Refused> {
     let quick = (text.len() >= 2 && text.len() <= 8)
         .then(|| {
             let mut word = [0; 8];
@@ -1175,7 +1185,7 @@ fn play(board: Board, text: &[u8], _strict: bool) -> Result<(Board, u16), Refuse
         .flatten();
     quick
         .map_or(Err(Refused::Syntax), |san| board.play(san))
-        .or_else(|_| board.play_spelled(text))
+        .or_else(|_| board.play_spelled(text, strict))
 }
 
 /// Plays a move of so many bytes the quick way, if that finds exactly one that is legal.
@@ -1207,7 +1217,7 @@ fn trim_signs(mut text: &[u8]) -> &[u8] {
 }
 
 /// The position of the FEN tag, or `None` for the standard one.
-fn start_position(tags: &Tags<'_>) -> Result<Option<Position>, GameError> {
+fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, GameError> {
     if let Some(variant) = tags.variant()
         && Variant::from_tag(variant).is_none()
     {
@@ -1218,14 +1228,16 @@ fn start_position(tags: &Tags<'_>) -> Result<Option<Position>, GameError> {
     let Some(text) = tags.fen() else {
         return Ok(None);
     };
-    let position = fen::parse(text, FenOptions::default())
-        .map_err(GameError::Fen)?
-        .position;
-    let violations = position.violations(Validity::Playable);
+    let start = match strict {
+        true => fen::parse(text, FenOptions::default()),
+        false => fen::parse_tag(text),
+    };
+    let start = start.map_err(GameError::Fen)?;
+    let violations = start.position.violations(Validity::Playable);
     if !violations.is_empty() {
         return Err(GameError::Start(violations));
     }
-    Ok(Some(position))
+    Ok(Some(start))
 }
 
 #[cfg(test)]

@@ -19,9 +19,11 @@
 //! such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation in
 //! ASCII or Unicode, and blanks of Unicode.
 //!
-//! A capture has an `x` and nothing else has: a move that disagrees with the board about that is illegal
-//! here, for it is wrong about more than its spelling. Chess960 is told by its `FEN`; other variants are
-//! rejected by name.
+//! Moves may also be written without the `x` of a capture or with one too many, as in UCI (`g1f3`), long
+//! (`Ng1-f3`), with small letters or figurines for the pieces, and castling as a move of the king, wherever one
+//! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook
+//! are dropped and counted. [`DecodeOptions::strict_pgn`] refuses these liberties. Of tags that a game has twice
+//! the last one counts. Chess960 is known by its `FEN`; other variants are rejected by name.
 //!
 //! ## Where a game begins
 //!
@@ -153,6 +155,8 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let number = decoded.games;
         decoded.games += 1;
         let positions = (records.len() - start) as u64;
+        decoded.dropped_castling += game.dropped_castling;
+        decoded.games_with_doubled_tags += u64::from(game.tags.has_doubled());
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {
                 let left_out: &mut LeftOut = decoded.left_out.entry(name).or_default();
@@ -160,8 +164,9 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 left_out.positions += positions;
             }
         };
-        if let Some(name) = selection.leaves_out(&game) {
+        if let Some((name, unknown)) = selection.leaves_out(&game) {
             leave_out(name, 1, positions);
+            decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
             records.truncate(start);
             continue;
         }
@@ -227,6 +232,8 @@ pub struct GameRow {
     pub last: Option<Position>,
     /// What is wrong with the game.
     pub error: Option<String>,
+    /// Offset of the byte after it in the chunk.
+    pub(crate) end: usize,
 }
 
 impl GameRow {
@@ -243,6 +250,7 @@ impl GameRow {
             result: game.result(),
             last: game.last.clone(),
             error: game.bad.as_ref().map(|bad| bad.error.to_string()),
+            end: game.end,
         }
     }
 }

@@ -13,7 +13,7 @@
 use crate::block::Packed;
 use crate::chess::castling::Wing;
 use crate::chess::geometry::between;
-use crate::chess::{Bitboard, Color, File, Move, MoveKind, Position, Rank, Role, Square};
+use crate::chess::{Bitboard, Color, MoveError, Position, Role, Square, san};
 
 /// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
 const ROWS: usize = 9;
@@ -75,8 +75,8 @@ const fn all_if(condition: bool) -> u64 {
     (condition as u64).wrapping_neg()
 }
 
-/// What a byte of SAN says about the square that the piece comes from; nothing (no square) where the byte
-/// has no place in SAN.
+/// What a byte behind the first one says about the square that the piece comes from; nothing (no square)
+/// where it has no place there.
 static ORIGIN: [u64; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -85,12 +85,7 @@ static ORIGIN: [u64; 256] = {
         table[b'1' as usize + index] = 0xFF << (8 * index);
         index += 1;
     }
-    let neutral = b"xNBRQK-";
-    let mut index = 0;
-    while index < neutral.len() {
-        table[neutral[index] as usize] = ALL;
-        index += 1;
-    }
+    table[b'x' as usize] = ALL;
     table
 };
 
@@ -119,13 +114,13 @@ pub(super) struct San {
     to: u8,
     /// Piece code of the promotion, or 0.
     promotion: u8,
-    /// Squares that the text allows the piece to come from.
+    /// Squares that the text allows the piece to come from; none where it has a byte out of place.
     origin: u64,
 }
 
 impl San {
     /// Takes apart the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
-    /// signs; `None` where they are not plain SAN.
+    /// signs; `None`, or no origin, where they are not SAN as the standard has it.
     #[inline(always)]
     pub(super) fn decode(word: u64, mut len: usize) -> Option<Self> {
         let mut promotion = 0;
@@ -141,26 +136,36 @@ impl San {
         }
         let file = (target as u8).wrapping_sub(b'a');
         let rank = ((target >> 8) as u8).wrapping_sub(b'1');
-        let code = CODE[word as usize & 0xFF];
-        if file | rank > 7 || code == 0 {
+        let first = word as u8;
+        let code = CODE[first as usize];
+        let head = len - 2;
+        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
+        let captures = before_target == b'x';
+        // Before the target a pawn has a file and an `x`, or nothing.
+        let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
+        if (file | rank > 7) | (code == 0) | odd_pawn {
             return None;
         }
-        let head = len - 2;
         let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
-        let mut origin = ORIGIN[word as usize & 0xFF] & ORIGIN[second as usize];
+        let mut origin =
+            (ORIGIN[first as usize] | all_if(code != PAWN as u8)) & ORIGIN[second as usize];
         if head >= 3 {
-            origin &= ORIGIN[(word >> 16) as usize & 0xFF];
-            if head >= 4 {
-                origin &= ORIGIN[(word >> 24) as usize & 0xFF];
-                if head >= 5 {
-                    return None;
-                }
+            // File and rank, or one of them and an `x`, or all three; letters are above digits.
+            let third = (word >> 16) as u8;
+            let in_order = match head {
+                3 if captures => second != b'x',
+                3 => second >= b'a' && second != b'x' && third < b'a',
+                4 => captures && second >= b'a' && second != b'x' && third < b'a',
+                _ => false,
+            };
+            if !in_order {
+                return None;
             }
+            origin &= ORIGIN[third as usize];
         }
-        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
         Some(Self {
             code,
-            captures: before_target == b'x' && head >= 1,
+            captures,
             to: rank * 8 + file,
             promotion,
             origin,
@@ -427,28 +432,60 @@ impl Board {
         Ok(self)
     }
 
-    /// The board after any spelling of a move, and the move's bits: castling with letters or zeros, long algebraic, promotions without
-    /// `=` or in parentheses, and moves that only the rules can tell apart. `text` is without check and
-    /// annotation signs.
+    /// The board after any spelling of a move, and the move's bits: see [`san::read`]. `text` is without
+    /// check and annotation signs; `strict` refuses what the standard does not have.
     #[cold]
-    pub(super) fn play_spelled(self, text: &[u8]) -> Result<(Self, u16), Refused> {
-        match text {
-            b"O-O" | b"0-0" | b"o-o" => return self.castle(true),
-            b"O-O-O" | b"0-0-0" | b"o-o-o" => return self.castle(false),
-            _ => {}
+    pub(super) fn play_spelled(self, text: &[u8], strict: bool) -> Result<(Self, u16), Refused> {
+        // Files in UCI have nothing else, so these are not left to the move list.
+        if !strict && let Some(played) = self.play_squares(text) {
+            return Ok(played);
         }
-        let spelled = Spelled::parse(text).ok_or(Refused::Syntax)?;
         let mut position = self.position();
-        let moves = position.legal_moves();
-        let mut fitting = moves.iter().filter(|&&mv| spelled.fits(mv, &position));
-        match (fitting.next(), fitting.next()) {
-            (None, _) => Err(Refused::Illegal),
-            (Some(&mv), None) => {
-                position.make(mv);
-                Ok((Self::new(&position), mv.to_bits()))
-            }
-            (Some(_), Some(_)) => Err(Refused::Ambiguous),
-        }
+        let mv = san::read(&position, text, strict).map_err(|error| match error {
+            MoveError::Illegal => Refused::Illegal,
+            MoveError::Ambiguous => Refused::Ambiguous,
+            MoveError::Syntax => Refused::Syntax,
+        })?;
+        position.make(mv);
+        Ok((Self::new(&position), mv.to_bits()))
+    }
+}
+
+impl Board {
+    /// The board after a move in UCI form, castling aside, and the move's bits, if the quick way finds it.
+    fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
+        let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
+            return None;
+        };
+        let square = |file: u8, rank: u8| {
+            let (file, rank) = (file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'));
+            (file | rank < 8).then(|| rank * 8 + file)
+        };
+        let (from, to) = (square(from_file, from_rank)?, square(to_file, to_rank)?);
+        let promotion = match *promotion {
+            [] => 0,
+            [letter] => match CODE[letter.to_ascii_uppercase() as usize] {
+                code @ 2..=5 => code,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let (origin, target) = (1u64 << from, 1u64 << to);
+        let bits = self.types.map(|plane| u8::from(plane & origin != 0));
+        let code = match bits[0] | bits[1] << 1 | bits[2] << 2 {
+            // A rook that may castle.
+            7 => Role::Rook as u8 + 1,
+            code => code,
+        };
+        let passing = self.en_passant & all_if(usize::from(code) == PAWN);
+        let san = San {
+            code,
+            captures: (self.occupied() | passing) & target != 0,
+            to,
+            promotion,
+            origin,
+        };
+        if code == 0 { None } else { self.play(san).ok() }
     }
 }
 
@@ -481,95 +518,179 @@ fn open(candidates: u64, to: usize, occupied: u64) -> u64 {
         .fold(0, |set, from| set | Bitboard::square(from).0)
 }
 
-/// A move in any spelling but castling.
-#[derive(Clone, Copy, Debug)]
-struct Spelled {
-    role: Role,
-    from_file: Option<File>,
-    from_rank: Option<Rank>,
-    to: Square,
-    captures: bool,
-    promotion: Option<Role>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::Move;
+    use crate::chess::moves::MoveKind;
+    use std::collections::HashSet;
 
-impl Spelled {
-    fn parse(text: &[u8]) -> Option<Self> {
-        let (role, mut rest) = match text {
-            [
-                letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K'),
-                rest @ ..,
-            ] => (Role::from_letter(*letter)?, rest),
-            _ => (Role::Pawn, text),
+    /// All texts that are SAN as the standard has it, castling aside.
+    fn standard() -> HashSet<String> {
+        let maybe = |texts: &str| -> Vec<String> {
+            let texts = texts.chars().map(String::from);
+            texts.chain([String::new()]).collect()
         };
-        for mark in [&b"e.p."[..], b"ep", b"e.p"] {
-            rest = rest.strip_suffix(mark).unwrap_or(rest);
-        }
-        let mut promotion = None;
-        if let [before @ .., b')'] = rest
-            && let [before @ .., b'(', letter] = before
-        {
-            promotion = Some(Role::from_letter(*letter)?);
-            rest = before.strip_suffix(b"=").unwrap_or(before);
-        } else if let [before @ .., letter] = rest
-            && letter.is_ascii_alphabetic()
-        {
-            promotion = Some(Role::from_letter(*letter)?);
-            rest = before;
-            if let [before @ .., b'=' | b'/'] = rest {
-                rest = before;
+        let mut all = HashSet::new();
+        for to in (0..64).map(|index| Square::new(index).to_string()) {
+            for x in maybe("x") {
+                for rank in maybe("12345678") {
+                    for file in maybe("abcdefgh") {
+                        for piece in "NBRQK".chars() {
+                            all.insert(format!("{piece}{file}{rank}{x}{to}"));
+                        }
+                        if rank.is_empty() && file.is_empty() == x.is_empty() {
+                            for promotion in ["", "=N", "=B", "=R", "=Q"] {
+                                all.insert(format!("{file}{x}{to}{promotion}"));
+                            }
+                        }
+                    }
+                }
             }
         }
-        let file = |&byte: &u8| byte.is_ascii_lowercase().then(|| File::from_letter(byte))?;
-        let rank = |&byte: &u8| Rank::try_new(byte.wrapping_sub(b'1'));
-        let [origin @ .., to_file, to_rank] = rest else {
-            return None;
-        };
-        let to = Square::at(file(to_file)?, rank(to_rank)?);
-        let (origin, captures) = match origin {
-            [before @ .., b'x' | b'X' | b':'] => (before, true),
-            [before @ .., b'-'] => (before, false),
-            _ => (origin, false),
-        };
-        let (from_file, from_rank) = match origin {
-            [] => (None, None),
-            [one] => match file(one) {
-                Some(file) => (Some(file), None),
-                None => (None, Some(rank(one)?)),
-            },
-            [first, second] => (Some(file(first)?), Some(rank(second)?)),
-            _ => return None,
-        };
-        Some(Self {
-            role,
-            from_file,
-            from_rank,
-            to,
-            captures,
-            promotion,
-        })
+        assert_eq!(all.len(), 64 * (2 * 9 * 9 * 5 + (1 + 8) * 5));
+        all
     }
 
-    fn fits(&self, mv: Move, position: &Position) -> bool {
-        let promotion = match mv.kind {
-            MoveKind::Promotion(role) => Some(role),
-            _ => None,
-        };
-        // A pawn whose file is not named steps straight on.
-        let from_file = match self.role {
-            Role::Pawn => self.from_file.or(Some(self.to.file())),
-            _ => self.from_file,
-        };
-        // Castling as the king that takes its own rook, with or without an `x`.
-        let captures = match mv.kind {
-            MoveKind::Castle => self.captures,
-            MoveKind::EnPassant => true,
-            _ => position.color(!position.side_to_move).contains(mv.to),
-        };
-        mv.to == self.to
-            && captures == self.captures
-            && promotion == self.promotion
-            && from_file.is_none_or(|file| mv.from.file() == file)
-            && self.from_rank.is_none_or(|rank| mv.from.rank() == rank)
-            && position.role_at(mv.from) == Some(self.role)
+    fn decode(text: &[u8]) -> Option<San> {
+        let mut word = [0; 8];
+        word[..text.len()].copy_from_slice(text);
+        // No piece comes from nowhere, and only pawns are promoted: see `Board::play`.
+        San::decode(u64::from_le_bytes(word), text.len())
+            .filter(|san| san.origin != 0 && (san.promotion == 0 || usize::from(san.code) == PAWN))
+    }
+
+    #[test]
+    fn only_the_form_of_the_standard_is_decoded() {
+        let standard = standard();
+        for text in &standard {
+            assert!(decode(text.as_bytes()).is_some(), "{text}");
+        }
+        // All texts of a few letters, longer ones of fewer letters.
+        for (letters, lengths) in [
+            (&b"abgh1278NBRKx=-O"[..], 2..=5),
+            (b"abd1BQx=-", 6..=6),
+            (b"a1bNx=", 7..=8),
+        ] {
+            for len in lengths {
+                let mut digits = vec![0; len];
+                loop {
+                    let text: Vec<u8> = digits.iter().map(|&digit| letters[digit]).collect();
+                    if decode(&text).is_some() {
+                        let text = std::str::from_utf8(&text).unwrap();
+                        assert!(standard.contains(text), "{text}");
+                    }
+                    let Some(place) = digits.iter().rposition(|&digit| digit + 1 < letters.len())
+                    else {
+                        break;
+                    };
+                    digits[place] += 1;
+                    digits[place + 1..].fill(0);
+                }
+            }
+        }
+    }
+
+    /// The legal move that a text of the standard means, said plainly.
+    fn meant(position: &Position, text: &str) -> Result<Move, Refused> {
+        let (text, promotion) = text.split_once('=').unwrap_or((text, ""));
+        let captures = text.contains('x');
+        let text = text.replace('x', "");
+        let (head, to) = text.split_at(text.len() - 2);
+        let piece = head.chars().find(char::is_ascii_uppercase).unwrap_or('P');
+        let origin: Vec<char> = head.chars().filter(|letter| *letter != piece).collect();
+        let moves = position.legal_moves();
+        let fitting: Vec<Move> = moves
+            .iter()
+            .copied()
+            .filter(|mv| {
+                let takes = mv.kind == MoveKind::EnPassant || position.role_at(mv.to).is_some();
+                let becomes = match mv.kind {
+                    MoveKind::Promotion(role) => role.letter().to_ascii_uppercase().to_string(),
+                    _ => String::new(),
+                };
+                let from = mv.from.to_string();
+                let role = position.role_at(mv.from).unwrap().letter();
+                mv.kind != MoveKind::Castle
+                    && mv.to.to_string() == to
+                    && takes == captures
+                    && becomes == promotion
+                    && role.to_ascii_uppercase() == piece
+                    && origin.iter().all(|&letter| from.contains(letter))
+                    && (piece != 'P' || takes || from[..1] == to[..1])
+            })
+            .collect();
+        match *fitting {
+            [] => Err(Refused::Illegal),
+            [mv] => Ok(mv),
+            _ => Err(Refused::Ambiguous),
+        }
+    }
+
+    #[test]
+    fn moves_named_by_their_squares_are_those_of_the_rules() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
+            "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
+            "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Board::new(&position);
+            let mut played = 0;
+            let squares = || (0..64).map(|index| Square::new(index).to_string());
+            for from in squares() {
+                for to in squares() {
+                    for promotion in ["", "q", "N", "k"] {
+                        let text = format!("{from}{to}{promotion}");
+                        let quick = board.play_squares(text.as_bytes());
+                        let read = san::read(&position, text.as_bytes(), false);
+                        if let Some((next, bits)) = quick {
+                            assert_eq!(read.map(Move::to_bits), Ok(bits), "{text} in {fen}");
+                            let mut position = position.clone();
+                            position.make(read.unwrap());
+                            assert_eq!(next.position(), position, "{text} in {fen}");
+                            played += 1;
+                        } else if let Ok(mv) = read {
+                            assert_eq!(mv.kind, MoveKind::Castle, "{text} in {fen}");
+                        }
+                    }
+                }
+            }
+            assert!(played > 10);
+        }
+    }
+
+    /// What is played the quick way is what the rules say, and what is not is played otherwise.
+    #[test]
+    fn quick_and_cold_moves_are_those_of_the_rules() {
+        let texts = standard();
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
+            "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
+            "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
+        ] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Board::new(&position);
+            for text in &texts {
+                let expected = meant(&position, text).map(Move::to_bits);
+                let quick = board.play(decode(text.as_bytes()).unwrap());
+                let bits = |played: Result<(Board, u16), Refused>| played.map(|(_, bits)| bits);
+                if let Ok((next, bits)) = quick {
+                    assert_eq!(Ok(bits), expected, "{text} in {fen}");
+                    let (cold, _) = board.play_spelled(text.as_bytes(), true).unwrap();
+                    assert_eq!(next.position(), cold.position(), "{text} in {fen}");
+                }
+                let strict = bits(board.play_spelled(text.as_bytes(), true));
+                assert_eq!(strict, expected, "{text} in {fen}");
+                let lenient = bits(board.play_spelled(text.as_bytes(), false));
+                assert!(
+                    lenient == expected || expected == Err(Refused::Illegal),
+                    "{text} in {fen}"
+                );
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::game::{Game, Outcome};
 use super::tags::{Tags, Variant};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -59,6 +60,9 @@ pub struct LeftOut {
     pub games: u64,
     /// Positions, those of the games included.
     pub positions: u64,
+    /// Of the games, those left out because what the option asks about is unknown: dates that are not there,
+    /// or cannot be read.
+    pub unknown: u64,
 }
 
 /// What was left out, by the name of the option on the command line.
@@ -90,61 +94,61 @@ impl Selection {
             .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// The option that leaves out this game, if one does.
-    pub(super) fn leaves_out(&self, game: &Game<'_>) -> Option<&'static str> {
+    /// The option that leaves out this game, if one does, and whether that is because what it asks about is
+    /// unknown.
+    pub(super) fn leaves_out(&self, game: &Game<'_>) -> Option<(&'static str, bool)> {
         let tags = &game.tags;
         let elos = || ["WhiteElo", "BlackElo"].map(|name| tags.number(name));
         if self
             .min_elo
             .is_some_and(|min| !elos().iter().all(|elo| elo.is_some_and(|elo| elo >= min)))
         {
-            return Some("min-elo");
+            return Some(("min-elo", false));
         }
         if self
             .max_elo
             .is_some_and(|max| !elos().iter().all(|elo| elo.is_some_and(|elo| elo <= max)))
         {
-            return Some("max-elo");
+            return Some(("max-elo", false));
         }
         if !self.time_controls.is_empty() {
             let tag = tags.get("TimeControl").unwrap_or_default();
             if !self.time_controls.iter().any(|control| control.fits(tag)) {
-                return Some("time-control");
+                return Some(("time-control", false));
             }
         }
         if !self.results.is_empty() && !self.results.contains(&game.result()) {
-            return Some("result");
+            return Some(("result", false));
         }
         if game.plies < self.min_plies {
-            return Some("min-plies");
+            return Some(("min-plies", false));
         }
         if !self.terminations.is_empty() {
             let tag = tags.get("Termination").unwrap_or_default();
             let is = |wanted: &String| wanted.as_bytes().eq_ignore_ascii_case(tag);
             if !self.terminations.iter().any(is) {
-                return Some("termination");
+                return Some(("termination", false));
             }
         }
         if !self.ecos.is_empty() {
             let tag = tags.get("ECO").unwrap_or_default();
             if !self.ecos.iter().any(|range| range.contains(tag)) {
-                return Some("eco");
+                return Some(("eco", false));
             }
         }
-        if let Some(since) = &self.since
-            && !date(tags).is_some_and(|date| since.is_not_after(date))
-        {
-            return Some("since");
-        }
-        if let Some(until) = &self.until
-            && !date(tags).is_some_and(|date| until.is_not_before(date))
-        {
-            return Some("until");
+        let since = self.since.map(|since| ("since", since, Ordering::Less));
+        let until = self.until.map(|until| ("until", until, Ordering::Greater));
+        for (option, limit, beyond) in [since, until].into_iter().flatten() {
+            match Date::of_game(tags) {
+                None => return Some((option, true)),
+                Some(date) if date.compare_known(limit) == beyond => return Some((option, false)),
+                Some(_) => {}
+            }
         }
         if self.variant.is_some_and(|variant| {
             Variant::from_tag(tags.variant().unwrap_or_default()) != Some(variant)
         }) {
-            return Some("variant");
+            return Some(("variant", false));
         }
         None
     }
@@ -272,8 +276,14 @@ impl Speed {
         }
         let text = std::str::from_utf8(tag).ok()?;
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        let (base, increment): (f64, f64) = (base.parse().ok()?, increment.parse().ok()?);
-        let seconds = base + 40.0 * increment;
+        // Numbers in Rust are more than digits: `inf`, `1e9`.
+        let number = |text: &str| -> Option<f64> {
+            let is_plain = text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.');
+            text.parse().ok().filter(|_| is_plain)
+        };
+        let seconds = number(base)? + 40.0 * number(increment)?;
         Some(match seconds {
             ..30.0 => Self::UltraBullet,
             ..180.0 => Self::Bullet,
@@ -328,6 +338,7 @@ pub struct EcoRange {
 
 impl EcoRange {
     fn contains(&self, code: &[u8]) -> bool {
+        let code = code.to_ascii_uppercase();
         let starts = |len: usize| &code[..code.len().min(len)];
         !code.is_empty()
             && starts(self.first.len()) >= self.first.as_bytes()
@@ -345,11 +356,18 @@ impl FromStr for EcoRange {
                 && code.starts_with(|letter| ('A'..='E').contains(&letter))
                 && code[1..].bytes().all(|digit| digit.is_ascii_digit())
         };
-        if !is_code(first) || !is_code(last) {
-            return Err(SelectionError {
+        let fail = |expected| {
+            Err(SelectionError {
                 text: text.to_owned(),
-                expected: "an opening code such as B, B1 or B12, or two such as B10-B19",
-            });
+                expected,
+            })
+        };
+        if !is_code(first) || !is_code(last) {
+            return fail("an opening code such as B, B1 or B12, or two such as B10-B19");
+        }
+        let common = first.len().min(last.len());
+        if first[..common] > last[..common] {
+            return fail("the first code before the last, as in B10-B19");
         }
         Ok(Self {
             first: first.to_owned(),
@@ -358,42 +376,127 @@ impl FromStr for EcoRange {
     }
 }
 
-/// A day, month or year: `2025.05.01`, `2025.05`, `2025`; also with dashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Date(String);
+/// A day, month or year of the Gregorian calendar, as far as it is known.
+///
+/// The year comes first (`2025.05.01`, `2025-5-1`, `2025/05/01`, `20250501`, `2025.05`, `2025`) or last. A year
+/// that comes last follows the month, and that the day, where dots part them (`01.05.2025`); with other signs
+/// the order must be plain from the numbers (`31/12/2025`, `12/31/2025`). Question marks, zeros and nothing stand
+/// for what is unknown.
+///
+/// ```
+/// use lanefish::formats::pgn::Date;
+/// let day: Date = "2025-12-31".parse().unwrap();
+/// assert_eq!("31.12.2025".parse(), Ok(day));
+/// assert!("5/3/2025".parse::<Date>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Date {
+    year: u16,
+    month: Option<u8>,
+    /// Unknown where the month is.
+    day: Option<u8>,
+}
 
 impl Date {
-    /// The date as far as both it and this one are known.
-    fn common<'a>(&'a self, date: &'a [u8]) -> (&'a [u8], &'a [u8]) {
-        let known = date.iter().position(|&byte| byte == b'?');
-        let len = known.unwrap_or(date.len()).min(self.0.len());
-        (&self.0.as_bytes()[..len], &date[..len])
+    /// When a game was played: by its `UTCDate` if that can be read, else by its `Date`.
+    fn of_game(tags: &Tags<'_>) -> Option<Self> {
+        ["UTCDate", "Date"]
+            .into_iter()
+            .find_map(|name| Self::parse(tags.get(name)?))
     }
-    fn is_not_after(&self, date: &[u8]) -> bool {
-        let (this, date) = self.common(date);
-        !date.is_empty() && this <= date
+
+    /// Reads a date; a time may follow it.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?.trim_ascii();
+        let text = text.split([' ', 'T']).next()?;
+        if let [year @ .., m1, m2, d1, d2] = text.as_bytes()
+            && text.len() == 8
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
+        }
+        let parts: Vec<&[u8]> = text.split(['.', '-', '/']).map(str::as_bytes).collect();
+        let dotted = !text.contains(['-', '/']);
+        let number = |part: &[u8]| Part::parse(part)?.known();
+        match *parts.as_slice() {
+            [year] => Self::of_parts(year, b"", b""),
+            [year, month] => Self::of_parts(year, month, b""),
+            [year, month, day] if year.len() == 4 => Self::of_parts(year, month, day),
+            [first, second, year] => match (number(first), number(second)) {
+                (Some(_), Some(13..)) => Self::of_parts(year, first, second),
+                (Some(13..), Some(_)) => Self::of_parts(year, second, first),
+                (Some(day), Some(month)) if day == month => Self::of_parts(year, second, first),
+                _ if dotted => Self::of_parts(year, second, first),
+                _ => None,
+            },
+            _ => None,
+        }
     }
-    fn is_not_before(&self, date: &[u8]) -> bool {
-        let (this, date) = self.common(date);
-        !date.is_empty() && this >= date
+
+    fn of_parts(year: &[u8], month: &[u8], day: &[u8]) -> Option<Self> {
+        let is_year = year.len() == 4 && year.iter().all(u8::is_ascii_digit);
+        let year = std::str::from_utf8(year).ok().filter(|_| is_year)?;
+        let year = year.parse().ok().filter(|&year| year > 0)?;
+        let month = Part::parse(month)?.known();
+        let day = Part::parse(day)?.known().filter(|_| month.is_some());
+        let days = match month {
+            None => 0,
+            Some(4 | 6 | 9 | 11) => 30,
+            Some(2) if year % 4 != 0 || (year % 100 == 0 && year % 400 != 0) => 28,
+            Some(2) => 29,
+            Some(1..=12) => 31,
+            Some(_) => return None,
+        };
+        (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
+    }
+
+    /// Compares as far as both are known.
+    fn compare_known(self, other: Self) -> Ordering {
+        let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
+            (Some(ours), Some(other)) => ours.cmp(&other),
+            _ => Ordering::Equal,
+        };
+        self.year
+            .cmp(&other.year)
+            .then(known(self.month, other.month))
+            .then(known(self.day, other.day))
+    }
+}
+
+/// A month or day in a date.
+enum Part {
+    Known(u8),
+    Unknown,
+}
+
+impl Part {
+    /// `None` where it is neither a number nor unknown.
+    fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            b"" | b"?" | b"??" | b"0" | b"00" => Some(Self::Unknown),
+            [b'0'..=b'9', b'?'] | [b'?', b'0'..=b'9'] => Some(Self::Unknown),
+            [digit @ b'0'..=b'9'] => Some(Self::Known(digit - b'0')),
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+                Some(Self::Known((tens - b'0') * 10 + ones - b'0'))
+            }
+            _ => None,
+        }
+    }
+
+    fn known(self) -> Option<u8> {
+        match self {
+            Self::Known(number) => Some(number),
+            Self::Unknown => None,
+        }
     }
 }
 
 impl FromStr for Date {
     type Err = SelectionError;
     fn from_str(text: &str) -> Result<Self, SelectionError> {
-        let dotted = text.replace('-', ".");
-        let mut lengths = dotted.split('.').map(|part| {
-            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-            if digits { part.len() } else { 0 }
-        });
-        let fits = lengths.next() == Some(4) && lengths.by_ref().take(2).all(|len| len == 2);
-        if !fits || lengths.next().is_some() {
-            return Err(SelectionError {
-                text: text.to_owned(),
-                expected: "a date such as 2025.05.01, 2025.05 or 2025",
-            });
-        }
-        Ok(Self(dotted))
+        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
+            text: text.to_owned(),
+            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
+        })
     }
 }

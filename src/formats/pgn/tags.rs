@@ -10,17 +10,45 @@ use std::borrow::Cow;
 /// What was noticed while the section was passed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marked {
-    /// Offset of the tag in the section, plus one; 0 where there is none.
+    /// Offset of the last such tag in the section, plus one; 0 where there is none.
     fen: u32,
     variant: u32,
     /// Whether some line holds several tags.
     crowded: bool,
+    /// A bit for each name, by its hash.
+    names: u64,
+    /// Whether two names have the same bit.
+    collision: bool,
+}
+
+/// By this factor the names that Lichess writes have different bits, and nearly all that others write.
+const HASH: u64 = 0xFD3B_23C9_FA07_C7DD;
+
+/// A bit for the name of the tag that a line begins with, by its first eight bytes.
+#[inline(always)]
+fn name_bit(line: &[u8]) -> u64 {
+    let word = lex::word(line, 1).unwrap_or_else(|| {
+        let mut word = [0; 8];
+        for (byte, &letter) in word.iter_mut().zip(line.get(1..).unwrap_or_default()) {
+            *byte = letter;
+        }
+        u64::from_le_bytes(word)
+    });
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // The highest bit of each byte that is a blank, the lowest of these being right.
+    let blank = word ^ (EACH * b' ' as u64);
+    let blank = blank.wrapping_sub(EACH) & !blank & (EACH << 7);
+    let name = word & (blank & blank.wrapping_neg()).wrapping_sub(1);
+    1 << (name.wrapping_mul(HASH) >> 58)
 }
 
 impl Marked {
     /// Notices what the line at this offset of the section begins with.
     #[inline(always)]
     pub(super) fn look(&mut self, line: &[u8], offset: usize) {
+        let bit = name_bit(line);
+        self.collision |= self.names & bit != 0;
+        self.names |= bit;
         match line.get(1) {
             Some(b'F') if name(line) == b"FEN" => self.fen = offset as u32 + 1,
             Some(b'V') if name(line) == b"Variant" => self.variant = offset as u32 + 1,
@@ -87,11 +115,31 @@ impl<'a> Tags<'a> {
             .any(|line| is_pair(line.trim_ascii_start()))
     }
 
-    /// The value of a tag as it stands, `None` where there is none.
+    /// The value of a tag as it stands, `None` where there is none. Of a tag that stands there several times
+    /// the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.pairs()
-            .find(|(other, _)| *other == name.as_bytes())
-            .map(|(_, value)| value)
+        let mut found = self
+            .pairs()
+            .filter(|(other, _)| *other == name.as_bytes())
+            .map(|(_, value)| value);
+        if self.may_be_doubled() {
+            found.last()
+        } else {
+            found.next()
+        }
+    }
+
+    fn may_be_doubled(&self) -> bool {
+        self.marked.collision || self.marked.crowded
+    }
+
+    /// Whether some tag stands there several times.
+    pub fn has_doubled(&self) -> bool {
+        self.may_be_doubled() && {
+            let mut names: Vec<&[u8]> = self.pairs().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            names.windows(2).any(|pair| pair[0] == pair[1])
+        }
     }
 
     /// The value of a tag as text: escapes resolved, ISO-8859-1 turned into UTF-8 where it is not that.
@@ -115,7 +163,7 @@ impl<'a> Tags<'a> {
 
     fn marked(&self, mark: u32, name: &str) -> Option<&'a [u8]> {
         match mark {
-            0 if self.marked.crowded => self.get(name),
+            _ if self.marked.crowded => self.get(name),
             0 => None,
             mark => {
                 let line = &self.section[mark as usize - 1..];
@@ -249,6 +297,7 @@ impl Variant {
     /// ```
     /// use lanefish::formats::pgn::Variant;
     /// assert_eq!(Variant::from_tag(b"fischerandom"), Some(Variant::Chess960));
+    /// assert_eq!(Variant::from_tag(b"Live Chess - Chess960"), Some(Variant::Chess960));
     /// assert_eq!(Variant::from_tag(b"From Position"), Some(Variant::Standard));
     /// assert_eq!(Variant::from_tag(b"Crazyhouse"), None);
     /// ```
@@ -260,8 +309,9 @@ impl Variant {
             .collect();
         match name.as_str() {
             "" | "standard" | "normal" | "chess" | "classical" | "classic" | "orthodox"
-            | "regular" | "fromposition" | "standardchess" => Some(Self::Standard),
+            | "regular" | "fromposition" | "standardchess" | "livechess" => Some(Self::Standard),
             "chess960"
+            | "livechesschess960"
             | "960"
             | "frc"
             | "dfrc"
@@ -278,6 +328,94 @@ impl Variant {
             | "wild960"
             | "shuffle960" => Some(Self::Chess960),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(section: &str) -> Tags<'_> {
+        let mut marked = Marked::default();
+        let mut offset = 0;
+        for line in section.split_inclusive('\n') {
+            if line.matches('[').count() > 1 {
+                marked.crowd();
+            }
+            marked.look(line.trim_end().as_bytes(), offset);
+            offset += line.len();
+        }
+        Tags::new(section.as_bytes(), marked)
+    }
+
+    #[test]
+    fn the_last_of_doubled_tags_counts() {
+        for section in [
+            "[A \"1\"]\n[FEN \"x\"]\n[A \"2\"]\n[FEN \"y\"]\n",
+            "[A \"1\"][FEN \"x\"]\n[FEN \"z\"] [A \"2\"] [FEN \"y\"]\n",
+        ] {
+            let tags = tags(section);
+            assert_eq!(tags.get("A"), Some(&b"2"[..]), "{section}");
+            assert_eq!(tags.fen(), Some(&b"y"[..]), "{section}");
+            assert!(tags.has_doubled());
+        }
+        let single = tags(
+            "[White \"a\"]\n[WhiteElo \"1\"]\n[WhiteRatingDiff \"2\"]\n[WhiteRatingX \"3\"]\n",
+        );
+        assert!(!single.has_doubled());
+        assert_eq!(single.get("WhiteRatingX"), Some(&b"3"[..]));
+    }
+
+    /// The names that Lichess writes take no second look.
+    #[test]
+    fn usual_names_have_bits_of_their_own() {
+        let names = "Event Site Date Round White Black Result GameId UTCDate UTCTime WhiteElo BlackElo \
+            WhiteRatingDiff BlackRatingDiff WhiteTitle BlackTitle Variant TimeControl ECO Opening \
+            Termination FEN SetUp";
+        let section: String = names
+            .split_whitespace()
+            .map(|name| format!("[{name} \"1\"]\n"))
+            .collect();
+        assert!(!tags(&section).may_be_doubled());
+    }
+
+    #[test]
+    fn tags_without_value_end_at_their_bracket() {
+        let tags = tags("[A] [B \"1\"]\n[C]\n");
+        let pairs: Vec<_> = tags.pairs().collect();
+        assert_eq!(pairs, [(&b"A"[..], &b""[..]), (b"B", b"1"), (b"C", b"")]);
+    }
+
+    /// Many tags in one line, with and without values: the time grows as the text does.
+    #[test]
+    fn long_lines_of_tags_are_linear() {
+        for tag in [
+            "[A]",
+            "[A \"1\"]",
+            "[A \"1\" ",
+            "[A \"\"\"   ",
+            "[[",
+            "[A \"]",
+            "[%[",
+            "[A \"1\"]   ;",
+        ] {
+            let section = tag.repeat((1 << 21) / tag.len()) + "\n";
+            let mut marked = Marked::default();
+            marked.crowd();
+            marked.look(section.as_bytes(), 0);
+            let tags = Tags::new(section.as_bytes(), marked);
+            let begin = std::time::Instant::now();
+            let count = tags.pairs().count();
+            let _ = (
+                tags.get("B"),
+                tags.has_doubled(),
+                tags.is_cut_off(),
+                tags.fen(),
+            );
+            moves_after(section.trim_ascii_end().as_bytes());
+            // Quadratic time would be hours.
+            assert!(begin.elapsed().as_secs() < 20, "{tag}: {count} tags");
         }
     }
 }
