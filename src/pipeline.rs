@@ -562,6 +562,19 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
     }
 }
 
+/// The error that a file became shorter than a chunk that is mapped from it.
+fn cut_short(work: &Work) -> Option<Error> {
+    let Work::Chunk { chunk, .. } = work else {
+        return None;
+    };
+    let source = chunk.bytes.check().err()?;
+    Some(Error::Read {
+        path: Arc::clone(&chunk.file),
+        offset: chunk.offset,
+        source,
+    })
+}
+
 /// Decodes, settles, filters and analyzes; `None` when the run was stopped meanwhile.
 fn process<J: Job>(
     shared: &Shared<'_>,
@@ -571,6 +584,10 @@ fn process<J: Job>(
     work: Work,
     scratch: &mut [GroupResults],
 ) -> Option<Part<J::Output>> {
+    let work = match cut_short(&work) {
+        Some(error) => Work::Failure(error),
+        None => work,
+    };
     let mut part = Part::default();
     let lines_before;
     let mut decoded = match &work {
@@ -641,6 +658,14 @@ fn process<J: Job>(
                 });
             }
         }
+    }
+    if let Some(error) = cut_short(&work) {
+        // What was read behind the new end is no part of the file.
+        part = Part {
+            file: part.file,
+            failure: Some(error),
+            ..Part::default()
+        };
     }
     match work {
         Work::Chunk { chunk, .. } => chunk.bytes.release(),

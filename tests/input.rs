@@ -227,7 +227,7 @@ fn pipes_and_special_files_are_read() {
     };
     let inputs = Inputs {
         paths: vec![Arc::from(pipe)],
-        skipped: Vec::new(),
+        ..Inputs::default()
     };
     let (found, error) = contents(&inputs.paths[0]);
     writer.join().unwrap();

@@ -40,7 +40,10 @@ impl InfoArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(session.global().tier, session.analyzer);
-            let calibration = self.calibrate.then(Calibration::measure);
+            let calibration = match self.calibrate {
+                true => Some(Calibration::measure()?),
+                false => None,
+            };
             if let Some(calibration) = calibration.as_ref().filter(|_| self.json) {
                 facts.insert("calibration".to_owned(), calibration.json());
             }
@@ -55,7 +58,9 @@ impl InfoArgs {
             .iter()
             .map(|path| self.file_facts(session, path))
             .collect::<Result<Vec<_>>>()?;
-        self.tell(&facts)
+        let status = self.tell(&facts)?;
+        session.commit(None)?;
+        Ok(status)
     }
 
     fn tell(&self, all: &[Object]) -> Result<u8> {

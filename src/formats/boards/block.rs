@@ -130,8 +130,7 @@ pub(super) fn read_block(
 /// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.
 fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
     if cfg!(target_endian = "little")
-        && let Bytes::Mapped(mapped) = bytes
-        && let Some(groups) = mapped.cast::<Group>()
+        && let Some(groups) = bytes.in_place::<Group>()
     {
         return Batch::mapped(groups, rows);
     }
