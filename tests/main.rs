@@ -6,6 +6,9 @@ mod agreement;
 mod chess;
 /// The command-line contract.
 mod cli;
+/// Every system call that can fail, failing.
+#[cfg(target_os = "linux")]
+mod faults;
 /// Formats: reading, writing, damage.
 mod formats;
 /// Inputs: containers, pipes, directories.

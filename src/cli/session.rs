@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
             rejects_place = Place::of_output(&Destination::of(rejects));
             if rejects_place.is(&output_place) {
                 bail!(
-                    "{} is the output, and {} of --rejects is the same",
+                    "two outputs in the same place: {} and --rejects {}",
                     named(output),
                     named(rejects)
                 );
@@ -154,7 +154,7 @@ impl<'a> Session<'a> {
             for (path, output) in &outputs {
                 if place.is(output) {
                     bail!(
-                        "{} is an input, and {} is the same",
+                        "{} is an input and cannot be an output too: {} is the same",
                         match input.as_os_str() == "-" {
                             true => "standard input".to_owned(),
                             false => input.display().to_string(),

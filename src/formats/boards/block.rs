@@ -190,7 +190,8 @@ fn read_values(mut bytes: &[u8], entry: &Entry, rows: usize, field: Field) -> Op
             let mut start = 0;
             for at in 0..count {
                 let end = u32_at(ends, 4 * at) as usize;
-                let text = std::str::from_utf8(bytes.get(start..end)?).ok()?;
+                // Copied first: only what nobody else can change stays what it was validated as.
+                let text = String::from_utf8(bytes.get(start..end)?.to_vec()).ok()?;
                 texts.push(Arc::from(text));
                 start = end;
             }
