@@ -188,7 +188,7 @@ fn moves_after_bracket(line: &[u8]) -> Option<usize> {
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
 pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
     // Copied first: only what nobody else can change stays what it was validated as.
-    let text = match String::from_utf8(value.to_vec()) {
+    let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
         Ok(text) => Cow::Owned(text),
         Err(_) => Cow::Owned(value.iter().map(|&byte| byte as char).collect()),
     };
