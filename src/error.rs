@@ -134,7 +134,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The threads could not be started.
-    #[error("cannot start {threads} threads: {reason}")]
+    #[error("cannot start {threads} thread{s}: {reason}", s = if *threads == 1 { "" } else { "s" })]
     Threads {
         /// How many were asked for.
         threads: usize,

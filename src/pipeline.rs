@@ -1132,6 +1132,15 @@ impl Current {
         let format = self.opened.format;
         loop {
             if let Some(piece) = self.piece.take() {
+                // Before it is touched: behind the end of a file that was cut there is nothing but a signal.
+                let start = piece.slice(0..piece.len().min(chunk_size));
+                if let Err(source) = start.check() {
+                    return Cut::Failure(Error::Read {
+                        path: Arc::clone(self.opened.input.path()),
+                        offset: self.offset,
+                        source,
+                    });
+                }
                 if let Some(chunk) = self.cut(piece, chunk_size) {
                     return Cut::Chunk(chunk);
                 }

@@ -107,6 +107,9 @@ impl<'a> Job<'a> {
             .args(["--threads", "2"])
             .current_dir(dir.path())
             .timeout(Duration::from_secs(60));
+        if self.arguments.contains(&"-") {
+            command.write_stdin(self.before["x.epd"].clone());
+        }
         if let (Some(fault), Some(shim)) = (fault, shim()) {
             command
                 .env("LD_PRELOAD", shim)
@@ -178,6 +181,7 @@ const NEW: &[&str] = &[
     "new.txt",
 ];
 const READ: &[&str] = &["compute", "x.epd", "--no-mmap"];
+const PIPE: &[&str] = &["compute", "-"];
 const STATS: &[&str] = &["stats", "x.epd"];
 
 #[test]
@@ -226,7 +230,7 @@ fn interruptions_and_short_calls_change_nothing() {
     if shim().is_none() {
         return;
     }
-    for arguments in [REPLACE, NEW, READ] {
+    for arguments in [REPLACE, NEW, READ, PIPE] {
         let job = Job::new(arguments);
         for call in ["open", "read", "write", "fsync"] {
             job.withstands(call, &EINTR.to_string(), 1, false);
@@ -260,6 +264,7 @@ fn threads_that_cannot_be_made_are_an_error_of_every_command() {
     for arguments in [
         REPLACE,
         READ,
+        PIPE,
         STATS,
         &["games", "x.epd"],
         &["verify", "x.epd"],

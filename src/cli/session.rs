@@ -33,7 +33,7 @@ pub(crate) struct Session<'a> {
     pub(crate) style: Style,
     /// The file of rejected records, until the run is known to be good.
     rejects: RefCell<Option<Output>>,
-    /// Whether outputs and inputs have been compared.
+    /// Whether the inputs have been compared with the output that was opened.
     compared: Cell<bool>,
 }
 
@@ -103,6 +103,7 @@ impl<'a> Session<'a> {
     /// Opens the output of a command that reads these inputs: standard output where no file is named.
     pub(crate) fn open_output(&self, path: Option<&Path>, inputs: &[PathBuf]) -> Result<Output> {
         self.compare(path, inputs)?;
+        self.compared.set(true);
         self.open(path)
     }
 
@@ -123,7 +124,6 @@ impl<'a> Session<'a> {
 
     /// Refuses outputs that are also another output or an input.
     fn compare(&self, output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
-        self.compared.set(true);
         let rejects = self.global.rejects.as_deref();
         let named = |path: Option<&Path>| match Destination::of(path) {
             Destination::Stdout => "standard output".to_owned(),

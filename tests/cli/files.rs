@@ -220,7 +220,7 @@ fn a_closed_standard_output_is_an_error_and_a_real_null_is_not() {
         let told = String::from_utf8(done.stderr).unwrap();
         (done.status.code(), told)
     };
-    for command in ["stats", "compute", "verify", "convert --to fen", "generate"] {
+    for command in ["stats", "compute", "verify", "convert --to epd", "generate"] {
         let file = if command == "generate" { "" } else { "\"$2\"" };
         let run = |redirection: &str| shell(&format!("\"$1\" {command} {file} {redirection}"));
         let (status, told) = run(">&-");

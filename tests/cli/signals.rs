@@ -10,6 +10,7 @@ const SOON: Duration = Duration::from_millis(2500);
 fn start(arguments: &[&str]) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
         .args(arguments)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -68,7 +69,7 @@ fn signals_end_every_long_command() {
             &["bench", "--seconds", "3000"],
             &["stats", "-"],
         ] {
-            let child = start(arguments);
+            let mut child = start(arguments);
             match arguments[0] {
                 "generate" => wait_for(|| !dir.list().is_empty()),
                 // There is nothing to be seen of the others.
@@ -76,6 +77,8 @@ fn signals_end_every_long_command() {
             }
             let begin = Instant::now();
             if !send(&child, signal) {
+                child.kill().unwrap();
+                child.wait().unwrap();
                 return;
             }
             let (code, told) = ends_soon(child, begin);
@@ -93,7 +96,7 @@ fn a_run_that_cannot_stop_by_itself_is_ended() {
     let list = dir.file("long.fen", format!("{START}\n").repeat(20_000));
     let rejects = dir.name("rejects.txt");
     for signals in [&["TERM"][..], &["INT", "INT"], &["INT", "TERM"]] {
-        let child = start(&["compute", &list, "--rejects", &rejects]);
+        let mut child = start(&["compute", &list, "--rejects", &rejects]);
         wait_for(|| dir.list().len() == 2);
         std::thread::sleep(Duration::from_millis(300));
         let begin = Instant::now();
@@ -102,6 +105,8 @@ fn a_run_that_cannot_stop_by_itself_is_ended() {
                 std::thread::sleep(Duration::from_millis(50));
             }
             if !send(&child, signal) {
+                child.kill().unwrap();
+                child.wait().unwrap();
                 return;
             }
         }
@@ -123,7 +128,7 @@ fn hangups_that_are_ignored_stay_ignored() {
         eprintln!("SKIPPED: no mkfifo");
         return;
     }
-    let child = Command::new("sh")
+    let mut child = Command::new("sh")
         .args(["-c", command, "sh"])
         .arg(assert_cmd::cargo::cargo_bin("lanefish"))
         .arg(&pipe)
@@ -133,6 +138,8 @@ fn hangups_that_are_ignored_stay_ignored() {
     let mut writer = std::fs::File::create(&pipe).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     if !send(&child, "HUP") {
+        child.kill().unwrap();
+        child.wait().unwrap();
         return;
     }
     std::thread::sleep(Duration::from_millis(500));
