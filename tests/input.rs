@@ -382,3 +382,53 @@ fn links_that_lead_nowhere_are_listed() {
     assert_eq!(inputs.paths.len(), 1);
     assert_eq!(inputs.broken, [broken]);
 }
+
+/// Set for the test that ends its process.
+#[cfg(target_os = "linux")]
+const CUT_IN: &str = "LANEFISH_TEST_CUT_IN";
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "ends its process; the test below runs it in one of its own"]
+fn touching_a_map_that_was_cut() {
+    let Some(directory) = std::env::var_os(CUT_IN).map(PathBuf::from) else {
+        return;
+    };
+    lanefish::input::explain_truncated_maps();
+    let path = directory.join("x.fen");
+    let mut input = Input::open(&Arc::from(&*path), Access::default(), Arc::default()).unwrap();
+    let bytes = input.next_bytes().unwrap().unwrap();
+    let mut output =
+        lanefish::output::AtomicFile::create(&directory.join("out.csv"), false).unwrap();
+    output.write_all(b"half").unwrap();
+    assert!(bytes.check().is_ok());
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(0)
+        .unwrap();
+    assert!(bytes.check().is_err());
+    let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+    panic!("could be read: {sum}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_map_that_was_cut_ends_the_process_with_a_message() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("x.fen"), list(1000)).unwrap();
+    let done = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "input::touching_a_map_that_was_cut", "--ignored"])
+        .env(CUT_IN, directory.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("became shorter"), "{told}");
+    let names: Vec<_> = std::fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["x.fen"]);
+}

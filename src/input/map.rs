@@ -236,9 +236,10 @@ mod fault {
     }
 
     extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-        // SAFETY: with SA_SIGINFO the kernel passes a valid structure.
-        let address = unsafe { (*info).si_addr() } as usize;
-        if SLOTS.iter().any(|slot| slot.holds(address)) {
+        // SAFETY: with SA_SIGINFO the kernel passes a valid structure. The address is one only where the
+        // signal comes from the kernel, and only then it is looked at; otherwise it is some number.
+        let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+        if code > 0 && SLOTS.iter().any(|slot| slot.holds(address)) {
             // SAFETY: plain system calls on memory that outlives them; what they return changes nothing.
             unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
             for_each_temporary_file(|path| {
@@ -252,11 +253,14 @@ mod fault {
             return;
         };
         match previous.sa_sigaction {
+            libc::SIG_IGN if code <= 0 => {}
             libc::SIG_DFL | libc::SIG_IGN => {
-                // The instruction that failed runs once more when this returns, and then does what it
-                // would have done without this handler.
-                // SAFETY: the action is what the system gave.
-                unsafe { libc::sigaction(signal, previous, ptr::null_mut()) };
+                // Comes again when this returns, and does what it would have done without this handler.
+                // SAFETY: the action is what the system gave, and both calls are allowed here.
+                unsafe {
+                    libc::sigaction(signal, previous, ptr::null_mut());
+                    libc::raise(signal);
+                }
             }
             handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
                 // SAFETY: whoever installed it said with SA_SIGINFO that it is such a function.
