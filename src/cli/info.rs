@@ -184,7 +184,7 @@ impl InfoArgs {
             ("bytes".to_owned(), json!(bytes)),
         ]);
         if format == Format::Boards && compression.is_none() {
-            let boards = BoardsFile::open(&path)?;
+            let boards = BoardsFile::open_with(&path, session.access())?;
             let (major, minor) = boards.version();
             let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
             facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));

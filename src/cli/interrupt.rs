@@ -64,7 +64,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     use std::time::{Duration, Instant};
 
     /// How long the run may take to stop by itself.
-    const GRACE: Duration = Duration::from_millis(300);
+    const GRACE: Duration = Duration::from_millis(250);
     /// How often the second signal is looked for meanwhile.
     const STEP: Duration = Duration::from_millis(10);
 

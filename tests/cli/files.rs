@@ -394,3 +394,35 @@ fn a_file_that_is_cut_while_it_is_read_is_an_error() {
         assert_eq!(fs::metadata(&file).unwrap().len(), len);
     }
 }
+
+#[test]
+fn every_command_reads_without_maps() {
+    for name in ["sample.epd", "perft.epd"] {
+        let file = sample(name);
+        for arguments in [
+            &["compute", "--columns", "all", &file][..],
+            &["games", &file],
+            &["verify", &file],
+            &["show", "--limit", "3", &file],
+            &["info", "--json", &file],
+        ] {
+            let plain = [arguments, &["--no-mmap"]].concat();
+            let run = |arguments: &[&str]| {
+                let done = program(arguments).output().unwrap();
+                (done.status.code(), done.stdout)
+            };
+            assert_eq!(run(arguments), run(&plain), "{arguments:?}");
+        }
+    }
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    output(0, &["generate", "-n", "50000", "-o", &boards]);
+    for arguments in [
+        &["info", "--json", &boards][..],
+        &["verify", "--json", &boards],
+        &["compute", "--columns", "fen", &boards],
+    ] {
+        let plain = [arguments, &["--no-mmap"]].concat();
+        assert_eq!(output(0, arguments), output(0, &plain));
+    }
+}
