@@ -37,7 +37,7 @@ fn benches(criterion: &mut Criterion) {
     let position = Position::from_fen(KIWIPETE).expect("FEN");
     for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
         group.bench_function(analyzer.tier().name(), |bench| {
-            bench.iter(|| assert_eq!(perft(&position, depth as u32, analyzer, 1), nodes));
+            bench.iter(|| assert_eq!(perft(&position, depth as u32, analyzer, 1).unwrap(), nodes));
         });
     }
     let board = cozy_chess::Board::from_fen(KIWIPETE, false).expect("FEN");

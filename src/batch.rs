@@ -436,7 +436,7 @@ impl Batch {
     ///
     /// # Panics
     /// When `len` records need more groups than there are.
-    pub fn mapped(groups: Mapped<Group>, len: usize) -> Self {
+    pub(crate) fn mapped(groups: Mapped<Group>, len: usize) -> Self {
         assert!(len <= groups.len() * Group::LEN);
         Self {
             groups: Groups::Mapped(groups),

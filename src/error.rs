@@ -48,6 +48,37 @@ pub enum Error {
         /// What the decompressor said.
         source: io::Error,
     },
+    /// The name promises a container, the content is none.
+    #[error(
+        "{path}: named as a {container} file, but its content does not begin as {container} does: it is \
+         damaged, or should be renamed or read from standard input",
+        path = shown(path)
+    )]
+    NoContainer {
+        /// The input.
+        path: Arc<Path>,
+        /// `zstd`, `gzip` or `bzip2`.
+        container: &'static str,
+    },
+    /// A zstd frame asks for more memory than is allowed. Everything before it has been processed.
+    #[error(
+        "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}, and {allowed} \
+         are allowed; --max-window {least} reads it",
+        path = shown(path),
+        needed = size(*needed),
+        allowed = size(*allowed),
+        least = least_option(*needed)
+    )]
+    Window {
+        /// The input.
+        path: Arc<Path>,
+        /// Decompressed bytes before the frame.
+        offset: u64,
+        /// Bytes of the window.
+        needed: u64,
+        /// [`Access::max_window`](crate::input::Access::max_window).
+        allowed: u64,
+    },
     /// A file with checksums is damaged, truncated, or has something appended.
     #[error("{path}: {damage}", path = shown(path))]
     Damaged {
@@ -87,8 +118,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Writing to standard output failed.
+    #[error("cannot write standard output")]
+    Stdout {
+        /// What the system said.
+        source: io::Error,
+    },
     /// The threads could not be started.
-    #[error("cannot start {threads} threads: {reason}")]
+    #[error("cannot start {threads} thread{s}: {reason}", s = if *threads == 1 { "" } else { "s" })]
     Threads {
         /// How many were asked for.
         threads: usize,
@@ -101,9 +138,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether this is a reader that went away (`| head`): the run ends quietly then.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    /// Whether this is a reader of standard output that went away (`| head`): the run ends quietly then.
+    pub fn is_closed_stdout(&self) -> bool {
+        matches!(self, Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe)
     }
     /// Whether an input is broken or cannot be had: then everything before that place has been processed, and
     /// the summary says exactly how much that is.
@@ -134,19 +171,40 @@ impl Error {
                 offset: *offset,
                 what: format!("reading failed: {source}"),
             },
+            Self::Window {
+                offset,
+                needed,
+                allowed,
+                ..
+            } => Damage {
+                offset: *offset,
+                what: format!(
+                    "a zstd frame needs a window of {}, and {} are allowed",
+                    size(*needed),
+                    size(*allowed)
+                ),
+            },
             other => Damage {
                 offset: 0,
                 what: other.to_string(),
             },
         }
     }
-    /// An error of writing to standard output.
-    pub fn stdout(source: io::Error) -> Self {
-        Self::Write {
-            path: PathBuf::from("standard output"),
-            source,
-        }
+}
+
+/// A number of bytes for people; whole units only, so that nothing is rounded.
+fn size(bytes: u64) -> String {
+    match bytes.trailing_zeros() {
+        30.. if bytes > 0 => format!("{} GiB", bytes >> 30),
+        20.. if bytes > 0 => format!("{} MiB", bytes >> 20),
+        10.. if bytes > 0 => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
     }
+}
+
+/// A size as the command line takes it, at least so large.
+fn least_option(bytes: u64) -> String {
+    format!("{}M", bytes.div_ceil(1 << 20))
 }
 
 /// The name of an input as messages give it.

@@ -596,6 +596,19 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
     }
 }
 
+/// The error that a file became shorter than a chunk that is mapped from it.
+fn cut_short(work: &Work) -> Option<Error> {
+    let Work::Chunk { chunk, .. } = work else {
+        return None;
+    };
+    let source = chunk.bytes.check().err()?;
+    Some(Error::Read {
+        path: Arc::clone(&chunk.file),
+        offset: chunk.offset,
+        source,
+    })
+}
+
 /// Decodes, counts, filters and analyzes; `None` when the run ended before this chunk.
 fn process<J: Job>(
     shared: &Shared<'_>,
@@ -605,8 +618,12 @@ fn process<J: Job>(
     work: Work,
     scratch: &mut [GroupResults],
 ) -> Option<Part<J::Output>> {
+    let mut work = work;
+    if let Some(error) = cut_short(&work) {
+        work = Work::Failure(error);
+    }
     let mut part = Part::default();
-    let decoded = match &work {
+    let mut decoded = match &work {
         Work::Chunk {
             format,
             chunk,
@@ -618,8 +635,11 @@ fn process<J: Job>(
         }),
         _ => None,
     };
+    if let Some(error) = cut_short(&work) {
+        // What was read behind the new end is no part of the file.
+        (work, decoded) = (Work::Failure(error), None);
+    }
     let before;
-    let mut decoded = decoded;
     {
         let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
         let mut order = shared
@@ -1223,6 +1243,15 @@ impl Current {
     fn next(&mut self, chunk_size: usize) -> Cut {
         loop {
             if let Some(piece) = self.piece.take() {
+                // Before it is touched: behind the end of a file that was cut there is nothing but a signal.
+                let start = piece.slice(0..piece.len().min(chunk_size));
+                if let Err(source) = start.check() {
+                    return Cut::Failure(Error::Read {
+                        path: Arc::clone(self.opened.input.path()),
+                        offset: self.offset,
+                        source,
+                    });
+                }
                 if self.giant.is_some() {
                     let len = piece.len().min(LOOK_AHEAD);
                     self.carry.extend_from_slice(&piece[..len]);

@@ -785,7 +785,7 @@ fn read(
 ) -> (Vec<String>, Vec<(u64, String)>) {
     let inputs = Inputs {
         paths: vec![path.into()],
-        skipped: Vec::new(),
+        ..lanefish::input::Inputs::default()
     };
     let mut options = Options::new(&Judge);
     options.threads = threads;

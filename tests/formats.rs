@@ -243,7 +243,7 @@ fn boards_files_give_back_every_record_at_all_edges() {
 fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
     let inputs = Inputs {
         paths: vec![path.into()],
-        skipped: Vec::new(),
+        ..Inputs::default()
     };
     let mut options = Options::new(&Judge);
     options.past_damage = past_damage;

@@ -11,7 +11,11 @@ use std::sync::Arc;
 
 /// All bytes of an input, and the error that ends it.
 fn contents(path: &Path) -> (Vec<u8>, Option<Error>) {
-    let mut input = match Input::open(&Arc::from(path), Access::default(), Arc::default()) {
+    contents_with(path, Access::default())
+}
+
+fn contents_with(path: &Path, access: Access) -> (Vec<u8>, Option<Error>) {
+    let mut input = match Input::open(&Arc::from(path), access, Arc::default()) {
         Ok(input) => input,
         Err(error) => return (Vec::new(), Some(error)),
     };
@@ -41,6 +45,25 @@ fn all_wrappers_hold_the_same_text() {
                 "{error:?}"
             );
             assert_eq!(found, expected[..72_309]);
+        } else if path.to_string_lossy().contains("window28") {
+            assert!(
+                matches!(
+                    error,
+                    Some(Error::Window {
+                        offset: 0,
+                        needed: 0x1000_0000,
+                        allowed: Access::MAX_WINDOW,
+                        ..
+                    })
+                ),
+                "{error:?}"
+            );
+            let access = Access {
+                max_window: 256 << 20,
+                ..Access::default()
+            };
+            let (found, error) = contents_with(&path, access);
+            assert!(error.is_none() && found == expected, "{error:?}");
         } else {
             assert!(error.is_none(), "{}: {error:?}", path.display());
             assert!(found == expected, "{}", path.display());
@@ -227,7 +250,7 @@ fn pipes_and_special_files_are_read() {
     };
     let inputs = Inputs {
         paths: vec![Arc::from(pipe)],
-        skipped: Vec::new(),
+        ..Inputs::default()
     };
     let (found, error) = contents(&inputs.paths[0]);
     writer.join().unwrap();
@@ -236,4 +259,176 @@ fn pipes_and_special_files_are_read() {
     // No size, cannot be mapped.
     let (found, error) = contents(&PathBuf::from("/proc/self/status"));
     assert!(error.is_none() && !found.is_empty());
+}
+
+/// A frame that wants this window, and holds this text.
+fn frame(text: &[u8], window_log: u32) -> Vec<u8> {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.include_contentsize(false).unwrap();
+    encoder.window_log(window_log).unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn windows_above_the_limit_are_refused_by_every_way_of_reading() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(500);
+    let small = frame(text.as_bytes(), 17);
+    let large = frame(text.as_bytes(), 24);
+    let limited = |map| Access {
+        map,
+        max_window: 1 << 23,
+    };
+    let empty = [0x28, 0xB5, 0x2F, 0xFD, 0, (25 - 10) << 3, 1, 0, 0];
+    // A single frame, the third of several, and one that fits in a buffer as a whole.
+    let cases = [
+        (large.clone(), 0),
+        (
+            [&small[..], &small, &large, &small].concat(),
+            2 * text.len(),
+        ),
+        ([&small[..], &empty].concat(), text.len()),
+    ];
+    for (number, (bytes, before)) in cases.iter().enumerate() {
+        let path = directory.path().join(format!("{number}.fen.zst"));
+        std::fs::write(&path, bytes).unwrap();
+        for map in [true, false] {
+            let (found, error) = contents_with(&path, limited(map));
+            assert_eq!(found.len(), *before, "case {number}, map {map}");
+            assert!(
+                matches!(error, Some(Error::Window { offset, allowed: 0x80_0000, .. })
+                    if offset == *before as u64),
+                "{error:?}"
+            );
+            let (found, error) = contents_with(
+                &path,
+                Access {
+                    map,
+                    ..Access::default()
+                },
+            );
+            assert!(error.is_none(), "{error:?}");
+            assert_eq!(found.len() % text.len(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_promises_a_container_keeps_its_word() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(100);
+    for (extension, mut bytes) in compressed(text.as_bytes()) {
+        bytes[0] ^= 0x10;
+        for (name, content) in [("damaged", &bytes[..]), ("plain", text.as_bytes())] {
+            let path = directory.path().join(format!("{name}.fen.{extension}"));
+            std::fs::write(&path, content).unwrap();
+            for map in [true, false] {
+                let (_, summary) = read(std::slice::from_ref(&path), |options| {
+                    options.access.map = map;
+                });
+                assert_eq!((summary.records, summary.rejected), (0, 0));
+                assert!(
+                    matches!(summary.failure, Some(Error::NoContainer { .. })),
+                    "{:?}",
+                    summary.failure
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_are_not_mapped_read_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(40_000) + "bad\n" + &list(10);
+    let path = directory.path().join("x.fen");
+    std::fs::write(&path, &text).unwrap();
+    let boards = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/three.boards");
+    for path in [path, boards] {
+        let (mapped, one) = read(std::slice::from_ref(&path), |options| options.threads = 2);
+        let (plain, other) = read(std::slice::from_ref(&path), |options| {
+            options.threads = 2;
+            options.access.map = false;
+        });
+        assert!(lines(&mapped) == lines(&plain));
+        assert_eq!(one.first_rejects, other.first_rejects);
+        assert_eq!(one.bytes, other.bytes);
+        assert!(one.failure.is_none() && other.failure.is_none());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf_8_keep_their_format() {
+    use lanefish::formats::Format;
+    use std::os::unix::ffi::OsStrExt;
+    let name = |bytes: &[u8]| Format::of_name(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+    assert_eq!(name(b"caf\xE9.epd"), Some(Format::Epd));
+    assert_eq!(name(b"caf\xE9.PGN.ZST"), Some(Format::Pgn));
+    assert_eq!(name(b"caf\xE9.e\xE9d"), None);
+    assert_eq!(name(b"epd"), None);
+    assert_eq!(name(b"x.gz"), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_listed() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("a.fen"), list(3)).unwrap();
+    let broken = directory.path().join("b.fen");
+    std::os::unix::fs::symlink("nowhere.fen", &broken).unwrap();
+    let inputs = Inputs::resolve(&[directory.path().to_owned()], is_supported).unwrap();
+    assert_eq!(inputs.paths.len(), 1);
+    assert_eq!(inputs.broken, [broken]);
+}
+
+/// Set for the test that ends its process.
+#[cfg(target_os = "linux")]
+const CUT_IN: &str = "LANEFISH_TEST_CUT_IN";
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "ends its process; the test below runs it in one of its own"]
+fn touching_a_map_that_was_cut() {
+    let Some(directory) = std::env::var_os(CUT_IN).map(PathBuf::from) else {
+        return;
+    };
+    lanefish::input::explain_truncated_maps();
+    let path = directory.join("x.fen");
+    let mut input = Input::open(&Arc::from(&*path), Access::default(), Arc::default()).unwrap();
+    let bytes = input.next_bytes().unwrap().unwrap();
+    let mut output =
+        lanefish::output::AtomicFile::create(&directory.join("out.csv"), false).unwrap();
+    output.write_all(b"half").unwrap();
+    assert!(bytes.check().is_ok());
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(0)
+        .unwrap();
+    assert!(bytes.check().is_err());
+    let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+    panic!("could be read: {sum}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_map_that_was_cut_ends_the_process_with_a_message() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("x.fen"), list(1000)).unwrap();
+    let done = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "input::touching_a_map_that_was_cut", "--ignored"])
+        .env(CUT_IN, directory.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("became shorter"), "{told}");
+    let names: Vec<_> = std::fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["x.fen"]);
 }

@@ -8,6 +8,9 @@ mod boards_forged;
 mod chess;
 /// The command-line contract.
 mod cli;
+/// Every system call that can fail, failing.
+#[cfg(target_os = "linux")]
+mod faults;
 /// Formats: reading, writing, damage.
 mod formats;
 /// Every fuzz target for some seconds.

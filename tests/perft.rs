@@ -37,9 +37,9 @@ fn famous_positions_move_by_move() {
         for depth in 0..=3 {
             let expected = chess::perft::divide(&mut position.clone(), depth);
             for analyzer in analyzers() {
-                let found = divide(&position, depth, analyzer, 1);
+                let found = divide(&position, depth, analyzer, 1).unwrap();
                 assert_eq!(found, expected, "{fen} {depth} {analyzer:?}");
-                let nodes = perft(&position, depth, analyzer, 1);
+                let nodes = perft(&position, depth, analyzer, 1).unwrap();
                 let sum: u64 = expected.iter().map(|(_, nodes)| nodes).sum();
                 assert_eq!(nodes, if depth == 0 { 1 } else { sum });
             }
@@ -51,10 +51,10 @@ fn famous_positions_move_by_move() {
 fn threads_make_no_difference() {
     let position = Position::standard();
     let analyzer = analyzers().last().expect("the portable tier");
-    let one = divide(&position, 5, analyzer, 1);
+    let one = divide(&position, 5, analyzer, 1).unwrap();
     assert_eq!(one.iter().map(|(_, nodes)| nodes).sum::<u64>(), 4_865_609);
     for threads in [0, 2, 3] {
-        assert_eq!(divide(&position, 5, analyzer, threads), one);
+        assert_eq!(divide(&position, 5, analyzer, threads).unwrap(), one);
     }
 }
 
@@ -65,7 +65,7 @@ fn random_play_two_plies() {
         for (index, step) in RandomPlay::new(7, start).take(4000).enumerate() {
             let expected = chess::perft::divide(&mut step.position.clone(), 2);
             let analyzer = analyzers().nth(index % analyzers().count());
-            let found = divide(&step.position, 2, analyzer.expect("a tier"), 1);
+            let found = divide(&step.position, 2, analyzer.expect("a tier"), 1).unwrap();
             assert_eq!(found, expected, "{}", step.position);
         }
     }
@@ -84,7 +84,11 @@ fn boards_that_are_not_playable() {
         for depth in 0..=2 {
             let expected = chess::perft::perft(&mut position.clone(), depth);
             for analyzer in analyzers() {
-                assert_eq!(perft(&position, depth, analyzer, 2), expected, "{fen}");
+                assert_eq!(
+                    perft(&position, depth, analyzer, 2).unwrap(),
+                    expected,
+                    "{fen}"
+                );
             }
         }
     }
@@ -97,8 +101,8 @@ fn many_moves() {
     let position = Position::from_fen(fen).expect("FEN");
     let expected = chess::perft::perft(&mut position.clone(), 3);
     for analyzer in analyzers() {
-        assert_eq!(perft(&position, 1, analyzer, 1), 218);
-        assert_eq!(perft(&position, 3, analyzer, 1), expected);
+        assert_eq!(perft(&position, 1, analyzer, 1).unwrap(), 218);
+        assert_eq!(perft(&position, 3, analyzer, 1).unwrap(), expected);
     }
 }
 
@@ -120,7 +124,7 @@ fn sampled_suites() {
                 continue;
             };
             let analyzer = analyzers().nth(index % analyzers().count());
-            let found = perft(position, depth, analyzer.expect("a tier"), 1 + index % 2);
+            let found = perft(position, depth, analyzer.expect("a tier"), 1 + index % 2).unwrap();
             assert_eq!(found, nodes, "{name}: {position} {depth}");
             *checked.entry(name.clone()).or_insert(0) += 1;
         }

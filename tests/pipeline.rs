@@ -181,7 +181,7 @@ fn rejects_come_in_order_with_lines_of_their_own_file() {
         };
         let inputs = lanefish::input::Inputs {
             paths: vec![first.as_path().into(), second.as_path().into()],
-            skipped: Vec::new(),
+            ..lanefish::input::Inputs::default()
         };
         let mut options = Options::new(&crate::formats::Judge);
         options.threads = threads;

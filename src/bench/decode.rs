@@ -18,6 +18,7 @@ use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::fen::CastlingStyle;
 use crate::chess::random::{RandomPlay, Start};
+use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::sliders::Kind;
@@ -34,7 +35,14 @@ const GAMES: u64 = 50;
 
 /// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
 /// fewer, they are followed up by random moves.
-pub fn measure_decode(options: &Options, positions: &[Position], show: impl FnMut(Row)) {
+///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
+pub fn measure_decode(
+    options: &Options,
+    positions: &[Position],
+    show: impl FnMut(Row),
+) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let boards: Vec<Packed> = groups
         .iter()
@@ -103,7 +111,7 @@ pub fn measure_decode(options: &Options, positions: &[Position], show: impl FnMu
         let pass = |positions: &[Position]| fen_lines(positions).len() as u64;
         Some(Entrant::passes(&positions, 1, verified, sum, pass))
     });
-    contest.finish(show);
+    contest.finish(show)
 }
 
 fn row(name: &'static str, bytes: usize, positions: usize) -> Row {
@@ -208,7 +216,7 @@ mod tests {
             ..Options::default()
         };
         let mut rows = Vec::new();
-        measure_decode(&options, &[], |row| rows.push(row));
+        measure_decode(&options, &[], |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 6);
         for row in &rows {
             assert!(row.measured.unwrap().verified, "{}", row.title());

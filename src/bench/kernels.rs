@@ -7,6 +7,7 @@ use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
 use crate::block::Group;
 use crate::chess::{Color, Position, Role};
+use crate::error::Error;
 use crate::kernels::board::Board;
 use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, Pext, Sliders};
@@ -225,7 +226,14 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 
 /// Verifies and times all kernels in all tiers, then in the code of [`tiers::rivals`], and shows the rows.
 /// Of the positions, the first 16,384 are taken; where there are fewer, they are followed up by random moves.
-pub fn measure_kernels(options: &Options, positions: &[Position], mut show: impl FnMut(Row)) {
+///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
+pub fn measure_kernels(
+    options: &Options,
+    positions: &[Position],
+    mut show: impl FnMut(Row),
+) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let rivals = tiers::rivals();
     for kernel in Kernel::ALL {
@@ -256,8 +264,9 @@ pub fn measure_kernels(options: &Options, positions: &[Position], mut show: impl
                 });
             }
         }
-        contest.finish(&mut show);
+        contest.finish(&mut show)?;
     }
+    Ok(())
 }
 
 fn row(
@@ -339,7 +348,7 @@ mod tests {
             ..Options::default()
         };
         let mut rows = Vec::new();
-        measure_kernels(&options, &[], |row| rows.push(row));
+        measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 4 + 5 * (4 + tiers::rivals().len()));
         let mut checksums = HashMap::new();
         for row in &rows {

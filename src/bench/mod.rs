@@ -19,10 +19,12 @@ pub mod sliders;
 
 pub use positions::sample_positions;
 
+use crate::error::Error;
 use crate::sliders::Kind;
 use crate::tiers::Tier;
 use std::hint::black_box;
-use std::sync::Barrier;
+use std::io;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What to measure, and for how long.
@@ -228,18 +230,24 @@ const LEAST_NANOSECONDS: f64 = 0.1;
 /// `take` takes samples of a candidate for at least so long and gives them in nanoseconds for one question
 /// or position; [`samples`] and [`samples_under_pressure`] do.
 ///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
+///
 /// # Panics
 /// When a candidate gives no sample.
 pub fn measure_together<C: Sync>(
     options: &Options,
     candidates: &[C],
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
-) -> Vec<Timing> {
+) -> Result<Vec<Timing>, Error> {
     let threads = options.threads.max(1);
-    let start = Barrier::new(threads);
+    // All begin together, or none where not all can be started.
+    let start: OnceLock<bool> = OnceLock::new();
     let one_thread = || {
-        start.wait();
         let mut taken = vec![Vec::new(); candidates.len()];
+        if !*start.wait() {
+            return taken;
+        }
         for _ in 0..ROUNDS {
             for (candidate, rounds) in candidates.iter().zip(&mut taken) {
                 rounds.push(take(candidate, options.time / ROUNDS));
@@ -247,13 +255,22 @@ pub fn measure_together<C: Sync>(
         }
         taken
     };
-    let mut by_thread: Vec<Vec<Vec<Vec<f64>>>> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(one_thread)).collect();
-        running
+    let by_thread: Result<Vec<Vec<Vec<Vec<f64>>>>, Error> = std::thread::scope(|scope| {
+        let running: io::Result<Vec<_>> = (1..threads)
+            .map(|_| std::thread::Builder::new().spawn_scoped(scope, one_thread))
+            .collect();
+        start.get_or_init(|| running.is_ok());
+        let running = running.map_err(|reason| Error::Threads {
+            threads,
+            reason: reason.to_string(),
+        })?;
+        let own = one_thread();
+        let others = running
             .into_iter()
-            .map(|thread| thread.join().expect("a measurement does not panic"))
-            .collect()
+            .map(|thread| thread.join().expect("a measurement does not panic"));
+        Ok(std::iter::once(own).chain(others).collect())
     });
+    let mut by_thread = by_thread?;
     (0..candidates.len())
         .map(|candidate| {
             let of_candidate = by_thread
@@ -261,6 +278,7 @@ pub fn measure_together<C: Sync>(
                 .map(|thread| std::mem::take(&mut thread[candidate]));
             Timing::of(of_candidate.collect())
         })
+        .map(Ok)
         .collect()
 }
 
@@ -325,9 +343,9 @@ impl<'a> Contest<'a> {
     }
 
     /// Times the entrants and shows all rows in the order in which they came.
-    fn finish(self, mut show: impl FnMut(Row)) {
+    fn finish(self, mut show: impl FnMut(Row)) -> Result<(), Error> {
         let take = |entrant: &Entrant<'_>, time| (entrant.take)(time);
-        let timings = measure_together(self.options, &self.entrants, take);
+        let timings = measure_together(self.options, &self.entrants, take)?;
         let measured = self.entrants.iter().zip(timings);
         let mut measured = measured.map(|(entrant, timing)| Measured {
             verified: entrant.verified,
@@ -338,6 +356,7 @@ impl<'a> Contest<'a> {
             row.measured = available.then(|| measured.next()).flatten();
             show(row);
         }
+        Ok(())
     }
 }
 
@@ -435,7 +454,8 @@ mod tests {
             } else {
                 samples(&items, time, pass)
             }
-        });
+        })
+        .unwrap();
         assert_eq!(timings.len(), 2);
         for timing in timings {
             assert!(timing.samples >= 2 * ROUNDS as usize && timing.nanoseconds > 0.0);

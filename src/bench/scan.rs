@@ -9,6 +9,7 @@ use super::positions::{follow_up, groups_of};
 use super::{Contest, Entrant, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
 use crate::block::Group;
 use crate::chess::Position;
+use crate::error::Error;
 use crate::formats::boards::Checksum;
 use crate::sliders::Kind;
 use crate::tiers::{Analyzer, GroupResults, Tier, Wanted};
@@ -47,12 +48,15 @@ impl fmt::Display for Place {
 
 /// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
 /// fewer, they are followed up by random moves.
+///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
 pub fn measure_scan(
     options: &Options,
     positions: &[Position],
     analyzer: &dyn Analyzer,
     mut show: impl FnMut(Row),
-) {
+) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let count_moves = |groups: &[Group]| count_moves(analyzer, groups);
     let legal_moves = positions.iter().map(|p| u64::from(p.count_legal())).sum();
@@ -96,8 +100,9 @@ pub fn measure_scan(
                 Some(work.entrant(place, &all, groups.len(), &next))
             });
         }
-        contest.finish(&mut show);
+        contest.finish(&mut show)?;
     }
+    Ok(())
 }
 
 /// What is done with what is read.
@@ -221,7 +226,7 @@ mod tests {
         };
         let analyzer = Tier::best().analyzer().unwrap();
         let mut rows = Vec::new();
-        measure_scan(&options, &[], analyzer, |row| rows.push(row));
+        measure_scan(&options, &[], analyzer, |row| rows.push(row)).unwrap();
         let [cache, memory] = rows.as_chunks::<3>().0 else {
             panic!("{} rows", rows.len());
         };

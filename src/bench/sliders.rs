@@ -10,6 +10,7 @@
 use super::{Contest, Entrant, Options, Row, Subject, sample_positions, samples_under_pressure};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
+use crate::error::Error;
 use crate::kernels::{Moves, OneSlider, Way, one_slider};
 use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
@@ -253,7 +254,14 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider
 
 /// Verifies and times all algorithms, the lanes last, and shows the rows; positions without pieces are
 /// replaced by [`sample_positions`].
-pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl FnMut(Row)) {
+///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
+pub fn measure_sliders(
+    options: &Options,
+    positions: &[Position],
+    mut show: impl FnMut(Row),
+) -> Result<(), Error> {
     let random = random_questions();
     for source in Source::ALL {
         for piece in Piece::ALL {
@@ -280,9 +288,10 @@ pub fn measure_sliders(options: &Options, positions: &[Position], mut show: impl
                 round.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
                 round.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
             }
-            round.contest.finish(&mut show);
+            round.contest.finish(&mut show)?;
         }
     }
+    Ok(())
 }
 
 /// All that are asked the same.
@@ -389,7 +398,7 @@ mod tests {
             ..Options::default()
         };
         let mut rows = Vec::new();
-        measure_sliders(&options, &[], |row| rows.push(row));
+        measure_sliders(&options, &[], |row| rows.push(row)).unwrap();
         let names: std::collections::HashSet<_> = rows.iter().map(|row| row.name).collect();
         assert!(names.len() >= 20);
         assert_eq!(rows.len(), names.len() * 9);

@@ -1,5 +1,6 @@
 //! `info --calibrate`: measures whether the choices made for this CPU are right on it.
 
+use lanefish::Error;
 use lanefish::bench::kernels::{Kernel, measure_kernels};
 use lanefish::bench::{Options, Row, Subject, sample_positions};
 use lanefish::tiers::Tier;
@@ -67,15 +68,15 @@ fn nanoseconds(row: &Row) -> Option<f64> {
 
 impl Calibration {
     /// Counts the legal moves of the sample with each candidate that runs here.
-    pub(super) fn measure() -> Self {
+    pub(super) fn measure() -> Result<Self, Error> {
         let options = Options {
             time: TIME,
             filter: Some(format!("kernels/{}/", Kernel::LegalCount.name())),
             threads: 1,
         };
         let mut rows = Vec::new();
-        measure_kernels(&options, &sample_positions(), |row| rows.push(row));
-        Self { rows }
+        measure_kernels(&options, &sample_positions(), |row| rows.push(row))?;
+        Ok(Self { rows })
     }
 
     /// Compares those that are in question and run here, if the chosen one does.

@@ -1,7 +1,6 @@
 //! `compute`: one row per position, any columns, as CSV or JSON lines.
 
 use super::args::{OutputArgs, Reading};
-use super::output::Output;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -92,7 +91,7 @@ impl ComputeArgs {
             Err(error) => bail!("{error}; --list-columns prints all of them"),
         };
         let rows = self.rows()?.format();
-        let mut output = Output::open(self.output.output.as_deref(), session.global().force)?;
+        let mut output = session.open_output(self.output.output.as_deref(), &self.inputs)?;
         let mut header = Vec::new();
         rows.header(&columns, &mut header);
         output.put(&header)?;
@@ -108,7 +107,7 @@ impl ComputeArgs {
             output.put(&text)
         })?;
         if done.summary.failure.is_none() {
-            output.finish()?;
+            session.commit(Some(output))?;
         }
         session.conclude(done.summary)
     }

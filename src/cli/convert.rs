@@ -56,11 +56,8 @@ impl Job for Encode {
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to.as_deref(), &self.output, None)?;
-        let mut output = RecordOutput::open(
-            format,
-            self.output.output.as_deref(),
-            session.global().force,
-        )?;
+        let output = session.open_output(self.output.output.as_deref(), &self.read.inputs)?;
+        let mut output = RecordOutput::new(format, output)?;
         let run = Run {
             fields: Fields::ALL,
             ..Run::default()
@@ -75,7 +72,7 @@ impl ConvertArgs {
             output.put(&encoded)
         })?;
         if done.summary.failure.is_none() {
-            output.finish()?;
+            session.commit(Some(output.finish()?))?;
             for (field, records) in lost.into_iter().filter(|&(_, records)| records > 0) {
                 session.note(format_args!(
                     "{format} has no place for `{}`, which {} records carried",

@@ -1,7 +1,6 @@
 //! `games`: one row per game.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::output::Output;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -152,7 +151,7 @@ fn json_row(game: &GameRow) -> Vec<u8> {
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let rows = self.rows()?;
-        let mut output = Output::open(self.output.output.as_deref(), session.global().force)?;
+        let mut output = session.open_output(self.output.output.as_deref(), &self.read.inputs)?;
         if rows == Rows::Csv {
             output.put(&header())?;
         }
@@ -177,7 +176,7 @@ impl GamesArgs {
             Ok(())
         })?;
         if done.summary.failure.is_none() {
-            output.finish()?;
+            session.commit(Some(output))?;
         }
         session.conclude(done.summary)
     }

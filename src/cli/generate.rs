@@ -44,30 +44,33 @@ const SHARD: u64 = 1 << 14;
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to.as_deref(), &self.output, Some(Format::Fen))?;
-        let mut output = RecordOutput::open(
-            format,
-            self.output.output.as_deref(),
-            session.global().force,
-        )?;
+        let output = session.open_output(self.output.output.as_deref(), &[])?;
+        let mut output = RecordOutput::new(format, output)?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
         thread::scope(|scope| {
             // Each thread makes every so-many-th shard; taking them in turn puts them in order.
-            let receivers: Vec<Receiver<Encoded>> = (0..threads)
+            let receivers = (0..threads)
                 .map(|first| {
                     let (sender, receiver) = sync_channel(1);
-                    scope.spawn(move || {
+                    let make = move || {
                         for shard in (first..shards).step_by(threads as usize) {
                             // Nobody receives any more when writing has failed.
                             if sender.send(self.shard(shard, format)).is_err() {
                                 break;
                             }
                         }
-                    });
-                    receiver
+                    };
+                    thread::Builder::new()
+                        .spawn_scoped(scope, make)
+                        .map_err(|reason| Error::Threads {
+                            threads: threads as usize,
+                            reason: reason.to_string(),
+                        })?;
+                    Ok(receiver)
                 })
-                .collect();
+                .collect::<Result<Vec<Receiver<Encoded>>, Error>>()?;
             for shard in 0..shards {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted.into());
@@ -79,7 +82,7 @@ impl GenerateArgs {
             }
             Ok::<_, anyhow::Error>(())
         })?;
-        output.finish()?;
+        session.commit(Some(output.finish()?))?;
         Ok(0)
     }
 

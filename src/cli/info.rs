@@ -41,7 +41,10 @@ impl InfoArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(session.global().tier, session.analyzer);
-            let calibration = self.calibrate.then(Calibration::measure);
+            let calibration = match self.calibrate {
+                true => Some(Calibration::measure()?),
+                false => None,
+            };
             if let Some(calibration) = calibration.as_ref().filter(|_| self.json) {
                 facts.insert("calibration".to_owned(), calibration.json());
             }
@@ -56,7 +59,9 @@ impl InfoArgs {
             .iter()
             .map(|path| self.file_facts(session, path))
             .collect::<Result<Vec<_>>>()?;
-        self.tell(&facts)
+        let status = self.tell(&facts)?;
+        session.commit(None)?;
+        Ok(status)
     }
 
     fn tell(&self, all: &[Object]) -> Result<u8> {
@@ -181,7 +186,7 @@ impl InfoArgs {
             ("bytes".to_owned(), json!(bytes)),
         ]);
         if format == Format::Boards && compression.is_none() {
-            let boards = BoardsFile::open(&path)?;
+            let boards = BoardsFile::open_with(&path, session.access())?;
             let (major, minor) = boards.version();
             let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
             facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));

@@ -1,23 +1,129 @@
-//! Ctrl-C: what can stop in good order is asked to, everything else ends at once.
+//! Ctrl-C and SIGTERM: what can stop in good order is asked to, and nothing waits longer than it should.
+//!
+//! A thread waits for signals. The first one sets the [`flag`] where somebody watches it; a run that sees it
+//! stops between two chunks, removes its temporary files and ends. A chunk can take long, and a write can
+//! wait for a reader that does nothing: after a short grace, or at the second signal, the thread removes the
+//! temporary files itself and ends the process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WATCHED: AtomicBool = AtomicBool::new(false);
-
-/// Installs the handler. The first Ctrl-C sets the [`flag`] where somebody watches it, so that temporary
-/// files are removed on the way out; otherwise, and the second time, the process ends.
-pub(crate) fn install() {
-    // It can only fail when there is a handler already.
-    let _ = ctrlc::set_handler(|| {
-        if !WATCHED.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
-            std::process::exit(super::INTERRUPTED.into());
-        }
-    });
-}
+static SAID: AtomicBool = AtomicBool::new(false);
+/// What the process ends with when it is interrupted; as shells expect it after Ctrl-C.
+static STATUS: AtomicU8 = AtomicU8::new(130);
 
 /// The flag, for those who will look at it from time to time.
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::SeqCst);
     &ASKED
+}
+
+/// Says that the run was interrupted and gives its exit status.
+pub(crate) fn conclude() -> u8 {
+    say("interrupted");
+    STATUS.load(Ordering::SeqCst)
+}
+
+/// Says it once, and only if that needs no waiting.
+fn say(what: &str) {
+    if SAID.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stderr = rustix::stdio::stderr();
+        let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        if poll(&mut ready, Some(&now)).is_ok_and(|ready| ready > 0) {
+            let _ = rustix::io::write(stderr, format!("lanefish: {what}\n").as_bytes());
+        }
+    }
+    #[cfg(not(unix))]
+    eprintln!("lanefish: {what}");
+}
+
+/// Removes the temporary files and ends the process.
+fn end() -> ! {
+    lanefish::output::abandon_outputs();
+    std::process::exit(conclude().into());
+}
+
+/// Starts to listen.
+///
+/// # Errors
+/// When no thread can be started for it.
+#[cfg(unix)]
+pub(crate) fn install() -> Result<(), lanefish::Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use std::time::{Duration, Instant};
+
+    /// How long the run may take to stop by itself.
+    const GRACE: Duration = Duration::from_millis(250);
+    /// How often the second signal is looked for meanwhile.
+    const STEP: Duration = Duration::from_millis(10);
+
+    let mut signals = vec![SIGINT, SIGTERM];
+    // `nohup` means what it says.
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    let failed = |reason: std::io::Error| lanefish::Error::Threads {
+        threads: 1,
+        reason: reason.to_string(),
+    };
+    let mut signals = Signals::new(signals).map_err(failed)?;
+    let listen = move || {
+        let Some(signal) = signals.forever().next() else {
+            return;
+        };
+        STATUS.store(128 + signal as u8, Ordering::SeqCst);
+        ASKED.store(true, Ordering::SeqCst);
+        let begin = Instant::now();
+        while WATCHED.load(Ordering::SeqCst) && begin.elapsed() < GRACE {
+            if signals.pending().next().is_some() {
+                break;
+            }
+            std::thread::sleep(STEP);
+        }
+        end();
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Whether whoever started this process has it ignore a signal, where the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (signal - 1) & 1 != 0)
+}
+
+/// Starts to listen.
+///
+/// # Errors
+/// When no handler can be installed.
+#[cfg(not(unix))]
+pub(crate) fn install() -> Result<(), lanefish::Error> {
+    let handler = || {
+        if !WATCHED.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+            end();
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| lanefish::Error::Threads {
+        threads: 1,
+        reason: error.to_string(),
+    })
 }

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod calibration;
+mod closed;
 mod completions;
 mod compute;
 mod convert;
@@ -14,6 +15,7 @@ mod man;
 mod numbers;
 mod output;
 mod perft;
+mod places;
 mod position;
 mod progress;
 mod selection;
@@ -36,19 +38,17 @@ use std::process::ExitCode;
 const SOMETHING_WRONG: u8 = 1;
 /// Exit status: could not do the job. What clap uses for wrong usage, too.
 const FAILED: u8 = 2;
-/// Exit status after Ctrl-C, as shells expect it.
-const INTERRUPTED: u8 = 130;
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
-    interrupt::install();
+    lanefish::input::explain_truncated_maps();
     let status = dispatch(&cli).unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
             return 0;
         }
         if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
-            return INTERRUPTED;
+            return interrupt::conclude();
         }
         // Nothing can be done where standard error is closed too.
         let text = format!("{error:#}");
@@ -59,6 +59,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn dispatch(cli: &Cli) -> Result<u8> {
+    interrupt::install()?;
     let global = &cli.global;
     if cli.version {
         return info::version(global);
@@ -83,21 +84,19 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     }
 }
 
-/// Whether the reader of our output went away, as `| head` does.
+/// Whether the reader of standard output went away, as `| head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
+    error
+        .downcast_ref::<lanefish::Error>()
+        .is_some_and(lanefish::Error::is_closed_stdout)
 }
 
 /// Writes to standard output at once.
 fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout()?;
     out.write_all(bytes)
         .and_then(|()| out.flush())
-        .map_err(lanefish::Error::stdout)
+        .map_err(|source| lanefish::Error::Stdout { source })
 }
 
 /// Prints the whole of an answer.

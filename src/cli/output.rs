@@ -1,6 +1,8 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use super::args::OutputArgs;
+use super::closed;
+use super::places::Destination;
 use anyhow::{Result, bail};
 use lanefish::Error;
 use lanefish::batch::{Batch, Field, Fields};
@@ -28,65 +30,100 @@ pub(crate) enum Output {
 /// Fewer system calls; buffers of rows are written through.
 const BUFFER: usize = 1 << 18;
 
-impl Output {
-    /// Opens a file, or standard output for `-` and nothing.
-    pub(crate) fn open(path: Option<&Path>, force: bool) -> Result<Self> {
-        let path = match path {
-            Some(path) if path.as_os_str() != "-" => path,
-            _ => {
-                return Ok(Self::Stdout(BufWriter::with_capacity(
-                    BUFFER,
-                    io::stdout().lock(),
-                )));
-            }
-        };
-        if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-            bail!("{} is a directory", path.display());
-        }
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            let failed = |source| Error::Write {
-                path: path.to_owned(),
-                source,
-            };
-            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            let out = BufWriter::with_capacity(BUFFER, file);
-            return Ok(Self::Special {
-                path: path.to_owned(),
-                out,
-            });
-        }
-        Ok(Self::File(AtomicFile::create(path, force)?))
-    }
+/// What errors of writing tell of: a name, or standard output.
+#[derive(Clone, Debug)]
+pub(crate) struct Named(Option<PathBuf>);
 
-    /// Its name.
-    fn path(&self) -> PathBuf {
-        match self {
-            Self::Stdout(_) => PathBuf::from("standard output"),
-            Self::File(file) => file.path().to_owned(),
-            Self::Special { path, .. } => path.clone(),
-        }
-    }
-
-    /// Gives an error of writing its place.
+impl Named {
     fn failed(&self, source: io::Error) -> Error {
-        Error::Write {
-            path: self.path(),
-            source,
+        match &self.0 {
+            Some(path) => Error::Write {
+                path: path.clone(),
+                source,
+            },
+            None => Error::Stdout { source },
         }
+    }
+}
+
+/// Standard output, or an error where there is none.
+pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
+    if closed::stdout_is_closed() {
+        let source = io::Error::other("it is closed");
+        return Err(Error::Stdout { source });
+    }
+    Ok(io::stdout().lock())
+}
+
+impl Output {
+    /// Opens a file, or standard output for `-` and nothing. Commands ask the session, which looks first
+    /// whether the same place is something else.
+    pub(crate) fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+        let special = |path: &Path, file| Self::Special {
+            path: path.to_owned(),
+            out: BufWriter::with_capacity(BUFFER, file),
+        };
+        match (Destination::of(path), path) {
+            (Destination::Stdout, _) | (_, None) => {
+                Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout()?)))
+            }
+            #[cfg(unix)]
+            (Destination::Stderr, Some(path)) => {
+                use std::os::fd::AsFd;
+                let failed = |source| Error::Write {
+                    path: path.to_owned(),
+                    source,
+                };
+                let stderr = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+                Ok(special(path, stderr.into()))
+            }
+            (Destination::File(_), Some(path)) => {
+                if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+                    bail!("{} is a directory", path.display());
+                }
+                Ok(Self::File(AtomicFile::create(path, force)?))
+            }
+            (_, Some(path)) => {
+                let failed = |source| Error::Write {
+                    path: path.to_owned(),
+                    source,
+                };
+                // A file behind a descriptor may have content already.
+                let append = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+                let mut options = OpenOptions::new();
+                let options = options.write(true).append(append);
+                Ok(special(path, options.open(path).map_err(failed)?))
+            }
+        }
+    }
+
+    /// What errors tell of.
+    fn named(&self) -> Named {
+        Named(match self {
+            Self::Stdout(_) => None,
+            Self::File(file) => Some(file.path().to_owned()),
+            Self::Special { path, .. } => Some(path.clone()),
+        })
     }
 
     /// Writes; errors know the place.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.write_all(bytes).map_err(|error| self.failed(error))
+        self.write_all(bytes)
+            .map_err(|error| self.named().failed(error))
     }
 
-    /// Writes out what is buffered and lets a file appear under its name.
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.flush().map_err(|error| self.failed(error))?;
-        match self {
-            Self::File(file) => file.commit(),
-            _ => Ok(()),
+    /// Writes out what is buffered, and then lets files appear under their names, all or none.
+    pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
+        let mut files = Vec::new();
+        for mut output in outputs {
+            output
+                .flush()
+                .map_err(|error| output.named().failed(error))?;
+            if let Self::File(file) = output {
+                files.push(file);
+            }
         }
+        AtomicFile::commit_all(files)
     }
 }
 
@@ -138,7 +175,7 @@ pub(crate) fn format_of(
 pub(crate) enum RecordOutput {
     Lines(Output),
     Boards {
-        path: PathBuf,
+        named: Named,
         writer: Box<BoardsWriter<Output>>,
     },
 }
@@ -173,21 +210,18 @@ impl Encoded {
 
 impl RecordOutput {
     /// Begins an output.
-    pub(crate) fn open(format: Format, path: Option<&Path>, force: bool) -> Result<Self> {
-        let output = Output::open(path, force)?;
+    pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
         if format != Format::Boards {
             return Ok(Self::Lines(output));
         }
         if matches!(output, Output::Stdout(_)) && io::stdout().is_terminal() {
             bail!("boards files are binary and not written to a terminal; use -o FILE");
         }
-        let path = output.path();
-        let writer = BoardsWriter::new(output, Fields::ALL).map_err(|source| Error::Write {
-            path: path.clone(),
-            source,
-        })?;
+        let named = output.named();
+        let writer =
+            BoardsWriter::new(output, Fields::ALL).map_err(|source| named.failed(source))?;
         Ok(Self::Boards {
-            path,
+            named,
             writer: Box::new(writer),
         })
     }
@@ -200,32 +234,25 @@ impl RecordOutput {
     pub(crate) fn put(&mut self, encoded: &Encoded) -> Result<(), Error> {
         match (self, encoded) {
             (Self::Lines(output), Encoded::Lines { text, .. }) => output.put(text),
-            (Self::Boards { path, writer }, Encoded::Boards(batch)) => writer
+            (Self::Boards { named, writer }, Encoded::Boards(batch)) => writer
                 .write(batch, 0..batch.len())
-                .map_err(|source| Error::Write {
-                    path: path.clone(),
-                    source,
-                }),
+                .map_err(|source| named.failed(source)),
             _ => unreachable!("encoded for another output"),
         }
     }
 
-    /// Completes the output and lets a file appear under its name.
-    pub(crate) fn finish(self) -> Result<(), Error> {
-        let output = match self {
+    /// Completes the records; the output is still to be committed.
+    pub(crate) fn finish(self) -> Result<Output, Error> {
+        Ok(match self {
             Self::Lines(output) => output,
-            Self::Boards { path, writer } => {
-                let failed = |source| Error::Write {
-                    path: path.clone(),
-                    source,
-                };
+            Self::Boards { named, writer } => {
+                let failed = |source| named.failed(source);
                 let (mut output, finished) = writer.finish().map_err(failed)?;
                 if let Output::File(file) = &mut output {
                     file.rewrite_start(&finished.header).map_err(failed)?;
                 }
                 output
             }
-        };
-        output.finish()
+        })
     }
 }

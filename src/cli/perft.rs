@@ -70,14 +70,14 @@ impl PerftArgs {
         let position = position_of(&fen.join(" "), session, false)?;
         let begin = Instant::now();
         let moves = if self.divide {
-            perft::divide(&position, depth, session.analyzer, session.threads)
+            perft::divide(&position, depth, session.analyzer, session.threads)?
         } else {
             Vec::new()
         };
         let nodes = if self.divide && depth > 0 {
             moves.iter().map(|(_, nodes)| nodes).sum()
         } else {
-            perft::perft(&position, depth, session.analyzer, session.threads)
+            perft::perft(&position, depth, session.analyzer, session.threads)?
         };
         let seconds = begin.elapsed().as_secs_f64();
         let rate = nodes as f64 / seconds.max(1e-9);
@@ -132,7 +132,7 @@ impl PerftArgs {
                     left_out += 1;
                     continue;
                 }
-                let nodes = perft::perft(&case.position, depth, session.analyzer, session.threads);
+                let nodes = perft::perft(&case.position, depth, session.analyzer, session.threads)?;
                 checked += 1;
                 all_nodes += nodes;
                 if nodes != expected {

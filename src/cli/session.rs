@@ -1,8 +1,10 @@
 //! A run of the pipeline under the global options: what every command that reads positions shares.
 
 use super::args::{Global, Reading, TierChoice, ValidityChoice};
+use super::closed::stdin_is_closed;
 use super::numbers::{counted, grouped};
 use super::output::Output;
+use super::places::{Destination, Place};
 use super::progress::Meter;
 use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
@@ -10,14 +12,17 @@ use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
-use lanefish::error::Reject;
+use lanefish::error::{self, Reject};
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
+use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
 use lanefish::tiers::{Analyzer, Tier, Wanted};
+use std::cell::{Cell, RefCell};
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The global options, checked.
@@ -27,6 +32,10 @@ pub(crate) struct Session<'a> {
     pub(crate) analyzer: &'static dyn Analyzer,
     pub(crate) threads: usize,
     pub(crate) style: Style,
+    /// The file of rejected records, until the run is known to be good.
+    rejects: RefCell<Option<Output>>,
+    /// Whether the inputs have been compared with the output that was opened.
+    compared: Cell<bool>,
 }
 
 /// What a command adds to the global options of a run.
@@ -87,7 +96,81 @@ impl<'a> Session<'a> {
             analyzer: analyzer_for(global.tier)?,
             threads: global.threads.map_or_else(all_cores, usize::from),
             style: Style::for_stdout(global.color),
+            rejects: RefCell::default(),
+            compared: Cell::default(),
         })
+    }
+
+    /// Opens the output of a command that reads these inputs: standard output where no file is named.
+    pub(crate) fn open_output(&self, path: Option<&Path>, inputs: &[PathBuf]) -> Result<Output> {
+        self.compare(path, inputs)?;
+        self.compared.set(true);
+        self.open(path)
+    }
+
+    fn open(&self, path: Option<&Path>) -> Result<Output> {
+        let output = Output::open(path, self.global.force)?;
+        if self.verbose()
+            && let Output::File(file) = &output
+        {
+            for left in AtomicFile::leftovers(file.path()) {
+                self.note(format_args!(
+                    "{}: left by a run that was killed; it can be deleted",
+                    left.display()
+                ));
+            }
+        }
+        Ok(output)
+    }
+
+    /// Refuses outputs that are also another output or an input.
+    fn compare(&self, output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
+        let rejects = self.global.rejects.as_deref();
+        let named = |path: Option<&Path>| match Destination::of(path) {
+            Destination::Stdout => "standard output".to_owned(),
+            _ => path.unwrap_or(Path::new("-")).display().to_string(),
+        };
+        let destination = Destination::of(output);
+        if destination == Destination::Stdout {
+            // Before an hour of work rather than after it.
+            drop(super::output::stdout()?);
+        }
+        let output_place = Place::of_output(&destination);
+        let mut outputs = vec![(output, &output_place)];
+        let rejects_place;
+        if rejects.is_some() {
+            rejects_place = Place::of_output(&Destination::of(rejects));
+            if rejects_place.is(&output_place) {
+                bail!(
+                    "two outputs in the same place: {} and --rejects {}",
+                    named(output),
+                    named(rejects)
+                );
+            }
+            outputs.push((rejects, &rejects_place));
+        }
+        // Whatever is wrong with the inputs is said when they are opened.
+        for input in inputs.iter().flat_map(|path| files_of(path)) {
+            let place = Place::of_input(&input);
+            for (path, output) in &outputs {
+                if place.is(output) {
+                    bail!(
+                        "{} is an input and cannot be an output too: {} is the same",
+                        match input.as_os_str() == "-" {
+                            true => "standard input".to_owned(),
+                            false => input.display().to_string(),
+                        },
+                        named(*path)
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the output of a run appear, and the file of rejected records with it.
+    pub(crate) fn commit(&self, output: Option<Output>) -> Result<(), Error> {
+        Output::finish_all(output.into_iter().chain(self.rejects.take()))
     }
 
     /// The options themselves.
@@ -135,6 +218,9 @@ impl<'a> Session<'a> {
         sink: impl FnMut(J::Output) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
+        if !self.compared.get() {
+            self.compare(None, inputs)?;
+        }
         let from = reading
             .from
             .as_deref()
@@ -153,6 +239,9 @@ impl<'a> Session<'a> {
         {
             bail!("standard input can be read only once");
         }
+        if stdin_is_closed() && inputs.paths.iter().any(|path| path.as_os_str() == "-") {
+            bail!("standard input is closed");
+        }
         for path in &inputs.skipped {
             if self.verbose() {
                 self.note(format_args!(
@@ -161,9 +250,10 @@ impl<'a> Session<'a> {
                 ));
             }
         }
-        let mut rejects = match &self.global.rejects {
-            None => None,
-            path => Some(Output::open(path.as_deref(), self.global.force)?),
+        // Commands that read several times write one file.
+        let mut rejects = match (self.rejects.take(), &self.global.rejects) {
+            (None, Some(path)) => Some(self.open(Some(path))?),
+            (open, _) => open,
         };
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {
@@ -173,9 +263,16 @@ impl<'a> Session<'a> {
             reject.write_line(&mut line);
             output.put(&line)
         };
+        let broken: Vec<Reject> = inputs.broken.iter().map(|path| broken_link(path)).collect();
+        for reject in &broken {
+            on_reject(reject)?;
+            if self.global.strict {
+                return Err(Error::Strict(Box::new(reject.clone())).into());
+            }
+        }
         let mut meter = Meter::new(self.global.progress, inputs.total_bytes());
         let mut on_progress = |progress| meter.show(progress);
-        let summary = pipeline::run(
+        let mut summary = pipeline::run(
             &inputs,
             Options {
                 threads: self.threads,
@@ -216,10 +313,15 @@ impl<'a> Session<'a> {
             sink,
         );
         meter.finish();
-        if let Some(output) = rejects
-            && !matches!(summary.failure, Some(Error::Interrupted))
-        {
-            output.finish()?;
+        summary.records += broken.len() as u64;
+        summary.rejected += broken.len() as u64;
+        if !broken.is_empty() {
+            *summary.reasons.entry(BROKEN_LINK).or_default() += broken.len() as u64;
+        }
+        summary.first_rejects.splice(0..0, broken);
+        summary.first_rejects.truncate(pipeline::FIRST_REJECTS);
+        if summary.failure.is_none() {
+            self.rejects.replace(rejects);
         }
         Ok(Timed {
             summary,
@@ -227,10 +329,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Tells what was rejected and dropped, and gives the exit status or the error that ended the run.
+    /// Tells what was rejected and dropped, and gives the exit status or the error that ended the run. Where
+    /// none did, the file of rejected records appears.
     pub(crate) fn conclude(&self, summary: Summary) -> Result<u8> {
         let rejected = summary.rejected;
-        if rejected > 0 {
+        // With --strict the error is the record, and how many others were found by then is a matter of luck.
+        if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
             let records = grouped(summary.records);
             self.note(format_args!(
                 "{} of {records} records rejected:",
@@ -239,7 +343,7 @@ impl<'a> Session<'a> {
             for reject in &summary.first_rejects {
                 self.note(format_args!("  {reject}"));
             }
-            let more = rejected - summary.first_rejects.len() as u64;
+            let more = rejected.saturating_sub(summary.first_rejects.len() as u64);
             if more > 0 {
                 self.note(format_args!("  and {} more", grouped(more)));
             }
@@ -276,6 +380,9 @@ impl<'a> Session<'a> {
                 counted(left_out.positions, "position")
             ));
         }
+        if summary.failure.is_none() {
+            self.commit(None)?;
+        }
         match summary.failure {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
@@ -288,5 +395,35 @@ impl<'a> Session<'a> {
             None if rejected > 0 => Ok(SOMETHING_WRONG),
             None => Ok(0),
         }
+    }
+}
+
+/// The reason of entries of directories that lead nowhere.
+const BROKEN_LINK: &str = "broken_link";
+
+/// The reject that stands for one.
+fn broken_link(path: &Path) -> Reject {
+    Reject {
+        place: error::Place {
+            file: path.into(),
+            line: None,
+            offset: 0,
+            record: 0,
+            game: None,
+            ply: None,
+        },
+        reasons: vec![BROKEN_LINK],
+        message: "a link that leads nowhere".into(),
+        raw: Vec::new(),
+    }
+}
+
+/// A file itself, or the entries of a directory.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    match fs::read_dir(path) {
+        Ok(entries) => entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect(),
+        Err(_) => vec![path.to_owned()],
     }
 }

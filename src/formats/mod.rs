@@ -80,12 +80,17 @@ impl Format {
     /// assert_eq!(Format::of_name("book.epd.zst".as_ref()), Some(Format::Epd));
     /// ```
     pub fn of_name(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?;
-        let (stem, mut extension) = name.rsplit_once('.')?;
-        if Compression::of_extension(extension).is_some() {
-            extension = stem.rsplit_once('.')?.1;
+        let name = path.file_name()?.as_encoded_bytes();
+        let mut parts = name.rsplit(|&byte| byte == b'.');
+        // What is before the last dot need not be UTF-8.
+        let mut extension = || std::str::from_utf8(parts.next()?).ok();
+        let mut last = extension()?;
+        if Compression::of_extension(last).is_some() {
+            last = extension()?;
         }
-        match extension.to_ascii_lowercase().as_str() {
+        // Without a dot before it, it is a name and no extension.
+        parts.next()?;
+        match last.to_ascii_lowercase().as_str() {
             "fen" | "fens" | "sfens" => Some(Self::Fen),
             "epd" => Some(Self::Epd),
             "perft" => Some(Self::Perft),
@@ -416,7 +421,7 @@ pub struct Opened {
 /// counts the bytes read from it as they lie on disk.
 ///
 /// # Errors
-/// When it cannot be opened, or nothing tells the format.
+/// When it cannot be opened, is not in the container that its name promises, or nothing tells the format.
 pub fn open(
     path: &Arc<Path>,
     from: Option<Format>,
@@ -424,19 +429,23 @@ pub fn open(
     consumed: Arc<AtomicU64>,
 ) -> Result<Opened, Error> {
     let mut input = Input::open(path, access, consumed)?;
-    // What is left of a container without even its first bytes looks like an empty list.
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
     {
         let (head, all) = input.peek(MAGIC)?;
-        if all && head.len() < MAGIC {
-            return Err(Error::Container {
-                path: Arc::clone(path),
-                container: promised.name(),
+        let container = promised.name();
+        let path = Arc::clone(path);
+        // What is left of a container without even its first bytes looks like an empty list.
+        return Err(if all && head.len() < MAGIC {
+            Error::Container {
+                path,
+                container,
                 offset: 0,
                 source: io::ErrorKind::UnexpectedEof.into(),
-            });
-        }
+            }
+        } else {
+            Error::NoContainer { path, container }
+        });
     }
     let format = match from {
         Some(format) => format,
@@ -486,10 +495,8 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
         Some(format) => Ok(format),
         None => match named {
             Some(format) => Ok(format),
-            // Nothing at all is an empty list, unless the name promises a container.
-            None if all && head.is_empty() && promised_compression(path).is_none() => {
-                Ok(Format::Fen)
-            }
+            // Nothing at all is an empty list.
+            None if all && head.is_empty() => Ok(Format::Fen),
             None => {
                 let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
                 let start: String = start.escape_debug().collect();

@@ -427,11 +427,15 @@ fn separate(operations: &mut String) {
 }
 
 /// Text as it is; where it is not UTF-8, as Latin-1, so that no byte is lost.
-fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
-    }
+fn text_of(bytes: &[u8]) -> String {
+    // Copied first: only what nobody else can change stays what it was validated as.
+    String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
+        error
+            .as_bytes()
+            .iter()
+            .map(|&byte| char::from(byte))
+            .collect()
+    })
 }
 
 /// The perft counts (depth, nodes) among operations, in either of their forms: `;D1 20 ;D2 400` and

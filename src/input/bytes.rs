@@ -1,39 +1,68 @@
 //! A run of input bytes, mapped or read, that many owners can share and cut.
 
 use super::Mapped;
+use bytemuck::Pod;
+use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Bytes of an input: a part of a mapped file or of a buffer. Cloning and slicing copy nothing.
 #[derive(Clone, Debug)]
-pub enum Bytes {
-    /// In a mapped file.
+pub struct Bytes(Store);
+
+#[derive(Clone, Debug)]
+enum Store {
     Mapped(Mapped<u8>),
-    /// In memory.
     Read(Arc<Vec<u8>>, Range<usize>),
 }
 
 impl Bytes {
+    /// Bytes of a mapped file.
+    pub(super) fn mapped(mapped: Mapped<u8>) -> Self {
+        Self(Store::Mapped(mapped))
+    }
+
     /// A part of it.
     ///
     /// # Panics
     /// When the range is out of bounds.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        match self {
-            Self::Mapped(mapped) => Self::Mapped(mapped.slice(range)),
-            Self::Read(bytes, whole) => {
+        Self(match &self.0 {
+            Store::Mapped(mapped) => Store::Mapped(mapped.slice(range)),
+            Store::Read(bytes, whole) => {
                 assert!(range.start <= range.end && range.end <= whole.len());
                 let range = whole.start + range.start..whole.start + range.end;
-                Self::Read(Arc::clone(bytes), range)
+                Store::Read(Arc::clone(bytes), range)
             }
+        })
+    }
+
+    /// The same bytes as values of a mapped file, or `None` where they are not mapped, misaligned or not a
+    /// whole number of values.
+    pub(crate) fn in_place<T: Pod>(&self) -> Option<Mapped<T>> {
+        match &self.0 {
+            Store::Mapped(mapped) => mapped.cast(),
+            Store::Read(..) => None,
+        }
+    }
+
+    /// Whether the file that they are mapped from still reaches as far as they do. Where it does not, what
+    /// was read from them may be zeros that the file never held.
+    ///
+    /// # Errors
+    /// When the file has become shorter, or cannot be asked for its length.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.0 {
+            Store::Mapped(mapped) => mapped.check(),
+            Store::Read(..) => Ok(()),
         }
     }
 
     /// Says that they are not needed any more: where they are mapped, so many bytes of a large file would
     /// otherwise count as memory of this process until its end.
     pub fn release(&self) {
-        if let Self::Mapped(mapped) = self {
+        if let Store::Mapped(mapped) = &self.0 {
             mapped.release();
         }
     }
@@ -42,7 +71,7 @@ impl Bytes {
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Self {
         let range = 0..bytes.len();
-        Self::Read(Arc::new(bytes), range)
+        Self(Store::Read(Arc::new(bytes), range))
     }
 }
 
@@ -50,9 +79,9 @@ impl Deref for Bytes {
     type Target = [u8];
     #[inline]
     fn deref(&self) -> &[u8] {
-        match self {
-            Self::Mapped(mapped) => mapped,
-            Self::Read(bytes, range) => &bytes[range.clone()],
+        match &self.0 {
+            Store::Mapped(mapped) => mapped,
+            Store::Read(bytes, range) => &bytes[range.clone()],
         }
     }
 }

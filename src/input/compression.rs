@@ -2,9 +2,10 @@
 //!
 //! All three may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have
 //! skippable frames anywhere, in front of the first one too: that is how `pzstd` announces the size of each
-//! frame. Long windows are accepted up to the largest that the format can ask for, 2 GiB: whoever made such
-//! a file wanted it.
+//! frame. Windows are accepted up to a limit ([`Access::max_window`](super::Access::max_window)), and never
+//! beyond 2 GiB, the most that the decoder can do.
 
+use super::window::Watch;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -31,7 +32,7 @@ impl Compression {
     }
     /// Finds it by the end of a file's name.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        match extension {
+        match extension.to_ascii_lowercase().as_str() {
             "zst" | "zstd" => Some(Self::Zstd),
             "gz" => Some(Self::Gzip),
             "bz2" => Some(Self::Bzip2),
@@ -50,10 +51,12 @@ impl Compression {
     pub(super) fn reader<R: BufRead + Send + 'static>(
         self,
         inner: R,
+        max_window: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(inner)?;
+                let mut decoder =
+                    zstd::stream::read::Decoder::with_buffer(Watch::new(inner, max_window))?;
                 decoder.window_log_max(31)?;
                 Box::new(decoder)
             }

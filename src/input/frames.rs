@@ -19,6 +19,75 @@ const BUDGET: usize = 96 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
 
+/// What the first bytes of a frame say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    /// Too few bytes to tell.
+    Short,
+    /// No frame.
+    Unknown,
+    /// A skippable frame with so many bytes behind its header.
+    Skippable { len: u64 },
+    /// A frame: length of the header, memory for what later blocks refer to, size of the content where it
+    /// is given, and whether a checksum follows the last block.
+    Frame {
+        header: usize,
+        window: u64,
+        size: Option<u64>,
+        checksum: bool,
+    },
+}
+
+impl Header {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self::read(bytes).unwrap_or(Self::Short)
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        match word(0)? {
+            0x184D_2A50..=0x184D_2A5F => Some(Self::Skippable {
+                len: word(4)?.into(),
+            }),
+            0xFD2F_B528 => {
+                let descriptor = *bytes.get(4)?;
+                let single_segment = descriptor & 0x20 != 0;
+                let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+                let size_bytes = match descriptor >> 6 {
+                    0 => usize::from(single_segment),
+                    code => 1 << code,
+                };
+                let at = 5 + usize::from(!single_segment) + dictionary;
+                let size = match *bytes.get(at..at + size_bytes)? {
+                    [] => None,
+                    [a, b] => Some(u64::from(u16::from_le_bytes([a, b])) + 256),
+                    ref bytes => Some(
+                        bytes
+                            .iter()
+                            .rev()
+                            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+                    ),
+                };
+                let window = match size {
+                    Some(size) if single_segment => size,
+                    _ => {
+                        let (exponent, mantissa) = (bytes[5] >> 3, bytes[5] & 7);
+                        let base = 1u64 << (10 + exponent);
+                        base + base / 8 * u64::from(mantissa)
+                    }
+                };
+                Some(Self::Frame {
+                    header: at + size_bytes,
+                    window,
+                    size,
+                    checksum: descriptor & 4 != 0,
+                })
+            }
+            _ => Some(Self::Unknown),
+        }
+    }
+}
+
 /// What stands at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
@@ -26,47 +95,32 @@ enum Extent {
     Skippable(usize),
     /// A frame of this length, and the most that it can hold.
     Frame { len: usize, holds: usize },
-    /// No complete frame, or one that is too large.
+    /// No complete frame, or one that is too large, or wants a larger window than is allowed.
     Unfit,
 }
 
 /// Measures the frame at the start of `bytes`.
-fn extent(bytes: &[u8]) -> Extent {
-    measure(bytes).unwrap_or(Extent::Unfit)
+fn extent(bytes: &[u8], max_window: u64) -> Extent {
+    measure(bytes, max_window).unwrap_or(Extent::Unfit)
 }
 
-fn measure(bytes: &[u8]) -> Option<Extent> {
-    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-    match word(0)? {
-        0x184D_2A50..=0x184D_2A5F => {
-            let len = 8 + word(4)? as usize;
+fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
+    match Header::of(bytes) {
+        Header::Short | Header::Unknown => None,
+        Header::Skippable { len } => {
+            let len = usize::try_from(8 + len).ok()?;
             (len <= bytes.len()).then_some(Extent::Skippable(len))
         }
-        0xFD2F_B528 => {
-            let descriptor = *bytes.get(4)?;
-            let single_segment = descriptor & 0x20 != 0;
-            let checksum = descriptor & 4 != 0;
-            let window = usize::from(!single_segment);
-            let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
-            let size_bytes = match descriptor >> 6 {
-                0 => usize::from(single_segment),
-                code => 1 << code,
-            };
-            let mut at = 5 + window + dictionary;
-            let size = bytes.get(at..at + size_bytes)?;
-            let size = match *size {
-                [] => None,
-                [a, b] => Some(u64::from(u16::from_le_bytes([a, b])) + 256),
-                _ => Some(
-                    size.iter()
-                        .rev()
-                        .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-                ),
-            };
-            if size.is_some_and(|size| size > LARGEST_FRAME as u64) {
+        Header::Frame {
+            header,
+            window,
+            size,
+            checksum,
+        } => {
+            if window > max_window || size.is_some_and(|size| size > LARGEST_FRAME as u64) {
                 return None;
             }
-            at += size_bytes;
+            let mut at = header;
             let mut blocks = 0;
             loop {
                 let &[a, b, c] = bytes.get(at..)?.first_chunk()?;
@@ -89,7 +143,6 @@ fn measure(bytes: &[u8]) -> Option<Extent> {
                 holds: most,
             })
         }
-        _ => None,
     }
 }
 
@@ -97,6 +150,7 @@ fn measure(bytes: &[u8]) -> Option<Extent> {
 #[derive(Debug)]
 pub(super) struct Frames {
     map: Mapped<u8>,
+    max_window: u64,
     /// Where the next frame to be handed out begins.
     at: usize,
     /// Number of the next frame to be handed out, and of the next to be taken.
@@ -128,6 +182,13 @@ pub struct FrameDone {
 impl FrameJob {
     /// Decompresses the frame.
     pub fn run(self) -> FrameDone {
+        if let Err(error) = self.bytes.check() {
+            return FrameDone {
+                number: self.number,
+                bytes: Vec::new(),
+                error: Some(error),
+            };
+        }
         let mut decompressor = zstd::bulk::Decompressor::new().ok();
         let whole = decompressor
             .as_mut()
@@ -179,11 +240,11 @@ pub(super) enum FrameStep {
 
 impl Frames {
     /// The frames of a mapped zstd file, or `None` when there are not at least two that fit in memory.
-    pub(super) fn new(map: &Mapped<u8>) -> Option<Self> {
+    pub(super) fn new(map: &Mapped<u8>, max_window: u64) -> Option<Self> {
         let mut at = 0;
         let mut frames = 0;
         while at < map.len() && frames < 2 {
-            match extent(&map[at..]) {
+            match extent(&map[at..], max_window) {
                 Extent::Skippable(len) => at += len,
                 Extent::Frame { len, .. } => {
                     frames += 1;
@@ -194,6 +255,7 @@ impl Frames {
         }
         (frames == 2).then(|| Self {
             map: map.clone(),
+            max_window,
             at: 0,
             given: 0,
             taken: 0,
@@ -218,7 +280,7 @@ impl Frames {
         }
         let held: usize = self.held.values().map(|&(holds, _)| holds).sum();
         while self.at < self.map.len() {
-            match extent(&self.map[self.at..]) {
+            match extent(&self.map[self.at..], self.max_window) {
                 Extent::Skippable(len) => self.at += len,
                 Extent::Frame { len, holds } => {
                     if self.given > self.taken && held + holds > BUDGET {
@@ -270,7 +332,7 @@ mod tests {
                 io::Write::write_all(&mut encoder, &text).unwrap();
                 encoder.finish().unwrap();
                 let len = bytes.len();
-                let Extent::Frame { len: found, holds } = extent(&bytes) else {
+                let Extent::Frame { len: found, holds } = extent(&bytes, u64::MAX) else {
                     panic!("not measured")
                 };
                 assert_eq!(found, len);
@@ -279,8 +341,12 @@ mod tests {
                 } else {
                     holds >= text.len()
                 });
+                let Header::Frame { window, .. } = Header::of(&bytes) else {
+                    panic!("no header")
+                };
+                assert_eq!(extent(&bytes, window - 1), Extent::Unfit);
                 for cut in 0..len {
-                    assert_eq!(extent(&bytes[..cut]), Extent::Unfit);
+                    assert_eq!(extent(&bytes[..cut], u64::MAX), Extent::Unfit);
                 }
             }
         }

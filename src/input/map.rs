@@ -1,11 +1,21 @@
 //! Memory-mapped files: one of the two places with unsafe code.
 //!
 //! A mapped file is read without copying, and a run of groups in it is used as it lies. The price is a
-//! contract that the language cannot check: **nobody may change the file while it is mapped**. If another
-//! process truncates it, touching the lost pages ends the program with a signal (`SIGBUS`); if another
-//! process writes to it, results are those of some mixture of old and new bytes. Both are what every
-//! program with mapped inputs accepts, and no data structure here can be broken by it: only plain numbers
-//! are read from a map, and every length taken from one is checked where it is used.
+//! contract that the language cannot check: **nobody may change the file while it is mapped**.
+//!
+//! What is done about those who break it:
+//!
+//! - A file that becomes shorter: its length is asked for again before a chunk is read and after it has been
+//!   used, so that the run ends with an error that names the file. If pages vanish in the middle of a chunk,
+//!   the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then says what
+//!   happened, removes its temporary files, and ends with status 2. So it does when the disk below fails.
+//! - A file that is written to in place: results are those of some mixture of old and new bytes. Nothing in
+//!   this crate relies on such bytes: lengths taken from a map are checked where they are used, boards are
+//!   plain numbers of which every value is allowed, and text that must be UTF-8 is copied before it is
+//!   validated and kept. Still, the language gives no promise at all for memory that changes behind a shared
+//!   reference. Whoever reads files that others may be writing opens them without maps
+//!   ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming, as they should
+//!   be, are safe to map.
 #![allow(
     unsafe_code,
     reason = "mapping a file is unsafe by nature; see the module's contract"
@@ -20,13 +30,32 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A run of plain values inside a mapped file; cloning it is cheap.
 #[derive(Clone, Debug)]
-pub struct Mapped<T> {
-    map: Arc<Mmap>,
+pub(crate) struct Mapped<T> {
+    map: Arc<Map>,
     bytes: Range<usize>,
     values: PhantomData<T>,
+}
+
+/// A read-only map of a whole file.
+#[derive(Debug)]
+struct Map {
+    map: Mmap,
+    file: File,
+    /// Where the signal handler finds it, if there was room.
+    slot: Option<&'static Slot>,
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            slot.end.store(0, Ordering::Release);
+            slot.start.store(FREE, Ordering::Release);
+        }
+    }
 }
 
 impl Mapped<u8> {
@@ -35,18 +64,24 @@ impl Mapped<u8> {
     /// # Errors
     /// When the system cannot map it: empty files, pipes, most files of `/proc`, some network file systems.
     /// Such files can still be read.
-    pub fn of_file(file: &File) -> io::Result<Self> {
+    pub(super) fn of_file(file: &File) -> io::Result<Self> {
+        let file = file.try_clone()?;
         // SAFETY: the map is read-only and private to this value and its clones, which give out shared
         // slices of plain bytes only. That nobody changes the file meanwhile is the contract stated above.
-        let map = unsafe { Mmap::map(file)? };
+        let map = unsafe { Mmap::map(&file)? };
         if map.is_empty() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         // Only advice: without it the kernel reads ahead less, nothing else changes.
         let _ = map.advise(Advice::Sequential);
+        let addresses = map.as_ptr_range();
         Ok(Self {
             bytes: 0..map.len(),
-            map: Arc::new(map),
+            map: Arc::new(Map {
+                slot: Slot::take(addresses.start as usize..addresses.end as usize),
+                map,
+                file,
+            }),
             values: PhantomData,
         })
     }
@@ -55,7 +90,7 @@ impl Mapped<u8> {
     /// # Panics
     /// When the range is out of bounds.
     #[must_use]
-    pub fn slice(&self, range: Range<usize>) -> Self {
+    pub(super) fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.bytes.len());
         Self {
             map: Arc::clone(&self.map),
@@ -63,13 +98,24 @@ impl Mapped<u8> {
             values: PhantomData,
         }
     }
+    /// Whether the file still reaches as far as this.
+    pub(super) fn check(&self) -> io::Result<()> {
+        let len = self.map.file.metadata()?.len();
+        if len < self.bytes.end as u64 {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("the file was cut to {len} bytes while it was read"),
+            ));
+        }
+        Ok(())
+    }
     /// Gives the memory of these bytes back to the system. They can still be read, and are then fetched
     /// from the file once more.
-    pub fn release(&self) {
+    pub(super) fn release(&self) {
         #[cfg(unix)]
         // SAFETY: the map is that of a file and never written to: pages come back with what they held.
         let _ = unsafe {
-            self.map.unchecked_advise_range(
+            self.map.map.unchecked_advise_range(
                 UncheckedAdvice::DontNeed,
                 self.bytes.start,
                 self.bytes.len(),
@@ -77,20 +123,11 @@ impl Mapped<u8> {
         };
     }
     /// The same bytes as values, or `None` where they are misaligned or not a whole number of values.
-    pub fn cast<T: Pod>(&self) -> Option<Mapped<T>> {
-        Mapped::new(Arc::clone(&self.map), self.bytes.clone())
-    }
-}
-
-impl<T: Pod> Mapped<T> {
-    /// The values in this byte range of the map, or `None` where the range is out of bounds, misaligned
-    /// or not a whole number of values.
-    pub fn new(map: Arc<Mmap>, bytes: Range<usize>) -> Option<Self> {
-        let slice = map.get(bytes.clone())?;
-        bytemuck::try_cast_slice::<u8, T>(slice).ok()?;
-        Some(Self {
-            map,
-            bytes,
+    pub(super) fn cast<T: Pod>(&self) -> Option<Mapped<T>> {
+        bytemuck::try_cast_slice::<u8, T>(self).ok()?;
+        Some(Mapped {
+            map: Arc::clone(&self.map),
+            bytes: self.bytes.clone(),
             values: PhantomData,
         })
     }
@@ -100,6 +137,141 @@ impl<T: Pod> Deref for Mapped<T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(&self.map[self.bytes.clone()])
+        bytemuck::cast_slice(&self.map.map[self.bytes.clone()])
+    }
+}
+
+/// The addresses of a map, where a signal handler can read them without a lock.
+#[derive(Debug)]
+struct Slot {
+    start: AtomicUsize,
+    /// Zero while the rest is not to be looked at.
+    end: AtomicUsize,
+}
+
+/// No map begins there.
+const FREE: usize = usize::MAX;
+
+/// More files than these are never mapped at once by a run; further maps go without the explanation.
+static SLOTS: [Slot; 64] = [const {
+    Slot {
+        start: AtomicUsize::new(FREE),
+        end: AtomicUsize::new(0),
+    }
+}; 64];
+
+impl Slot {
+    fn take(addresses: Range<usize>) -> Option<&'static Self> {
+        let slot = SLOTS.iter().find(|slot| {
+            slot.start
+                .compare_exchange(FREE, addresses.start, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        })?;
+        slot.end.store(addresses.end, Ordering::Release);
+        Some(slot)
+    }
+    #[cfg(unix)]
+    fn holds(&self, address: usize) -> bool {
+        address < self.end.load(Ordering::Acquire) && self.start.load(Ordering::Acquire) <= address
+    }
+}
+
+/// Lets the process end with status 2 and a message on standard error, rather than by a signal, when pages
+/// of a mapped input cannot be had any more: the file was truncated meanwhile, or its disk failed. Temporary
+/// files of outputs are removed first.
+///
+/// Meant for programs, which own the signals of their process: this installs a handler for `SIGBUS`. Signals
+/// from elsewhere than maps of this crate go to whoever handled them before. Does nothing where there is no
+/// such signal.
+pub fn explain_truncated_maps() {
+    #[cfg(unix)]
+    fault::install();
+}
+
+#[cfg(unix)]
+mod fault {
+    use super::SLOTS;
+    use crate::output::for_each_temporary_file;
+    use std::ffi::{c_int, c_void};
+    use std::mem::MaybeUninit;
+    use std::ptr;
+    use std::sync::OnceLock;
+
+    const MESSAGE: &[u8] =
+        b"lanefish: a mapped input became shorter while it was read, or its disk failed; \
+        --no-mmap reads files without mapping them\n";
+
+    static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+    type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+    pub(super) fn install() {
+        if PREVIOUS.get().is_some() {
+            return;
+        }
+        let mut previous = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: a null new action only asks for the present one, which is written to `previous`; it is
+        // read only where the call succeeded.
+        let previous = unsafe {
+            if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
+                return;
+            }
+            previous.assume_init()
+        };
+        // Before the handler can run, so that it always knows where to go on.
+        if PREVIOUS.set(previous).is_err() {
+            return;
+        }
+        // SAFETY: all-zero is a valid value of this plain structure; its fields are set below.
+        let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+        action.sa_sigaction = on_fault as Handler as usize;
+        // On the alternate stack: overflows of the stack end here too.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        // SAFETY: the action is complete, and its handler calls only what is allowed in one: it reads
+        // atomics, and calls `write`, `unlink`, `_exit`, `sigaction` and the handler that was there before.
+        unsafe {
+            libc::sigemptyset(&raw mut action.sa_mask);
+            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+        }
+    }
+
+    extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+        // SAFETY: with SA_SIGINFO the kernel passes a valid structure. The address is one only where the
+        // signal comes from the kernel, and only then it is looked at; otherwise it is some number.
+        let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+        if code > 0 && SLOTS.iter().any(|slot| slot.holds(address)) {
+            // SAFETY: plain system calls on memory that outlives them; what they return changes nothing.
+            unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
+            for_each_temporary_file(|path| {
+                // SAFETY: a string with its end, alive during the call.
+                unsafe { libc::unlink(path.as_ptr()) };
+            });
+            // SAFETY: ends the process without running anything else of it.
+            unsafe { libc::_exit(2) };
+        }
+        let Some(previous) = PREVIOUS.get() else {
+            return;
+        };
+        match previous.sa_sigaction {
+            libc::SIG_IGN if code <= 0 => {}
+            libc::SIG_DFL | libc::SIG_IGN => {
+                // Comes again when this returns, and does what it would have done without this handler.
+                // SAFETY: the action is what the system gave, and both calls are allowed here.
+                unsafe {
+                    libc::sigaction(signal, previous, ptr::null_mut());
+                    libc::raise(signal);
+                }
+            }
+            handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
+                // SAFETY: whoever installed it said with SA_SIGINFO that it is such a function.
+                let handler: Handler = unsafe { std::mem::transmute(handler) };
+                handler(signal, info, context);
+            }
+            handler => {
+                // SAFETY: whoever installed it said without SA_SIGINFO that it is such a function.
+                let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
+                handler(signal);
+            }
+        }
     }
 }

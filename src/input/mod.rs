@@ -10,11 +10,13 @@ mod compression;
 mod frames;
 mod map;
 mod stream;
+mod window;
 
 pub use bytes::Bytes;
 pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
-pub use map::Mapped;
+pub(crate) use map::Mapped;
+pub use map::explain_truncated_maps;
 
 use crate::error::Error;
 use frames::{FrameStep, Frames};
@@ -25,18 +27,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stream::{Counted, Stream, StreamStep};
+use window::WindowTooLarge;
 
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Map plain files into memory where the system can; otherwise everything is read.
+    /// Map files into memory where the system can; otherwise everything is read. Mapped files must not be
+    /// changed in place while they are read, by anybody: results could be anything. A file that becomes
+    /// shorter ends the run with an error, or the process with a signal ([`explain_truncated_maps`]).
     pub map: bool,
-    /// The largest window of a zstd frame that is accepted, in bytes.
+    /// The largest window of a zstd frame that is accepted, in bytes: memory that the decoder needs, which
+    /// the file chooses.
     pub max_window: u64,
 }
 
 impl Access {
-    /// Twice the largest window that zstd itself writes without being asked to.
+    /// As much as the program `zstd` allows without being asked to.
     pub const MAX_WINDOW: u64 = 128 << 20;
 }
 
@@ -56,11 +62,14 @@ pub struct Inputs {
     pub paths: Vec<Arc<Path>>,
     /// Files of directories that were left out, because nothing here can read them.
     pub skipped: Vec<PathBuf>,
+    /// Entries of directories that lead nowhere: symbolic links whose target is missing.
+    pub broken: Vec<PathBuf>,
 }
 
 impl Inputs {
     /// Resolves what the user named: files and `-` stay, a directory becomes its files in name order for
-    /// which `supported` says yes. Hidden files and directories inside directories are left out.
+    /// which `supported` says yes. Hidden files and directories inside directories are left out; links that
+    /// lead nowhere are listed in [`Inputs::broken`].
     ///
     /// # Errors
     /// When a name does not exist or cannot be read, or a directory holds no supported file: before any
@@ -89,16 +98,31 @@ impl Inputs {
                 continue;
             }
             let mut files = Vec::new();
+            let mut broken = Vec::new();
             for entry in fs::read_dir(name).map_err(failed)? {
                 let file = entry.map_err(failed)?.path();
                 let hidden = file
                     .file_name()
                     .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-                if !hidden && fs::metadata(&file).map_err(failed)?.is_file() {
-                    files.push(file);
+                if hidden {
+                    continue;
+                }
+                match fs::metadata(&file) {
+                    Ok(metadata) if metadata.is_file() => files.push(file),
+                    Ok(_) => {}
+                    // What is there and may not be read would be missed, a link to nowhere is not.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        return Err(Error::Open {
+                            path: Arc::from(file),
+                            source: error,
+                        });
+                    }
+                    Err(_) => broken.push(file),
                 }
             }
             files.sort();
+            broken.sort();
+            inputs.broken.append(&mut broken);
             let before = inputs.paths.len();
             for file in files {
                 if supported(&file) {
@@ -131,6 +155,7 @@ impl Inputs {
 pub struct Input {
     path: Arc<Path>,
     compression: Option<Compression>,
+    max_window: u64,
     supply: Supply,
     /// Pieces that were looked at and are to be given out again.
     ahead: VecDeque<Bytes>,
@@ -175,6 +200,7 @@ impl Input {
         Ok(Self {
             path: Arc::clone(path),
             compression,
+            max_window: access.max_window,
             supply,
             ahead: VecDeque::new(),
             given: 0,
@@ -203,10 +229,10 @@ impl Input {
             {
                 let compression = Compression::detect(&map);
                 if compression.is_none() {
-                    return Ok((None, Supply::Whole(Some(Bytes::Mapped(map)))));
+                    return Ok((None, Supply::Whole(Some(Bytes::mapped(map)))));
                 }
                 if compression == Some(Compression::Zstd)
-                    && let Some(frames) = Frames::new(&map)
+                    && let Some(frames) = Frames::new(&map, access.max_window)
                 {
                     return Ok((compression, Supply::Frames(frames)));
                 }
@@ -234,10 +260,13 @@ impl Input {
         let whole = io::Cursor::new(head).chain(reader);
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
-            Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole))?,
+            Some(compression) => compression.reader(
+                BufReader::with_capacity(256 << 10, whole),
+                access.max_window,
+            )?,
         };
         let stream = if is_file {
-            Stream::here(reader)
+            Stream::here(reader, compression.is_none())
         } else {
             Stream::spawn(reader, compression.is_none())?
         };
@@ -296,8 +325,8 @@ impl Input {
                         count: Arc::clone(&self.consumed),
                     };
                     let buffered = BufReader::with_capacity(256 << 10, counted);
-                    match Compression::Zstd.reader(buffered) {
-                        Ok(reader) => self.supply = Supply::Stream(Stream::here(reader)),
+                    match Compression::Zstd.reader(buffered, self.max_window) {
+                        Ok(reader) => self.supply = Supply::Stream(Stream::here(reader, false)),
                         Err(source) => return Err(self.failed(source)),
                     }
                     return self.fetch();
@@ -317,6 +346,15 @@ impl Input {
         self.supply = Supply::Whole(None);
         let path = Arc::clone(&self.path);
         let offset = self.given;
+        let too_large = source.get_ref().and_then(|source| source.downcast_ref());
+        if let Some(&WindowTooLarge { needed, allowed }) = too_large {
+            return Error::Window {
+                path,
+                offset,
+                needed,
+                allowed,
+            };
+        }
         match self.compression {
             Some(compression) => Error::Container {
                 path,
@@ -378,6 +416,12 @@ impl Input {
                     self.error = Some(source);
                     break;
                 }
+                Err(Error::Window {
+                    needed, allowed, ..
+                }) => {
+                    self.error = Some(io::Error::other(WindowTooLarge { needed, allowed }));
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -397,6 +441,7 @@ struct MappedReader {
 
 impl Read for MappedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.rest.check()?;
         let read = (&self.rest[self.at..]).read(buffer)?;
         self.at += read;
         Ok(read)

@@ -52,7 +52,11 @@ impl Stream {
                 if eager {
                     pump(reader, &sender);
                 } else {
-                    let mut pieces = Pieces { reader, last: None };
+                    let mut pieces = Pieces {
+                        reader,
+                        step: DECODED,
+                        last: None,
+                    };
                     let mut more = true;
                     while more {
                         let message = pieces.next();
@@ -67,10 +71,14 @@ impl Stream {
         })
     }
 
-    /// Reads when it is asked.
-    pub(super) fn here(reader: Box<dyn Read + Send>) -> Self {
+    /// Reads when it is asked. `plain`: what is read is not made by a decoder.
+    pub(super) fn here(reader: Box<dyn Read + Send>, plain: bool) -> Self {
         Self {
-            source: Source::Here(Pieces { reader, last: None }),
+            source: Source::Here(Pieces {
+                reader,
+                step: if plain { PIECE } else { DECODED },
+                last: None,
+            }),
             ended: false,
         }
     }
@@ -113,6 +121,8 @@ pub(super) enum StreamStep {
 /// Full pieces, then a last one, then how it ended.
 struct Pieces {
     reader: Box<dyn Read + Send>,
+    /// Bytes asked for at once.
+    step: usize,
     last: Option<Message>,
 }
 
@@ -130,7 +140,7 @@ impl Pieces {
         let mut piece = vec![0; PIECE];
         let mut filled = 0;
         while filled < PIECE {
-            let end = PIECE.min(filled + DECODED);
+            let end = PIECE.min(filled + self.step);
             let last = match self.reader.read(&mut piece[filled..end]) {
                 Ok(0) => Message::End,
                 Ok(read) => {

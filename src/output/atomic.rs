@@ -2,9 +2,15 @@
 //!
 //! What is written goes to a temporary file in the same directory, which is synced and then renamed. If the
 //! run fails, is interrupted, or the program panics, the temporary file is removed and the name is untouched.
+//! Several files of a run get their names together, or none does ([`AtomicFile::commit_all`]).
+//!
+//! A temporary file is called `.NAME.PROCESS-XXXXXX.lanefish.part`. One that is left over (the machine lost
+//! power, the process was killed) is known by that name: [`AtomicFile::leftovers`].
 
+use super::temporary::{self, Files, Known};
 use crate::error::Error;
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -13,12 +19,24 @@ use tempfile::NamedTempFile;
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
+    /// Where the name leads, symbolic links followed.
+    target: PathBuf,
     force: bool,
     out: BufWriter<NamedTempFile>,
+    known: Known,
 }
 
+/// The end of the names of temporary files.
+const SUFFIX: &str = ".lanefish.part";
+/// Bytes of the final name in that of the temporary file: together they stay below the limit of 255.
+const NAME: usize = 180;
+/// Links that are followed, as the system does.
+const LINKS: usize = 40;
+
 impl AtomicFile {
-    /// Begins a file that will be called `path`.
+    /// Begins a file that will be called `path`. With `force` an existing file is replaced, which keeps its
+    /// permissions and, as far as this process may give files away, its owner; a symbolic link stays and
+    /// what it leads to is replaced.
     ///
     /// # Errors
     /// [`Error::Exists`] when there is such a file and `force` is false; [`Error::Write`] when none can be
@@ -33,23 +51,33 @@ impl AtomicFile {
                 path: path.to_owned(),
             });
         }
-        let directory = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
+        let target = follow(path).map_err(failed)?;
+        let mut prefix = OsString::from(".");
+        if let Some(name) = target.file_name() {
+            prefix.push(beginning(name.to_string_lossy().as_ref()));
+        }
+        prefix.push(format!(".{}-", std::process::id()));
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".lanefish-").suffix(".part");
+        builder.prefix(&prefix).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // As any new file; the process's mask takes away what it must.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+            builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(directory).map_err(failed)?;
+        let mut files = temporary::lock();
+        let file = builder.tempfile_in(directory_of(&target)).map_err(failed)?;
+        let known = Known::new(&mut files, file.path());
+        drop(files);
+        if let Ok(old) = fs::metadata(&target) {
+            keep_mode(&old, file.as_file()).map_err(failed)?;
+        }
         Ok(Self {
             path: path.to_owned(),
+            target,
             force,
             out: BufWriter::with_capacity(1 << 20, file),
+            known,
         })
     }
 
@@ -76,7 +104,58 @@ impl AtomicFile {
     /// [`Error::Write`] when the disk is full or the name cannot be taken; [`Error::Exists`] when somebody
     /// else has taken it meanwhile.
     pub fn commit(self) -> Result<(), Error> {
-        let Self { path, force, out } = self;
+        Self::commit_all([self])
+    }
+
+    /// Completes several files: all are written out and synced before the first gets its name. Where one
+    /// cannot get it, those before are taken back, as far as the system can do that (it is always so for
+    /// files that replace nothing).
+    ///
+    /// # Errors
+    /// As [`AtomicFile::commit`].
+    pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<(), Error> {
+        let complete = files
+            .into_iter()
+            .map(Self::complete)
+            .collect::<Result<Vec<_>, Error>>()?;
+        let alone = complete.len() == 1;
+        let mut known = temporary::lock();
+        let mut placed = Vec::with_capacity(complete.len());
+        let mut outcome = Ok(());
+        let mut files = complete.into_iter();
+        for file in &mut files {
+            match file.place(alone, &mut known) {
+                Ok(one) => placed.push(one),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        // What was not reached.
+        for file in files {
+            file.known.forget(&mut known);
+        }
+        if outcome.is_ok() {
+            outcome = sync_directories(&placed);
+        }
+        if outcome.is_err() {
+            for one in placed.into_iter().rev() {
+                one.take_back();
+            }
+        }
+        outcome
+    }
+
+    /// Everything is on disk, and only the name is missing.
+    fn complete(self) -> Result<Complete, Error> {
+        let Self {
+            path,
+            target,
+            force,
+            out,
+            known,
+        } = self;
         let failed = |source| Error::Write {
             path: path.clone(),
             source,
@@ -85,25 +164,27 @@ impl AtomicFile {
             .into_inner()
             .map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        let persisted = if force {
-            file.persist(&path)
-        } else {
-            file.persist_noclobber(&path)
+        Ok(Complete {
+            path,
+            target,
+            force,
+            file,
+            known,
+        })
+    }
+
+    /// Temporary files in the directory of `path` that a process left there which is no more, as far as that
+    /// can be told: on this machine, and while its number has not been given to another.
+    pub fn leftovers(path: &Path) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(directory_of(path)) else {
+            return Vec::new();
         };
-        persisted.map_err(|error| {
-            if error.error.kind() == io::ErrorKind::AlreadyExists {
-                Error::Exists { path: path.clone() }
-            } else {
-                failed(error.error)
-            }
-        })?;
-        // The new name is in the directory: that must be on disk too. Some systems cannot sync directories.
-        if let Some(directory) = path.parent()
-            && let Ok(directory) = File::open(directory)
-        {
-            let _ = directory.sync_all();
-        }
-        Ok(())
+        let mut found: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| process_of(path).is_some_and(|process| !is_running(process)))
+            .collect();
+        found.sort();
+        found
     }
 }
 
@@ -113,5 +194,189 @@ impl Write for AtomicFile {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// A file that is written and synced.
+struct Complete {
+    path: PathBuf,
+    target: PathBuf,
+    force: bool,
+    file: NamedTempFile,
+    known: Known,
+}
+
+/// A file that has its name, and how to undo that.
+struct Placed {
+    path: PathBuf,
+    target: PathBuf,
+    undo: Undo,
+}
+
+enum Undo {
+    /// There was nothing of that name.
+    Remove,
+    /// What had the name now has that of the temporary file, which is removed when this is dropped.
+    Exchange(NamedTempFile),
+    /// What had the name is gone.
+    Nothing,
+}
+
+impl Complete {
+    fn place(self, alone: bool, files: &mut Files) -> Result<Placed, Error> {
+        let Self {
+            path,
+            target,
+            force,
+            file,
+            known,
+        } = self;
+        let failed = |source| Error::Write {
+            path: path.clone(),
+            source,
+        };
+        let replaces = force && target.symlink_metadata().is_ok();
+        let placed = if !replaces {
+            let named = file.persist_noclobber(&target);
+            named.map(|_| Undo::Remove).map_err(|error| error.error)
+        } else if !alone && exchange(file.path(), &target).is_ok() {
+            Ok(Undo::Exchange(file))
+        } else {
+            let named = file.persist(&target);
+            named.map(|_| Undo::Nothing).map_err(|error| error.error)
+        };
+        known.forget(files);
+        let undo = placed.map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                Error::Exists { path: path.clone() }
+            } else {
+                failed(error)
+            }
+        })?;
+        Ok(Placed { path, target, undo })
+    }
+}
+
+impl Placed {
+    fn take_back(self) {
+        // Nothing more can be done where this fails too.
+        let _ = match self.undo {
+            Undo::Remove => fs::remove_file(&self.target),
+            Undo::Exchange(old) => exchange(old.path(), &self.target),
+            Undo::Nothing => Ok(()),
+        };
+    }
+}
+
+/// Makes the new names in directories last. Some systems cannot sync directories.
+fn sync_directories(placed: &[Placed]) -> Result<(), Error> {
+    for one in placed {
+        let Ok(directory) = File::open(directory_of(&one.target)) else {
+            continue;
+        };
+        match directory.sync_all() {
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput
+                        | io::ErrorKind::Unsupported
+                        | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                return Err(Error::Write {
+                    path: one.path.clone(),
+                    source: error,
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Two files take each other's name.
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    {
+        let _ = (one, other);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Gives a new file what may be done with the one it replaces.
+fn keep_mode(old: &Metadata, new: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let own = new.metadata()?;
+        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+            // Only root may, and others need not.
+            let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+        }
+        new.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (old, new);
+        Ok(())
+    }
+}
+
+/// The name at the end of a chain of symbolic links.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        if !path.symlink_metadata().is_ok_and(|link| link.is_symlink()) {
+            return Ok(path);
+        }
+        let target = fs::read_link(&path)?;
+        path = directory_of(&path).join(target);
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// As much of a name as fits, whole characters.
+fn beginning(name: &str) -> &str {
+    let mut len = name.len().min(NAME);
+    while !name.is_char_boundary(len) {
+        len -= 1;
+    }
+    &name[..len]
+}
+
+/// The process that a temporary file belongs to; `None` where it is none.
+fn process_of(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
+    let (_, last) = name.rsplit_once('.')?;
+    last.split_once('-')?.0.parse().ok()
+}
+
+fn is_running(process: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, test_kill_process};
+        let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+        process.is_some_and(|process| {
+            !matches!(test_kill_process(process), Err(rustix::io::Errno::SRCH))
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        // Not known, so nothing is said.
+        let _ = process;
+        true
     }
 }

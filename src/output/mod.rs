@@ -4,6 +4,9 @@ mod atomic;
 pub mod csv;
 pub mod jsonl;
 pub mod rows;
+mod temporary;
 pub mod text;
 
 pub use atomic::AtomicFile;
+pub use temporary::abandon_outputs;
+pub(crate) use temporary::for_each_temporary_file;

@@ -9,6 +9,7 @@ mod children;
 
 use crate::block::Packed;
 use crate::chess::{Move, Position, Validity};
+use crate::error::Error;
 use crate::sliders::{HyperbolaRankTable, Pext, Sliders};
 use crate::tiers::{Analyzer, GroupResults, Tier, Wanted};
 use children::{Boards, push_children};
@@ -24,44 +25,57 @@ const SHARED_DEPTH: u32 = 5;
 ///
 /// The answer depends neither on the analyzer nor on the number of threads. It wraps above 2^64.
 ///
+/// # Errors
+/// [`Error::Threads`] when they cannot be started.
+///
 /// ```
 /// use lanefish::chess::Position;
 /// use lanefish::perft::perft;
 /// use lanefish::tiers::Tier;
 /// let analyzer = Tier::Portable.analyzer().unwrap();
-/// assert_eq!(perft(&Position::standard(), 3, analyzer, 1), 8902);
+/// assert_eq!(perft(&Position::standard(), 3, analyzer, 1)?, 8902);
+/// # Ok::<(), lanefish::Error>(())
 /// ```
-pub fn perft(position: &Position, depth: u32, analyzer: &dyn Analyzer, threads: usize) -> u64 {
-    match depth {
+pub fn perft(
+    position: &Position,
+    depth: u32,
+    analyzer: &dyn Analyzer,
+    threads: usize,
+) -> Result<u64, Error> {
+    Ok(match depth {
         0 => 1,
         1 => position.count_legal().into(),
         _ => {
-            let moves = divide(position, depth, analyzer, threads);
+            let moves = divide(position, depth, analyzer, threads)?;
             let counts = moves.iter().map(|(_, nodes)| nodes);
             counts.fold(0, |sum, &nodes| sum.wrapping_add(nodes))
         }
-    }
+    })
 }
 
 /// [`perft`] split by the first move, in the order of [`Position::legal_moves`]; empty at depth 0.
+///
+/// # Errors
+/// As [`perft`].
 ///
 /// ```
 /// use lanefish::chess::Position;
 /// use lanefish::perft::divide;
 /// use lanefish::tiers::Tier;
 /// let analyzer = Tier::Portable.analyzer().unwrap();
-/// let moves = divide(&Position::standard(), 4, analyzer, 1);
+/// let moves = divide(&Position::standard(), 4, analyzer, 1)?;
 /// assert_eq!(moves.len(), 20);
 /// assert_eq!(moves.iter().map(|(_, nodes)| nodes).sum::<u64>(), 197_281);
+/// # Ok::<(), lanefish::Error>(())
 /// ```
 pub fn divide(
     position: &Position,
     depth: u32,
     analyzer: &dyn Analyzer,
     threads: usize,
-) -> Vec<(Move, u64)> {
+) -> Result<Vec<(Move, u64)>, Error> {
     if !position.is_valid(Validity::Playable) {
-        return crate::chess::perft::divide(&mut position.clone(), depth);
+        return Ok(crate::chess::perft::divide(&mut position.clone(), depth));
     }
     // The portable tier promises to use no special instructions.
     let pext = Pext::detect()
@@ -78,9 +92,9 @@ fn divide_with<A: Sliders>(
     depth: u32,
     analyzer: &dyn Analyzer,
     threads: usize,
-) -> Vec<(Move, u64)> {
+) -> Result<Vec<(Move, u64)>, Error> {
     let Some(below) = depth.checked_sub(1) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut nodes = Vec::new();
     let mut boards = Vec::new();
@@ -97,11 +111,11 @@ fn divide_with<A: Sliders>(
         }
     }
     let pool = if threads > 1 && depth >= SHARED_DEPTH {
-        // Without threads the work is still to be done.
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .ok()
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        Some(pool.map_err(|error| Error::Threads {
+            threads,
+            reason: error.to_string(),
+        })?)
     } else {
         None
     };
@@ -110,7 +124,7 @@ fn divide_with<A: Sliders>(
         for (index, board) in boards {
             nodes[index].1 = tree.count(board, below);
         }
-        return nodes;
+        return Ok(nodes);
     };
     // One ply further down there are enough boards to keep all threads busy to the end.
     let mut tasks = Vec::new();
@@ -133,7 +147,7 @@ fn divide_with<A: Sliders>(
         let sum = &mut nodes[index].1;
         *sum = sum.wrapping_add(count);
     }
-    nodes
+    Ok(nodes)
 }
 
 /// Adds the children of a board.

@@ -118,7 +118,8 @@ fn statistics_are_the_same_through_boards_containers_threads_and_tiers() {
         "pzstd.zst",
         "window28.zst",
     ] {
-        assert_eq!(stats(&[&format!("{plain}.{container}")]), expected);
+        let path = format!("{plain}.{container}");
+        assert_eq!(stats(&["--max-window", "256M", &path]), expected);
     }
     for threads in ["1", "2", "8"] {
         assert_eq!(stats(&["--threads", threads, plain]), expected);

@@ -5,12 +5,16 @@ mod completions;
 mod compute;
 mod convert;
 mod expected;
+#[cfg(unix)]
+mod files;
 mod games;
 mod generate;
 mod info;
 mod options;
 mod perft;
 mod show;
+#[cfg(unix)]
+mod signals;
 mod stats;
 mod text_safety;
 mod verify;

@@ -111,7 +111,7 @@ impl BenchArgs {
                 Group::Kernels => measure_kernels(&options, &positions, show),
                 Group::Decode => measure_decode(&options, &positions, show),
                 Group::Scan => measure_scan(&options, &positions, session.analyzer, show),
-            }
+            }?;
         }
         let faults = faults(&rows);
         for fault in &faults {

@@ -250,8 +250,7 @@ fn rest_is_empty(groups: &[u8], rows: usize) -> bool {
 /// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.
 fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
     if cfg!(target_endian = "little")
-        && let Bytes::Mapped(mapped) = bytes
-        && let Some(groups) = mapped.cast::<Group>()
+        && let Some(groups) = bytes.in_place::<Group>()
     {
         return Batch::mapped(groups, rows);
     }
@@ -342,7 +341,8 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
     }
     let ends = bytes.split_off(..4 * count).ok_or(LENGTH)?;
     let codes = bytes.split_off(..2 * rows).ok_or(LENGTH)?.as_chunks().0;
-    let all = std::str::from_utf8(bytes).map_err(|_| "has a text that is not UTF-8")?;
+    // Copied first: only what nobody else can change stays what it was validated as.
+    let all = String::from_utf8(bytes.to_vec()).map_err(|_| "has a text that is not UTF-8")?;
     let mut texts: Vec<Arc<str>> = Vec::new();
     let mut start = 0;
     for (at, &end) in ends.as_chunks().0.iter().enumerate() {

@@ -27,7 +27,15 @@ impl BoardsFile {
     /// # Errors
     /// When the file cannot be read, is compressed, or is damaged in those parts.
     pub fn open(path: &Arc<Path>) -> Result<Self, Error> {
-        let mut input = Input::open(path, Access::default(), Arc::default())?;
+        Self::open_with(path, Access::default())
+    }
+
+    /// As [`BoardsFile::open`]; a file that is not to be mapped is read into memory as a whole.
+    ///
+    /// # Errors
+    /// As [`BoardsFile::open`].
+    pub fn open_with(path: &Arc<Path>, access: Access) -> Result<Self, Error> {
+        let mut input = Input::open(path, access, Arc::default())?;
         let mut bytes: Bytes = Vec::new().into();
         if input.is_mapped() {
             if let Some(mapped) = input.next_bytes()? {

@@ -261,8 +261,9 @@ fn moves_after_bracket(line: &[u8]) -> Option<usize> {
 
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
 pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
-    let text = match std::str::from_utf8(value) {
-        Ok(text) => Cow::Borrowed(text),
+    // Copied first: only what nobody else can change stays what it was validated as.
+    let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
+        Ok(text) => Cow::Owned(text),
         Err(_) => Cow::Owned(value.iter().map(|&byte| byte as char).collect()),
     };
     if !text.contains('\\') {

@@ -1,0 +1,43 @@
+//! Standard input and output as this process was given them.
+//!
+//! Where one of them is closed, Rust's runtime opens `/dev/null` in its place before `main`, so that results
+//! written to it would vanish without a word. Afterwards nothing tells that from a `/dev/null` that the user
+//! meant, and so it is looked at before the runtime does.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static STDIN: AtomicBool = AtomicBool::new(false);
+static STDOUT: AtomicBool = AtomicBool::new(false);
+
+/// Whether standard input was closed.
+pub(crate) fn stdin_is_closed() -> bool {
+    STDIN.load(Ordering::Relaxed)
+}
+
+/// Whether standard output was closed.
+pub(crate) fn stdout_is_closed() -> bool {
+    STDOUT.load(Ordering::Relaxed)
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+extern "C" fn look() {
+    use rustix::io::{Errno, fcntl_getfd};
+    // Two system calls and two atomics: nothing that needs the runtime.
+    let closed = |descriptor| matches!(fcntl_getfd(descriptor), Err(Errno::BADF));
+    STDIN.store(closed(rustix::stdio::stdin()), Ordering::Relaxed);
+    STDOUT.store(closed(rustix::stdio::stdout()), Ordering::Relaxed);
+}
+
+/// The system calls what is listed there before anything of Rust runs.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[allow(
+    unsafe_code,
+    reason = "the attribute places a function where the system looks for functions to call"
+)]
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(
+    target_vendor = "apple",
+    unsafe(link_section = "__DATA,__mod_init_func")
+)]
+static BEFORE_MAIN: extern "C" fn() = look;

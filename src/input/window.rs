@@ -1,0 +1,256 @@
+//! The memory that zstd frames ask for, looked at before a decoder gets it.
+//!
+//! A few bytes can ask for a window of two gigabytes. The decoder has a limit of its own, but whether it is
+//! looked at depends on how the bytes arrive (a frame that lies in the buffer as a whole is decoded without a
+//! window), and which frame asked for how much is not told. So the compressed bytes pass a watch on their way
+//! to the decoder: it steps from frame to frame and from block to block, and stops at the header of a frame
+//! that wants too much.
+
+use super::frames::Header;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// A frame's window is larger than is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WindowTooLarge {
+    pub(super) needed: u64,
+    pub(super) allowed: u64,
+}
+
+impl fmt::Display for WindowTooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a zstd frame needs a window of {} bytes, {} are allowed",
+            self.needed, self.allowed
+        )
+    }
+}
+
+impl std::error::Error for WindowTooLarge {}
+
+/// Where the watch is in the compressed bytes.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// In the header of a frame, skippable or not; so many of its bytes have been seen.
+    Frame,
+    /// In the header of a block.
+    Block,
+    /// In what need not be looked at; so many bytes of it are to come, and this is what follows.
+    Inside(u64, After),
+    /// The bytes make no sense: the decoder will say so.
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum After {
+    Frame,
+    Block,
+}
+
+/// Hands compressed bytes on, but no header of a frame whose window is too large.
+#[derive(Debug)]
+pub(super) struct Watch<R> {
+    inner: R,
+    allowed: u64,
+    state: State,
+    /// Bytes of a header that arrived in parts.
+    header: Vec<u8>,
+    checksum: bool,
+    /// Bytes at the start of the inner buffer that have been looked at.
+    seen: usize,
+    failure: Option<WindowTooLarge>,
+}
+
+impl<R: BufRead> Watch<R> {
+    pub(super) fn new(inner: R, allowed: u64) -> Self {
+        Self {
+            inner,
+            allowed,
+            state: State::Frame,
+            header: Vec::new(),
+            checksum: false,
+            seen: 0,
+            failure: None,
+        }
+    }
+}
+
+/// Looks at more bytes; how many of them may be handed on. Fewer than all where a frame wants too much.
+struct Look<'a> {
+    state: &'a mut State,
+    header: &'a mut Vec<u8>,
+    checksum: &'a mut bool,
+    allowed: u64,
+}
+
+impl Look<'_> {
+    fn at(&mut self, bytes: &[u8]) -> (usize, Option<WindowTooLarge>) {
+        let mut at = 0;
+        while at < bytes.len() {
+            match *self.state {
+                State::Lost => return (bytes.len(), None),
+                State::Inside(left, after) => {
+                    let here = left.min((bytes.len() - at) as u64);
+                    at += here as usize;
+                    *self.state = match (left - here, after) {
+                        (0, After::Frame) => State::Frame,
+                        (0, After::Block) => State::Block,
+                        (left, after) => State::Inside(left, after),
+                    };
+                }
+                State::Block => {
+                    self.header.push(bytes[at]);
+                    at += 1;
+                    if let [a, b, c] = self.header[..] {
+                        self.header.clear();
+                        *self.state = self.after_block(u32::from_le_bytes([a, b, c, 0]));
+                    }
+                }
+                State::Frame => {
+                    self.header.push(bytes[at]);
+                    at += 1;
+                    match Header::of(self.header) {
+                        Header::Unknown => *self.state = State::Lost,
+                        Header::Short => {}
+                        Header::Skippable { len } => {
+                            self.header.clear();
+                            *self.state = inside(len, After::Frame);
+                        }
+                        Header::Frame {
+                            window, checksum, ..
+                        } => {
+                            self.header.clear();
+                            if window > self.allowed {
+                                let failure = WindowTooLarge {
+                                    needed: window,
+                                    allowed: self.allowed,
+                                };
+                                // Without its last byte no decoder can act on it.
+                                return (at - 1, Some(failure));
+                            }
+                            *self.checksum = checksum;
+                            *self.state = State::Block;
+                        }
+                    }
+                }
+            }
+        }
+        (at, None)
+    }
+
+    fn after_block(&self, header: u32) -> State {
+        let (last, kind, len) = (header & 1 != 0, header >> 1 & 3, header >> 3);
+        // One byte stands for all of a run-length block.
+        let len = if kind == 1 { 1 } else { u64::from(len) };
+        match (last, kind) {
+            (_, 3) => State::Lost,
+            (true, _) => inside(len + if *self.checksum { 4 } else { 0 }, After::Frame),
+            (false, _) => inside(len, After::Block),
+        }
+    }
+}
+
+fn inside(len: u64, after: After) -> State {
+    match (len, after) {
+        (0, After::Frame) => State::Frame,
+        (0, After::Block) => State::Block,
+        _ => State::Inside(len, after),
+    }
+}
+
+impl<R: BufRead> BufRead for Watch<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.inner.fill_buf()?;
+        if self.failure.is_none() && self.seen < bytes.len() {
+            let mut look = Look {
+                state: &mut self.state,
+                header: &mut self.header,
+                checksum: &mut self.checksum,
+                allowed: self.allowed,
+            };
+            let (more, failure) = look.at(&bytes[self.seen..]);
+            self.seen += more;
+            self.failure = failure;
+        }
+        match self.failure {
+            Some(failure) if self.seen == 0 => Err(io::Error::other(failure)),
+            _ => Ok(&bytes[..self.seen]),
+        }
+    }
+    fn consume(&mut self, read: usize) {
+        self.seen -= read;
+        self.inner.consume(read);
+    }
+}
+
+impl<R: BufRead> Read for Watch<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufReader, Write};
+
+    /// Gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = self.1.min(buffer.len());
+            (&mut self.0).take(len as u64).read(buffer)
+        }
+    }
+
+    fn frame(text: &[u8], window_log: u32, checksum: bool) -> Vec<u8> {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.include_checksum(checksum).unwrap();
+        encoder.include_contentsize(false).unwrap();
+        encoder.window_log(window_log).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn the_first_frame_that_wants_too_much_is_stopped_however_the_bytes_arrive() {
+        let text = b"chess ".repeat(60_000);
+        let mut bytes = frame(&text, 17, true);
+        bytes.extend([0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+        bytes.extend(frame(b"", 12, false));
+        bytes.extend(frame(&text, 19, false));
+        let good = bytes.len();
+        bytes.extend(frame(&text, 20, true));
+        for step in [1, 2, 3, 7, 1000, usize::MAX] {
+            let mut passed = Vec::new();
+            let mut watch = Watch::new(BufReader::new(Slow(&bytes, step)), 1 << 19);
+            let error = watch.read_to_end(&mut passed).unwrap_err();
+            let error: WindowTooLarge = *error.get_ref().unwrap().downcast_ref().unwrap();
+            let expected = WindowTooLarge {
+                needed: 1 << 20,
+                allowed: 1 << 19,
+            };
+            assert_eq!(error, expected);
+            assert_eq!(passed[..good], bytes[..good]);
+            assert!(passed.len() - good < 6, "the header is not whole");
+
+            let mut passed = Vec::new();
+            let mut watch = Watch::new(BufReader::new(Slow(&bytes, step)), 1 << 20);
+            watch.read_to_end(&mut passed).unwrap();
+            assert!(passed == bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_passes() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let mut passed = Vec::new();
+        let mut watch = Watch::new(&bytes[..], 1);
+        watch.read_to_end(&mut passed).unwrap();
+        assert_eq!(passed, bytes);
+    }
+}

@@ -1,0 +1,152 @@
+//! Ctrl-C and SIGTERM: at once, whatever is under way, and nothing is left behind.
+
+use super::{Dir, START, sample};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Half a second, and what a busy machine may add.
+const SOON: Duration = Duration::from_millis(2500);
+
+fn start(arguments: &[&str]) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits until the directory is as it should be.
+fn wait_for(what: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !what() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "nothing was begun"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// False, said loudly, where there is no such command.
+fn send(child: &Child, signal: &str) -> bool {
+    let sent = Command::new("kill")
+        .args([format!("-{signal}"), child.id().to_string()])
+        .status();
+    let sent = sent.is_ok_and(|status| status.success());
+    if !sent {
+        eprintln!("SKIPPED: no `kill` command here");
+    }
+    sent
+}
+
+/// Waits for the end, which must come soon, and gives status and standard error.
+fn ends_soon(mut child: Child, begin: Instant) -> (Option<i32>, String) {
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        if begin.elapsed() > SOON {
+            child.kill().unwrap();
+            panic!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
+    (child.wait().unwrap().code(), told)
+}
+
+#[test]
+fn signals_end_every_long_command() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    for (signal, status) in [("INT", 130), ("TERM", 143)] {
+        for arguments in [
+            &["generate", "-n", "4000000000", "-o", &boards][..],
+            &["perft", "12"],
+            &["bench", "--seconds", "3000"],
+            &["stats", "-"],
+        ] {
+            let mut child = start(arguments);
+            match arguments[0] {
+                "generate" => wait_for(|| !dir.list().is_empty()),
+                // There is nothing to be seen of the others.
+                _ => std::thread::sleep(Duration::from_millis(300)),
+            }
+            let begin = Instant::now();
+            if !send(&child, signal) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return;
+            }
+            let (code, told) = ends_soon(child, begin);
+            assert_eq!(code, Some(status), "{arguments:?}: {told}");
+            assert_eq!(told, "lanefish: interrupted\n", "{arguments:?}");
+            assert_eq!(dir.list(), [""; 0], "{arguments:?}");
+        }
+    }
+}
+
+/// The main thread waits for a reader that never comes, and cannot look at a flag.
+#[test]
+fn a_run_that_cannot_stop_by_itself_is_ended() {
+    let dir = Dir::new();
+    let list = dir.file("long.fen", format!("{START}\n").repeat(20_000));
+    let rejects = dir.name("rejects.txt");
+    for signals in [&["TERM"][..], &["INT", "INT"], &["INT", "TERM"]] {
+        let mut child = start(&["compute", &list, "--rejects", &rejects]);
+        wait_for(|| dir.list().len() == 2);
+        std::thread::sleep(Duration::from_millis(300));
+        let begin = Instant::now();
+        for (number, signal) in signals.iter().enumerate() {
+            if number > 0 {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            if !send(&child, signal) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return;
+            }
+        }
+        let (code, told) = ends_soon(child, begin);
+        assert_eq!(code, Some(if signals[0] == "INT" { 130 } else { 143 }));
+        assert_eq!(told, "lanefish: interrupted\n");
+        assert_eq!(dir.list(), ["long.fen"]);
+    }
+}
+
+/// `nohup` starts programs so that they ignore this signal.
+#[test]
+fn hangups_that_are_ignored_stay_ignored() {
+    let command = "trap '' HUP; exec \"$1\" show - < \"$2\"";
+    let dir = Dir::new();
+    let pipe = dir.path("pipe.fen");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no mkfifo");
+        return;
+    }
+    let mut child = Command::new("sh")
+        .args(["-c", command, "sh"])
+        .arg(assert_cmd::cargo::cargo_bin("lanefish"))
+        .arg(&pipe)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut writer = std::fs::File::create(&pipe).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    if !send(&child, "HUP") {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let text = std::fs::read(sample("sample.epd")).unwrap();
+    std::io::Write::write_all(&mut writer, &text).unwrap();
+    drop(writer);
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(0));
+    assert!(!done.stdout.is_empty());
+}
