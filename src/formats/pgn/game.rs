@@ -1282,7 +1282,7 @@ mod tests {
         " 3.",
         "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
     ];
-    const ODD: [&str; 35] = [
+    const ODD: [&str; 46] = [
         "(",
         ")",
         " (e4 e5) ",
@@ -1318,6 +1318,17 @@ mod tests {
         " {[%eval [%eval 2.5] [%e",
         "[%clk 1",
         "\t",
+        "\n\n1. d4 ",
+        "\n1. d4 ",
+        "\r\n \r\n1.e4 e5",
+        "\n 5. ",
+        " 0000 ",
+        " null",
+        "-----",
+        " e41-0 ",
+        " 0-01-0",
+        " Nf3ch ",
+        " e9",
     ];
 
     proptest! {
