@@ -227,6 +227,8 @@ pub struct FileSummary {
     pub reasons: BTreeMap<&'static str, u64>,
     /// Damaged places, with [`Options::past_damage`].
     pub damage: Vec<Damage>,
+    /// Whether its last game has no result, not even `*`: it may have been cut off.
+    pub last_game_open: bool,
 }
 
 /// Reads all inputs, lets `job` work on all good records on all threads, and hands what it made to `sink`,
@@ -391,6 +393,8 @@ struct Ordered {
     /// Rows of games.
     game_rows: u64,
     check: FileCheck,
+    /// The last game of this input so far has no result and reaches to the end of its chunk.
+    last_game_open: bool,
     /// Nothing behind counts: the limit is reached, or something failed.
     over: bool,
 }
@@ -502,6 +506,7 @@ struct Part<T> {
     damage: Vec<Damage>,
     broken: Option<Error>,
     failure: Option<Error>,
+    last_game_open: bool,
 }
 
 impl<T> Default for Part<T> {
@@ -520,6 +525,7 @@ impl<T> Default for Part<T> {
             damage: Vec::new(),
             broken: None,
             failure: None,
+            last_game_open: false,
         }
     }
 }
@@ -721,6 +727,7 @@ fn settle<T>(
         } => {
             order.totals.lines = 0;
             order.check = FileCheck::new(*format);
+            order.last_game_open = false;
             part.begins = Some(FileSummary {
                 path: Arc::clone(path),
                 format: *format,
@@ -729,6 +736,7 @@ fn settle<T>(
                 rejected: 0,
                 reasons: BTreeMap::new(),
                 damage: Vec::new(),
+                last_game_open: false,
             });
             return;
         }
@@ -750,6 +758,9 @@ fn settle<T>(
             let Some(decoded) = decoded else { return };
             limit_records(order, decoded, *format, chunk, settings);
             limit_games(order, decoded, *format, chunk, settings);
+            if decoded.games + decoded.records > 0 {
+                order.last_game_open = decoded.last_game_open;
+            }
             let before = order.totals;
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
@@ -784,6 +795,7 @@ fn settle<T>(
         }
         Work::End { file, path, len } => {
             part.file = *file;
+            part.last_game_open = order.last_game_open;
             (path, order.check.end(*len))
         }
     };
@@ -1055,6 +1067,7 @@ impl Collector<'_> {
         if let Some(file) = summary.files.get_mut(part.file) {
             file.records += part.records;
             file.rejected += rejected;
+            file.last_game_open |= part.last_game_open;
             file.damage.extend(part.damage);
             file.damage
                 .extend(part.broken.as_ref().map(Error::as_damage));

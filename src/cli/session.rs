@@ -366,6 +366,12 @@ impl<'a> Session<'a> {
                 counted(summary.games_with_doubled_tags, "game")
             ));
         }
+        for file in summary.files.iter().filter(|file| file.last_game_open) {
+            self.note(format_args!(
+                "{}: the last game has no result; the file may have been cut off",
+                file.path.display()
+            ));
+        }
         for (option, left_out) in &summary.left_out {
             let unknown = match left_out.unknown {
                 0 => String::new(),

@@ -1294,7 +1294,7 @@ mod tests {
         " 3.",
         "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
     ];
-    const ODD: [&str; 39] = [
+    const ODD: [&str; 50] = [
         "(",
         ")",
         " (e4 e5) ",
@@ -1334,6 +1334,17 @@ mod tests {
         " {[%eval\t0.3] [%eval #-2]}",
         " {[%eval\r\n #3,\n20]}",
         "\t",
+        "\n\n1. d4 ",
+        "\n1. d4 ",
+        "\r\n \r\n1.e4 e5",
+        "\n 5. ",
+        " 0000 ",
+        " null",
+        "-----",
+        " e41-0 ",
+        " 0-01-0",
+        " Nf3ch ",
+        " e9",
     ];
 
     proptest! {
