@@ -691,6 +691,8 @@ fn settle<T>(
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
             damage.append(&mut decoded.damage);
+            // The list is the same however the file was cut into chunks.
+            damage.sort_by_key(|damage| damage.offset);
             let range = settings.skip..settings.end;
             part.records = overlap(before.records..order.totals.records, &range);
             // Whether another thread has gone on reading behind the limit is a matter of luck.
