@@ -161,6 +161,13 @@ pub struct Column<T> {
     present: Vec<u64>,
 }
 
+/// One bit for each of up to 64 values, set where `is` says so.
+#[inline]
+pub(crate) fn column_bits<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> u64 {
+    let bits = values.iter().enumerate();
+    bits.fold(0, |bits, (row, &value)| bits | u64::from(is(value)) << row)
+}
+
 impl<T: Clone + Default> Column<T> {
     /// A column of so many missing rows.
     pub fn missing(len: usize) -> Self {

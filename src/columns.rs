@@ -876,6 +876,19 @@ mod tests {
     }
 
     #[test]
+    fn phase_ends_at_24() {
+        assert_eq!(
+            row_of("qqqqk3/8/8/8/8/8/8/QQQQK2R w - - 0 1", "phase"),
+            "24 "
+        );
+        assert_eq!(row_of("qqqk4/8/8/8/8/8/8/QQ1K3R w - - 0 1", "phase"), "22 ");
+        assert_eq!(
+            row_of("qqqk3n/8/8/8/8/8/8/QQ1K2RR w - - 0 1", "phase"),
+            "24 "
+        );
+    }
+
+    #[test]
     fn names_are_unique_and_meanings_are_one_line() {
         for (at, column) in COLUMNS.iter().enumerate() {
             assert!(
@@ -904,6 +917,12 @@ mod tests {
             written("Caro-Kann, \"Fantasy\"", false),
             "\"Caro-Kann, \"\"Fantasy\"\"\""
         );
+        assert_eq!(written("a,b", false), "\"a,b\"");
+        assert_eq!(written("a\"b", false), "\"a\"\"b\"");
+        assert_eq!(written("\"", false), "\"\"\"\"");
+        // A line feed is a blank, and a blank needs no quotes.
+        assert_eq!(written("a\nb\u{85}", false), "a b ");
+        assert_eq!(written("\u{7f}\u{2028}", true), "\"\\u007f\\u2028\"");
         assert_eq!(written("a\"b\\c\u{1}é", true), "\"a\\\"b\\\\c\\u0001é\"");
     }
 

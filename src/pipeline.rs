@@ -765,6 +765,8 @@ fn settle<T>(
             let mut damage = order.check.chunk(decoded, chunk.offset);
             decoded.settle(&mut order.totals, chunk);
             damage.append(&mut decoded.damage);
+            // The list is the same however the file was cut into chunks.
+            damage.sort_by_key(|damage| damage.offset);
             if !settings.past_damage
                 && let Some(first) = damage.iter().map(|damage| damage.offset).min()
             {

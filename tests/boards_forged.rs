@@ -337,8 +337,8 @@ fn cases() -> Vec<Case> {
             "an unknown column over another",
             |s| {
                 let place = column(&s[BLOCK], Field::Score) as u64;
-                block_entry(s, Field::Eco, 0, 2, 900);
                 block_entry(s, Field::Eco, 8, 8, place);
+                block_entry(s, Field::Eco, 0, 2, 900);
             },
             false,
             "where the one before it ends",

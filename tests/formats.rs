@@ -172,7 +172,7 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
             match values {
                 Values::U8(column) => column.push(there.then_some((number % 3) as u8)),
                 Values::I16(column) => {
-                    column.push(there.then_some((number % 62_001) as i16 - 31_000));
+                    column.push(there.then_some(((number % 62_001) as i32 - 31_000) as i16));
                 }
                 Values::U16(column) => column.push(there.then_some(number as u16)),
                 Values::U32(column) => column.push(there.then_some(number as u32)),

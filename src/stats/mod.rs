@@ -244,10 +244,19 @@ impl Stats {
             }
         }
         if let Some(Values::I16(column)) = batch.values(Field::Mate) {
-            for row in rows {
-                let Some(&moves) = column.get(row) else {
+            // Few rows have one: whole words of rows without are passed at once.
+            let mut row = rows.start;
+            while row < rows.end {
+                let rest = column.present()[row / 64] >> (row % 64);
+                if rest == 0 {
+                    row = (row / 64 + 1) * 64;
                     continue;
-                };
+                }
+                row += rest.trailing_zeros() as usize;
+                if row >= rows.end {
+                    break;
+                }
+                let moves = column.values()[row];
                 // In no moves: the side to move is mated.
                 let by_white = match moves {
                     0 => batch.board(row).side_to_move() == Color::Black,
@@ -255,6 +264,7 @@ impl Stats {
                 };
                 self.mates.white += u64::from(by_white);
                 self.mates.black += u64::from(!by_white);
+                row += 1;
             }
         }
     }

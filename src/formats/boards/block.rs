@@ -8,7 +8,7 @@
 use super::header::{MOST_COLUMNS, kind_name};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
-use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
+use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values, column_bits};
 use crate::block::Group;
 use crate::chess::Move;
 use crate::input::Bytes;
@@ -395,15 +395,22 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Values>, rows: usize) {
         Some(Values::I16(mates)) => mates.clone(),
         _ => Column::missing(rows),
     };
-    let (mut cleaned, mut mates) = (Column::default(), Column::default());
-    for row in 0..rows {
-        let score = scores.get(row).copied();
-        cleaned.push(score.filter(|&score| !is_mate(score)));
-        let mate = score
-            .filter(|&score| is_mate(score))
-            .map(|score| score.signum() * (MATE_SCORE - score.unsigned_abs()) as i16);
-        mates.push(known.get(row).copied().or(mate));
+    let (mut moves, mut mates) = (known.values().to_vec(), known.present().to_vec());
+    let mut present = scores.present().to_vec();
+    for (word, scores) in scores.values().chunks(64).enumerate() {
+        let bits = column_bits(scores, is_mate);
+        let mut new = bits & !mates[word];
+        present[word] &= !bits;
+        mates[word] |= bits;
+        while new != 0 {
+            let row = new.trailing_zeros() as usize;
+            let left = (MATE_SCORE - scores[row].unsigned_abs()) as i16;
+            moves[64 * word + row] = scores[row].signum() * left;
+            new &= new - 1;
+        }
     }
+    let cleaned = Column::from_parts(scores.values().to_vec(), present);
+    let mates = Column::from_parts(moves, mates);
     columns.insert(Field::Score, Values::I16(cleaned));
     columns.insert(Field::Mate, Values::I16(mates));
 }

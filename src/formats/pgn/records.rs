@@ -3,7 +3,7 @@
 use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
-use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
+use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values, column_bits};
 use crate::block::{Group, Packed};
 use memchr::memchr_iter;
 
@@ -245,12 +245,12 @@ impl Records {
             if values.is_empty() {
                 return Column::default();
             }
-            let mut column = Column::default();
-            for &value in values {
-                column.push(Some(value).filter(|&value| present(value)));
-            }
-            (values.len()..len).for_each(|_| column.push(None));
-            column
+            let words = values.chunks(64).map(|some| column_bits(some, &present));
+            let mut words: Vec<u64> = words.collect();
+            words.resize(len.div_ceil(64), 0);
+            let mut values = values.to_vec();
+            values.resize(len, T::default());
+            Column::from_parts(values, words)
         }
         let mut put = |field, values: Values| {
             if fields.contains(field) && values.count_present() != 0 {
