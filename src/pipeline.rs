@@ -650,9 +650,11 @@ fn process<J: Job>(
         let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
         let mut order = shared
             .settled
-            .wait_while(order, |order| order.next != number && !shared.stopped())
+            .wait_while(order, |order| {
+                order.next != number && !order.over && !shared.stopped()
+            })
             .unwrap_or_else(PoisonError::into_inner);
-        if order.next != number || order.over {
+        if order.over || order.next != number {
             return None;
         }
         before = order.totals;

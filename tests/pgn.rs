@@ -999,12 +999,12 @@ fn large_files_are_cut_also_without_tags_or_empty_lines() {
 }
 
 #[test]
-fn a_game_without_end_ends_the_run() {
+fn a_game_without_end_is_a_reject() {
     let text = game("1. e4") + &game(&"1. Nf3 Nf6 2. Ng1 Ng8\n".repeat(1 << 20));
     let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 2);
-    assert_eq!((batch.len(), summary.games), (2, 1));
-    let told = summary.failure.unwrap().to_string();
-    assert!(told.contains("no record ends within"), "{told}");
+    assert!(summary.failure.is_none());
+    assert_eq!((batch.len(), summary.games), (2, 2));
+    assert_eq!(reasons(&summary), ["record_too_long"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use lanefish::batch::{Batch, Fields};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
-use lanefish::formats::pgn::Selection;
+use lanefish::formats::pgn::{GameRow, Selection};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::input::{Access, Input};
 use lanefish::tiers::{GroupResults, Tier, Wanted};
@@ -113,6 +113,11 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
             found.push((reject.place.record, format!("{reject} {:?}", reject.raw)));
         }
         for game in &decoded.game_rows {
+            // Where it ends counts from the start of its chunk.
+            let game = GameRow {
+                end: 0,
+                ..game.clone()
+            };
             found.push((u64::MAX, format!("{game:?}")));
         }
     }
@@ -326,6 +331,9 @@ fn positions(decoded: &Decoded) {
             let results = first.as_ref().map(|all| &all[row / 8]);
             let moves = results.map(|results| results.legal(row % 8).moves);
             assert_eq!(moves, Some(position.count_legal()));
+            // A boards file may hold an en passant square that nobody can use; readers of FEN drop it.
+            let mut position = position;
+            position.drop_idle_en_passant();
             let again = Position::from_fen(&position.to_string());
             assert_eq!(
                 again.map(|again| again.to_string()).ok(),

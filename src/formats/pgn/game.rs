@@ -1044,10 +1044,10 @@ fn word_len(text: &[u8]) -> usize {
     loop {
         let rest = &text[len..];
         len += rest.iter().position(ends_word).unwrap_or(rest.len());
-        if !is_figurine(&text[len..]) {
-            break;
+        match sign_in_word(&text[len..]) {
+            Some(sign) => len += sign,
+            None => break,
         }
-        len += FIGURINE;
     }
     // A promotion in parentheses.
     match text[len..] {
@@ -1100,12 +1100,20 @@ fn trim_remarks(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// Bytes of a chess piece in UTF-8.
-const FIGURINE: usize = 3;
-
 /// Whether a text begins with the sign of a chess piece, `♔` to `♟`.
 fn is_figurine(text: &[u8]) -> bool {
     matches!(text, [0xE2, 0x99, 0x94..=0x9F, ..])
+}
+
+/// The length of what a text begins with, if that may stand in a move: a figurine and what selects how it is
+/// drawn, `×`, and a dash with a square behind it.
+fn sign_in_word(text: &[u8]) -> Option<usize> {
+    match text {
+        [0xE2, 0x99, 0x94..=0x9F, ..] | [0xEF, 0xB8, 0x8E | 0x8F, ..] => Some(3),
+        [0xE2, 0x80, 0x90..=0x95, b'a'..=b'h', ..] => Some(3),
+        [0xC3, 0x97, ..] => Some(2),
+        _ => None,
+    }
 }
 
 /// The length of the blank or sign that a text begins with: one that is no letter, in UTF-8 or ISO-8859-1.
