@@ -89,6 +89,22 @@ static ORIGIN: [u64; 256] = {
     table
 };
 
+/// What the first byte says about that square: the file of a pawn, anything for a piece, nothing where no move
+/// begins so.
+static FIRST: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match CODE[byte] as usize {
+            0 => 0,
+            PAWN => ORIGIN[byte],
+            _ => ALL,
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// The piece code that a first letter of SAN stands for, or 0.
 static CODE: [u8; 256] = {
     let mut table = [0; 256];
@@ -143,12 +159,11 @@ impl San {
         let captures = before_target == b'x';
         // Before the target a pawn has a file and an `x`, or nothing.
         let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
-        if (file | rank > 7) | (code == 0) | odd_pawn {
+        if (file | rank > 7) | odd_pawn {
             return None;
         }
         let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
-        let mut origin =
-            (ORIGIN[first as usize] | all_if(code != PAWN as u8)) & ORIGIN[second as usize];
+        let mut origin = FIRST[first as usize] & ORIGIN[second as usize];
         if head >= 3 {
             // File and rank, or one of them and an `x`, or all three; letters are above digits.
             let third = (word >> 16) as u8;
