@@ -20,8 +20,11 @@ use lanefish::tiers::{GroupResults, Tier, Wanted};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The targets by name.
-pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+/// The name of a target, and what must hold.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 10] = [
     ("fen", fen),
     ("epd", epd),
     ("perft", perft),
@@ -114,11 +117,17 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
         }
         for game in &decoded.game_rows {
             // Where it ends counts from the start of its chunk.
-            let game = GameRow {
-                end: 0,
-                ..game.clone()
-            };
-            found.push((u64::MAX, format!("{game:?}")));
+            let GameRow {
+                game,
+                tags,
+                plies,
+                result,
+                last,
+                error,
+                ..
+            } = game;
+            let row = format!("{game} {tags:?} {plies} {result:?} {last:?} {error:?}");
+            found.push((u64::MAX, row));
         }
     }
     found.sort();
