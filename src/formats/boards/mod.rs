@@ -3,7 +3,7 @@
 //! A file is a sequence of *sections*, each a multiple of 64 bytes long and each checked by itself: a
 //! header, blocks of records, an index, an end mark. It can be written in one pass without knowing how many
 //! records will come, read in one pass from a pipe, and used in place when it is mapped: the boards of a
-//! block are an array of [`Group`]s as the kernels load them. All numbers are little-endian.
+//! block are an array of [`Group`](crate::block::Group)s as the kernels load them. All numbers are little-endian.
 //!
 //! ## Section header (64 bytes)
 //!

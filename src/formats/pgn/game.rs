@@ -99,8 +99,8 @@ pub enum GameError {
     /// The file breaks off within the game.
     #[error("the game is cut off, because the rest of the file cannot be read")]
     CutOff,
-    /// A tag without end, last in the text.
-    #[error("the tag pair is cut off by the end of the text")]
+    /// A tag without end, and nothing behind it.
+    #[error("the tag pair is cut off by the end of the game")]
     OpenTag,
     /// More variations within variations than anybody writes.
     #[error("more than {DEEPEST} variations within one another")]
@@ -520,15 +520,17 @@ impl<'a> Games<'a> {
         if utf16 {
             self.at += 2;
             self.refuse(&mut state, GameError::Utf16, start);
-        } else if self.at == bytes.len() && tags.is_cut_off() {
-            state.bad.get_or_insert(Box::new(BadGame {
+        }
+        let end = self.movetext(&mut state, records, start);
+        // Wherever the text ends or goes on: a chunk must read as the whole does.
+        if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
+            state.bad = Some(Box::new(BadGame {
                 error: GameError::OpenTag,
                 offset: start,
                 ply: 0,
                 position: None,
             }));
         }
-        let end = self.movetext(&mut state, records, start);
         if state.depth > 0 || !self.lines.is_empty() {
             self.refuse(&mut state, GameError::OpenVariation, self.at);
             if let Some(main) = self.lines.drain(..).next() {
