@@ -1355,7 +1355,9 @@ impl Current {
         };
         giant.len += drop as u64;
         giant.feeds += memchr_iter(b'\n', &self.carry[..drop]).count() as u64;
-        giant.from = giant.from.saturating_sub(drop);
+        // What has been looked at far enough is not looked at again, when less stands before it.
+        let seen = self.carry.len().saturating_sub(LOOK_AHEAD);
+        giant.from = giant.from.max(seen).saturating_sub(drop);
         self.carry.drain(..drop);
         found?;
         let mut giant = self.giant.take()?;

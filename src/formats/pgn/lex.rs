@@ -238,11 +238,12 @@ impl<'a> Braces<'a> {
         self.free.end - at < REACH && self.bytes.get(self.free.end) == Some(&b'}')
     }
 
-    /// Whether the last brace within reach is a closing one: then no comment is open.
+    /// Whether the last brace within reach is a closing one: then no comment is open. At the beginning of the
+    /// text none is open either.
     fn closed_before(&mut self, at: usize) -> bool {
         self.look_around(at);
         let start = self.free.start;
-        at - start < REACH && start > 0 && self.bytes[start - 1] == b'}'
+        at - start < REACH && (start == 0 || self.bytes[start - 1] == b'}')
     }
 
     /// Whether a comment that is open there would not be closed.
