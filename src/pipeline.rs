@@ -824,24 +824,33 @@ fn limit_records(
     settings: &Settings<'_>,
 ) {
     let left = settings.end.saturating_sub(order.totals.records);
-    if decoded.records <= left {
+    if decoded.records < left || format == Format::Boards {
         return;
     }
-    // The record that is the last one wanted may be a reject; the game or line behind it begins later than
-    // whatever is good before it.
-    let mut last = None;
+    // Where the last good record begins that is wanted, and the first one that is not.
     let origins = decoded
         .batches
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
-    for (index, origin) in origins {
-        if index < left {
-            last = Some(origin);
-        } else if last != Some(origin) {
-            if format != Format::Boards {
-                *decoded = format.decode(&up_to(chunk, origin), &settings.decode);
-            }
-            return;
+    let (wanted, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
+    let Some(&(_, last)) = wanted.last() else {
+        return;
+    };
+    let end = if decoded.games == 0 {
+        others.first().map(|&(_, origin)| origin)
+    } else {
+        let ask = DecodeOptions {
+            game_rows: true,
+            ..settings.decode.clone()
+        };
+        let games = format.decode(chunk, &ask).game_rows;
+        games.iter().map(|game| game.end).find(|&end| end > last)
+    };
+    if let Some(end) = end {
+        let again = format.decode(&up_to(chunk, end), &settings.decode);
+        // Rejects among the last records may stand behind the last good one.
+        if again.records >= left {
+            *decoded = again;
         }
     }
 }

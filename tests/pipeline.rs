@@ -244,6 +244,33 @@ fn rejects_of_games_name_game_and_ply_over_all_inputs() {
     );
 }
 
+#[test]
+fn behind_the_limit_no_game_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let game = "[Event \"?\"]\n[WhiteElo \"1500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
+    let other = game.replace("1500", "2500");
+    let path = file(
+        directory.path(),
+        "x.pgn",
+        [game, &other].concat().repeat(4000),
+    );
+    let chosen = lanefish::formats::pgn::Selection {
+        min_elo: Some(2000),
+        ..Default::default()
+    };
+    for limit in [1, 3, 4, 5, 4001] {
+        let (found, summary) = outcome(&path, |options| {
+            options.limit = Some(limit);
+            options.decode.games = Some(chosen.clone().into());
+        });
+        assert_eq!(found.len() as u64, limit);
+        // Four positions a game, and one game left out before each.
+        let games = limit.div_ceil(4);
+        assert_eq!(summary.left_out["min-elo"].games, games);
+        assert_eq!(summary.games, 2 * games);
+    }
+}
+
 /// Lines of every kind that matters to blocks, and everything about them that can be wrong.
 const KINDS: [&str; 22] = [
     "id a",

@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod compute;
 mod convert;
+mod damage;
 mod expected;
 #[cfg(unix)]
 mod files;

@@ -268,11 +268,12 @@ impl Records {
             Field::Score,
             Values::I16(column(&self.scores, len, is_score)),
         );
-        let mates: Vec<i16> = match fields.contains(Field::Mate) {
-            true => self.scores.iter().map(|&score| mate_of(score)).collect(),
+        let is_mate = |mate| mate != NO_SCORE;
+        let mates = self.scores.iter().map(|&score| mate_of(score));
+        let mates: Vec<i16> = match fields.contains(Field::Mate) && mates.clone().any(is_mate) {
+            true => mates.collect(),
             false => Vec::new(),
         };
-        let is_mate = |mate| mate != NO_SCORE;
         put(Field::Mate, Values::I16(column(&mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(

@@ -1,0 +1,56 @@
+//! What a damaged or broken input leaves behind: exactly what stands before the damage, and a sentence.
+
+use super::{Dir, json, lanefish};
+use serde_json::Value;
+use std::fs;
+
+/// The statistics without what a run says of itself.
+fn stats(status: i32, arguments: &[&str]) -> (Value, String) {
+    let done = lanefish(arguments).assert().code(status);
+    let mut stats: Value = serde_json::from_slice(&done.get_output().stdout).expect("JSON");
+    stats.as_object_mut().expect("an object").remove("run");
+    let told = String::from_utf8(done.get_output().stderr.clone()).expect("UTF-8");
+    (stats, told)
+}
+
+#[test]
+fn statistics_of_a_damaged_file_count_what_stands_before_the_damage() {
+    let dir = Dir::new();
+    let whole = dir.name("whole.boards");
+    lanefish(&["generate", "-n", "200000", "-o", &whole])
+        .assert()
+        .success();
+    let mut bytes = fs::read(&whole).expect("readable");
+    let blocks: Vec<usize> = (0..bytes.len())
+        .step_by(64)
+        .filter(|&at| bytes[at..].starts_with(b"LFBBLOCK"))
+        .collect();
+    bytes[blocks[30] + 5000] ^= 1;
+    let damaged = dir.file("damaged.boards", &bytes);
+    let records = (30 * 4096).to_string();
+    let (mut expected, _) = stats(0, &["stats", "--json", "--limit", &records, &whole]);
+    for threads in ["1", "2", "8", "64"] {
+        for _ in 0..3 {
+            let arguments = ["stats", "--json", "--threads", threads, &damaged];
+            let (found, told) = stats(2, &arguments);
+            assert_eq!(found, expected, "{threads} threads");
+            assert!(
+                told.contains(&format!("damaged at byte {}", blocks[30])),
+                "{told}"
+            );
+            assert!(
+                told.contains("the 122,880 records before that place were processed"),
+                "{told}"
+            );
+        }
+    }
+    // The same of a container that breaks off in a later input.
+    let text = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n".repeat(1000);
+    let mut packed = zstd::encode_all(text.as_bytes(), 1).expect("packed");
+    packed.truncate(packed.len() - 3);
+    let broken = dir.file("broken.fen.zst", packed);
+    let (found, told) = stats(2, &["stats", "--json", &whole, &broken]);
+    expected = json(0, &["stats", "--json", &whole]);
+    assert!(found["positions"].as_u64() >= expected["positions"].as_u64());
+    assert!(told.contains("broken.fen.zst"), "{told}");
+}
