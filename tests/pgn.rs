@@ -198,6 +198,15 @@ fn every_position_of_the_lichess_slice_is_that_of_the_plain_replay() {
 }
 
 #[test]
+fn every_position_of_the_sample_is_that_of_the_plain_replay() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/lichess-2025-05.pgn");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!((summary.games, summary.rejected), (12, 0));
+    assert_eq!(fens(&batch), replay(&text));
+}
+
+#[test]
 fn the_moves_of_the_records_lead_from_each_to_the_next() {
     let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
         return;

@@ -353,10 +353,11 @@ mod tests {
             let before = text[at.saturating_sub(REACH)..at].iter();
             let is_brace = |byte: &&u8| matches!(byte, b'{' | b'}');
             let closes = after.copied().find(|byte| is_brace(&byte)) == Some(b'}');
-            (
-                closes,
-                before.copied().rev().find(|byte| is_brace(&byte)) == Some(b'}'),
-            )
+            let closed = match before.copied().rev().find(|byte| is_brace(&byte)) {
+                Some(brace) => brace == b'}',
+                None => at < REACH,
+            };
+            (closes, closed)
         };
         let ask = |places: &[usize]| {
             let mut braces = Braces::new(&text);
