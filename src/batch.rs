@@ -283,7 +283,7 @@ impl<T: Clone + Default> Column<T> {
 }
 
 impl Column<()> {
-    /// The bits of a column of so many rows that all have a value.
+    /// The bits of a column in which every row has a value.
     pub(crate) fn all_present(rows: usize) -> Vec<u64> {
         let mut present = vec![!0; rows.div_ceil(64)];
         if let Some(last) = present.last_mut() {

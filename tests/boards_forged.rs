@@ -77,7 +77,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     u64::from_le_bytes(number)
 }
 
-/// Sets a number of so many bytes.
+/// Sets a number of this width in bytes.
 fn set(bytes: &mut [u8], at: usize, len: usize, number: u64) {
     bytes[at..at + len].copy_from_slice(&number.to_le_bytes()[..len]);
 }

@@ -394,7 +394,7 @@ fn a_game_that_is_too_long_is_one_reject() {
     let reject = &decoded.rejects[0];
     assert_eq!(
         reject.message,
-        "longer than 200000 bytes; --max-record allows more"
+        "longer than 200000 bytes; --max-record SIZE sets the limit"
     );
     assert_eq!(reject.raw.len(), 4096);
     let place = &reject.place;

@@ -405,7 +405,7 @@ fn a_bad_count_leaves_the_others_of_its_block() {
     assert_eq!(summary.first_rejects[0].place.line, Some(3));
 }
 
-/// What is told of the same text mapped and in two kinds of containers, which must be the same.
+/// The outcome for a text that is mapped and in two kinds of containers, which must be the same.
 fn told_of_all(name: &str, text: &[u8], max_records: &[usize]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -26,7 +26,7 @@ pub(super) enum Header {
     Short,
     /// No frame.
     Unknown,
-    /// A skippable frame with so many bytes behind its header.
+    /// A skippable frame, with the number of bytes behind its header.
     Skippable { len: u64 },
     /// A frame: length of the header, memory for what later blocks refer to, size of the content where it
     /// is given, and whether a checksum follows the last block.

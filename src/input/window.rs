@@ -36,7 +36,7 @@ enum State {
     Frame,
     /// In the header of a block.
     Block,
-    /// In what need not be looked at; so many bytes of it are to come, and this is what follows.
+    /// In what need not be looked at: the number of bytes that are to come, and what follows.
     Inside(u64, After),
     /// The bytes make no sense: the decoder will say so.
     Lost,

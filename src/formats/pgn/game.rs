@@ -112,7 +112,7 @@ pub enum GameError {
     #[error("the moves begin with number {0}, and no tag gives the position before them")]
     NoStart(u32),
     /// A game of more bytes than one may have.
-    #[error("longer than {0} bytes; --max-record allows more")]
+    #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
     TooLong(usize),
     /// Text of two bytes per letter.
     #[error("the text is UTF-16; convert it to UTF-8")]

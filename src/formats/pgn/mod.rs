@@ -45,10 +45,6 @@ mod tags;
 
 pub use game::{BadGame, Game, GameError, Games, Outcome};
 pub use lex::boundary;
-#[allow(
-    unused_imports,
-    reason = "the pipeline goes on there behind what it cannot cut"
-)]
 pub(super) use lex::resume;
 pub use select::{
     Date, EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl,

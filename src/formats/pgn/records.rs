@@ -288,7 +288,7 @@ impl Records {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eval {
     Centipawns(i16),
-    /// In so many moves; negative where Black mates.
+    /// Moves to mate; negative where Black mates.
     Mate(i16),
 }
 
@@ -357,7 +357,7 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
     Some(Eval::Centipawns(if negative { -total } else { total }))
 }
 
-/// A mate in so many moves, negative where Black mates.
+/// Moves to mate, negative where Black mates.
 pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     let moves = moves.min(LONGEST_MATE.into()) as i16;
     if black_mates { -moves } else { moves }

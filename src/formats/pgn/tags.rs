@@ -115,7 +115,7 @@ impl<'a> Tags<'a> {
             .any(|line| is_pair(line.trim_ascii_start()))
     }
 
-    /// The value of a tag as it stands, `None` where there is none. Of a tag that stands there several times
+    /// The raw value of a tag, `None` where there is none. Of a tag that stands there several times
     /// the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let mut found = self
