@@ -180,17 +180,35 @@ impl<T: Clone + Default> Column<T> {
     ///
     /// # Panics
     /// When there is another number of bits than that of values, filled up to 64.
-    pub(crate) fn from_parts(mut values: Vec<T>, present: Vec<u64>) -> Self {
+    pub(crate) fn from_parts(mut values: Vec<T>, present: Vec<u64>) -> Self
+    where
+        T: Copy,
+    {
         assert_eq!(present.len(), values.len().div_ceil(64));
         for (values, &present) in values.chunks_mut(64).zip(&present) {
             if present != !0 >> (64 - values.len()) {
+                // Without a branch: which rows of games have a value is as good as random.
                 for (row, value) in values.iter_mut().enumerate() {
-                    if present >> row & 1 == 0 {
-                        *value = T::default();
-                    }
+                    let kept = [T::default(), *value];
+                    *value = kept[(present >> row & 1) as usize];
                 }
             }
         }
+        Self { values, present }
+    }
+    /// As [`Self::from_parts`], of values that are the default where the bit is not set.
+    pub(crate) fn from_clean_parts(values: Vec<T>, present: Vec<u64>) -> Self
+    where
+        T: PartialEq,
+    {
+        debug_assert_eq!(present.len(), values.len().div_ceil(64));
+        debug_assert!(
+            values
+                .iter()
+                .enumerate()
+                .all(|(row, value)| present[row / 64] >> (row % 64) & 1 != 0
+                    || *value == T::default())
+        );
         Self { values, present }
     }
     /// Number of rows.
@@ -262,6 +280,20 @@ impl<T: Clone + Default> Column<T> {
     /// When a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
         rows.for_each(|row| self.push(other.get(row).cloned()));
+    }
+    /// Number of these rows that are not missing.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub fn count_present_in(&self, rows: Range<usize>) -> usize {
+        let (first, last) = (rows.start / 64, rows.end / 64);
+        let before = |row: usize| match row % 64 {
+            0 => 0,
+            bits => (self.present[row / 64] & ((1 << bits) - 1)).count_ones() as usize,
+        };
+        let words = self.present[first..last].iter();
+        let whole: usize = words.map(|word| word.count_ones() as usize).sum();
+        whole + before(rows.end) - before(rows.start)
     }
     /// Number of rows that are not missing.
     pub fn count_present(&self) -> usize {
@@ -615,6 +647,29 @@ mod tests {
                     assert_eq!(at_once, one_by_one);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn ranges_count_like_rows() {
+        let mut column = Column::<u16>::default();
+        (0..200u16).for_each(|row| column.push((row % 3 != 0).then_some(row)));
+        for start in [0, 1, 63, 64, 65, 128, 199, 200] {
+            for end in [start, 63, 64, 127, 128, 129, 200].map(|end| end.max(start)) {
+                let rows = (start..end).filter(|&row| column.is_present(row));
+                assert_eq!(column.count_present_in(start..end), rows.count());
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_there_are_the_default() {
+        let present = vec![0x8000_0000_0000_0005, 2];
+        let column = Column::from_parts((1..=66u16).collect(), present.clone());
+        for row in 0..66 {
+            let is_there = present[row / 64] >> (row % 64) & 1 != 0;
+            assert_eq!(column.get(row).copied(), is_there.then_some(row as u16 + 1));
+            assert_eq!(column.values()[row] != 0, is_there);
         }
     }
 }

@@ -996,7 +996,9 @@ impl<J: Job> Filter<'_, J> {
         for lane in &last.unplayable[..lanes] {
             bad |= lane;
         }
-        bad != 0 || tile.rows().any(|row| self.breaks_strict(tile.batch, row))
+        bad != 0
+            || self.settings.decode.validity == Validity::Strict
+                && tile.rows().any(|row| self.breaks_strict(tile.batch, row))
     }
 
     fn breaks_strict(&self, batch: &Batch, row: usize) -> bool {

@@ -224,18 +224,21 @@ impl Stats {
     /// When the batch has fewer rows.
     pub fn add_fields(&mut self, batch: &Batch, rows: Range<usize>) {
         if let Some(Values::U8(column)) = batch.values(Field::Result) {
-            // Runs of games have runs of equal results: four sums do not wait for one another.
-            let mut counts = [[0u64; 4]; 4];
             let values = &column.values()[rows.clone()];
-            for (row, &result) in rows.clone().zip(values) {
-                let missing = u8::from(!column.is_present(row)) * 3;
-                counts[row % 4][usize::from((result | missing).min(3))] += 1;
-            }
-            for counts in counts {
+            // Rows without a result hold 0, and few enough rows are taken at once for sums of one byte.
+            let missing = values.len() - column.count_present_in(rows.clone());
+            for values in values.chunks(u8::MAX.into()) {
+                let mut counts = [0u8; 3];
+                for &result in values {
+                    for (number, count) in (0..).zip(&mut counts) {
+                        *count += u8::from(result == number);
+                    }
+                }
                 for (sum, count) in self.results.iter_mut().zip(counts) {
-                    *sum += count;
+                    *sum += u64::from(count);
                 }
             }
+            self.results[0] -= missing as u64;
         }
         if let Some(Values::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;

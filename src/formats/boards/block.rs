@@ -296,7 +296,7 @@ fn read_values(
         return Err("has values behind the last record".to_owned());
     }
     /// The numbers of a column.
-    fn numbers<const N: usize, T: Clone + Default>(
+    fn numbers<const N: usize, T: Copy + Default>(
         bytes: &[u8],
         present: Vec<u64>,
         read: impl Fn([u8; N]) -> T,

@@ -237,8 +237,8 @@ impl Records {
         let mut batch = Batch::owned(self.groups, len);
         batch.halfmove = self.halfmove;
         batch.fullmove = self.fullmove;
-        fn column<T: Copy + Default>(
-            values: &[T],
+        fn column<T: Copy + Default + PartialEq>(
+            mut values: Vec<T>,
             len: usize,
             present: impl Fn(T) -> bool,
         ) -> Column<T> {
@@ -248,9 +248,15 @@ impl Records {
             let words = values.chunks(64).map(|some| column_bits(some, &present));
             let mut words: Vec<u64> = words.collect();
             words.resize(len.div_ceil(64), 0);
-            let mut values = values.to_vec();
+            for value in &mut values {
+                *value = if present(*value) {
+                    *value
+                } else {
+                    T::default()
+                };
+            }
             values.resize(len, T::default());
-            Column::from_parts(values, words)
+            Column::from_clean_parts(values, words)
         }
         let mut put = |field, values: Values| {
             if fields.contains(field) && values.count_present() != 0 {
@@ -259,26 +265,27 @@ impl Records {
         };
         put(
             Field::Move,
-            Values::U16(column(&self.moves, len, |bits| bits != 0)),
+            Values::U16(column(self.moves, len, |bits| bits != 0)),
         );
-        put(Field::Ply, Values::U16(column(&self.plies, len, |_| true)));
+        put(Field::Ply, Values::U16(column(self.plies, len, |_| true)));
         let most = MOST_CENTIPAWNS as i16;
         let is_score = |score| (-most..=most).contains(&score);
-        put(
-            Field::Score,
-            Values::I16(column(&self.scores, len, is_score)),
-        );
         let is_mate = |mate| mate != NO_SCORE;
         let mates = self.scores.iter().map(|&score| mate_of(score));
-        let mates: Vec<i16> = match fields.contains(Field::Mate) && mates.clone().any(is_mate) {
+        let any_mate = mates.clone().fold(false, |any, mate| any | is_mate(mate));
+        let mates: Vec<i16> = match any_mate && fields.contains(Field::Mate) {
             true => mates.collect(),
             false => Vec::new(),
         };
-        put(Field::Mate, Values::I16(column(&mates, len, is_mate)));
+        put(
+            Field::Score,
+            Values::I16(column(self.scores, len, is_score)),
+        );
+        put(Field::Mate, Values::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(
             Field::Clock,
-            Values::U32(column(&self.clocks, len, has_clock)),
+            Values::U32(column(self.clocks, len, has_clock)),
         );
         batch
     }
