@@ -2,7 +2,7 @@
 
 use crate::formats::{lines, read};
 use lanefish::batch::{Batch, Column, Field, Fields, Values};
-use lanefish::block::{Group, Packed};
+use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::stats::{Mates, Stats};
@@ -22,31 +22,6 @@ fn values(batch: &Batch, field: Field) -> Vec<Option<i64>> {
     batch
         .values(field)
         .map_or_else(|| vec![None; batch.len()], of)
-}
-
-/// Results are counted many at a time: as many as there are, wherever the rows begin and end.
-#[test]
-fn results_of_ranges_of_rows() {
-    let mut batch = Batch::owned(vec![Group::default(); 100], 800);
-    let mut column = Column::<u8>::default();
-    let result = |row: usize| (row % 7 != 3).then_some((row % 5 % 3) as u8);
-    (0..800).for_each(|row| column.push(result(row)));
-    batch.fields.insert(Field::Result, Values::U8(column));
-    for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
-        let mut stats = Stats::new();
-        stats.add_fields(&batch, rows.clone());
-        let of = |wanted| {
-            rows.clone()
-                .filter(|&row| result(row) == Some(wanted))
-                .count() as u64
-        };
-        let found = stats.results();
-        assert_eq!(
-            [found.black, found.draw, found.white],
-            [0, 1, 2].map(of),
-            "{rows:?}"
-        );
-    }
 }
 
 #[test]

@@ -447,6 +447,7 @@ impl Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Column;
     use crate::block::Packed;
     use crate::chess::random::{RandomPlay, Start};
     use crate::chess::{Position, Role, Square};
@@ -612,6 +613,26 @@ mod tests {
                 .map(|p| u64::from(p.count_legal()))
                 .sum();
             assert_eq!(stats.legal_moves().sum, i128::from(moves));
+        }
+    }
+
+    /// Results are counted many at a time: as many as there are, wherever the rows begin and end.
+    #[test]
+    fn results_of_ranges_of_rows() {
+        let mut batch = Batch::owned(vec![Group::default(); 100], 800);
+        let mut column = Column::<u8>::default();
+        let result = |row: usize| (row % 7 != 3).then_some((row % 5 % 3) as u8);
+        (0..800).for_each(|row| column.push(result(row)));
+        batch.fields.insert(Field::Result, Values::U8(column));
+        for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
+            let mut stats = Stats::new();
+            stats.add_fields(&batch, rows.clone());
+            let of = |wanted| {
+                rows.clone()
+                    .filter(|&row| result(row) == Some(wanted))
+                    .count() as u64
+            };
+            assert_eq!(stats.results, [0, 1, 2].map(of), "{rows:?}");
         }
     }
 }
