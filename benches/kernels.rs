@@ -5,10 +5,11 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
 use lanefish::kernels::{Census, VerticalCounters};
-use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 
 /// Groups analyzed at once; the results stay in the nearest cache.
@@ -28,7 +29,7 @@ fn groups(positions: &[Position]) -> Vec<Group> {
         .collect()
 }
 
-fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], wanted: Wanted) -> u64 {
+fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], wanted: Questions) -> u64 {
     let mut results = [GroupResults::default(); TILE];
     let mut sum = 0;
     for tile in groups.chunks(TILE) {
@@ -65,65 +66,26 @@ fn kernels(criterion: &mut Criterion) {
         .map(|position| u64::from(position.count_legal()))
         .sum();
 
-    let nothing = Wanted::NOTHING;
     let questions = [
-        (
-            "legal_count",
-            Wanted {
-                moves: true,
-                ..nothing
-            },
-        ),
+        ("legal_count", Questions::MOVES),
         (
             "everything",
-            Wanted {
-                mobility: false,
-                unplayable: false,
-                ..Wanted::ALL
-            },
+            Questions::ALL
+                .without(Questions::MOBILITY)
+                .without(Questions::UNPLAYABLE),
         ),
-        (
-            "attack_maps",
-            Wanted {
-                attacks: true,
-                ..nothing
-            },
-        ),
-        (
-            "checkers",
-            Wanted {
-                checkers: true,
-                ..nothing
-            },
-        ),
-        (
-            "pins",
-            Wanted {
-                pinned: true,
-                ..nothing
-            },
-        ),
-        (
-            "mobility",
-            Wanted {
-                mobility: true,
-                ..nothing
-            },
-        ),
-        (
-            "unplayable",
-            Wanted {
-                unplayable: true,
-                ..nothing
-            },
-        ),
+        ("attack_maps", Questions::ATTACKS),
+        ("checkers", Questions::CHECKERS),
+        ("pins", Questions::PINNED),
+        ("mobility", Questions::MOBILITY),
+        ("unplayable", Questions::UNPLAYABLE),
     ];
     for (name, wanted) in questions {
         let mut bench = criterion.benchmark_group(name);
         bench.throughput(Throughput::Elements(positions.len() as u64));
         bench.sample_size(20);
-        for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
-            if wanted.moves {
+        for analyzer in Tier::all().filter_map(Tier::analyzer) {
+            if wanted.contains(Questions::MOVES) {
                 assert_eq!(
                     legal_moves(analyzer, &groups, wanted),
                     expected,
@@ -147,7 +109,7 @@ fn kernels(criterion: &mut Criterion) {
     let mut bench = criterion.benchmark_group("survey");
     bench.throughput(Throughput::Elements(positions.len() as u64));
     bench.sample_size(20);
-    for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
+    for analyzer in Tier::all().filter_map(Tier::analyzer) {
         let results = vec![GroupResults::default(); VerticalCounters::GROUPS];
         bench.bench_function(analyzer.tier().name(), |bench| {
             bench.iter(|| {

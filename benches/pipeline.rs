@@ -4,13 +4,14 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lanefish::answers::Questions;
 use lanefish::batch::{Batch, Fields};
 use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{self, Job, Options, Tile};
 use lanefish::stats::Stats;
-use lanefish::tiers::{Analyzer, Tier, Wanted};
+use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 use std::io::Write;
 
@@ -19,8 +20,8 @@ struct Gather<'a>(&'a dyn Analyzer);
 
 impl Job for Gather<'_> {
     type Output = Stats;
-    fn wanted(&self) -> Wanted {
-        Stats::WANTED
+    fn asks(&self) -> Questions {
+        Stats::ASKS
     }
     fn begin(&self) -> Stats {
         Stats::new()

@@ -5,12 +5,12 @@
 //! `compute --list-columns`) reads this catalogue; whoever computes asks it which questions the chosen
 //! columns put to the analyzer and which fields they read from the input. A new column is one entry.
 
+use crate::answers::{GroupResults, Questions};
 use crate::batch::{Batch, Field, Fields, Values};
 use crate::block::Packed;
 use crate::chess::fen::CastlingStyle;
-use crate::chess::{Bitboard, Move, Position, Role, Square, moves::UciText};
+use crate::chess::{Bitboard, LegalCounts, Move, Position, Role, Square, moves::UciText};
 use crate::one_line;
-use crate::tiers::{GroupResults, Legal, Wanted};
 use std::cell::OnceCell;
 use std::fmt;
 use std::io::Write as _;
@@ -228,7 +228,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    fn legal(&self) -> Legal {
+    fn legal(&self) -> LegalCounts {
         self.results.legal(self.lane)
     }
     fn checkers(&self) -> u64 {
@@ -304,7 +304,7 @@ pub struct Column {
     /// What it means.
     pub meaning: &'static str,
     /// What it asks of the analyzer.
-    pub wanted: Wanted,
+    pub asks: Questions,
     /// What it reads from the input, besides the position.
     pub field: Option<Field>,
     get: Getter,
@@ -374,16 +374,8 @@ impl Columns {
         self.0.iter().copied()
     }
     /// What they ask of the analyzer.
-    pub fn wanted(&self) -> Wanted {
-        self.iter().fold(Wanted::NOTHING, |all, column| Wanted {
-            moves: all.moves | column.wanted.moves,
-            kinds: all.kinds | column.wanted.kinds,
-            checkers: all.checkers | column.wanted.checkers,
-            pinned: all.pinned | column.wanted.pinned,
-            attacks: all.attacks | column.wanted.attacks,
-            mobility: all.mobility | column.wanted.mobility,
-            unplayable: all.unplayable | column.wanted.unplayable,
-        })
+    pub fn asks(&self) -> Questions {
+        self.iter().map(|column| column.asks).collect()
     }
     /// What they read from the input.
     pub fn fields(&self) -> Fields {
@@ -391,42 +383,19 @@ impl Columns {
     }
 }
 
-const NOTHING: Wanted = Wanted::NOTHING;
-const MOVES: Wanted = Wanted {
-    moves: true,
-    ..NOTHING
-};
-const KINDS: Wanted = Wanted {
-    moves: true,
-    kinds: true,
-    ..NOTHING
-};
-const CHECKERS: Wanted = Wanted {
-    checkers: true,
-    ..NOTHING
-};
-const ENDED: Wanted = Wanted {
-    moves: true,
-    checkers: true,
-    ..NOTHING
-};
-const ATTACKS: Wanted = Wanted {
-    attacks: true,
-    ..NOTHING
-};
-const PINNED: Wanted = Wanted {
-    pinned: true,
-    ..NOTHING
-};
-const MOBILITY: Wanted = Wanted {
-    mobility: true,
-    ..NOTHING
-};
+const NOTHING: Questions = Questions::NONE;
+const MOVES: Questions = Questions::MOVES;
+const KINDS: Questions = Questions::KINDS;
+const CHECKERS: Questions = Questions::CHECKERS;
+const ENDED: Questions = Questions::MOVES.union(Questions::CHECKERS);
+const ATTACKS: Questions = Questions::ATTACKS;
+const PINNED: Questions = Questions::PINNED;
+const MOBILITY: Questions = Questions::MOBILITY;
 
 const fn column(
     name: &'static str,
     kind: Kind,
-    wanted: Wanted,
+    asks: Questions,
     get: Getter,
     meaning: &'static str,
 ) -> Column {
@@ -434,7 +403,7 @@ const fn column(
         name,
         kind,
         meaning,
-        wanted,
+        asks,
         field: None,
         get,
     }
@@ -445,7 +414,7 @@ const fn carried(field: Field, kind: Kind, get: Getter, meaning: &'static str) -
         name: field.name(),
         kind,
         meaning,
-        wanted: NOTHING,
+        asks: NOTHING,
         field: Some(field),
         get,
     }

@@ -1,5 +1,6 @@
 //! lanefish: bulk processing of chess positions, one board per SIMD lane.
 
+pub mod answers;
 pub mod batch;
 pub mod bench;
 pub mod block;

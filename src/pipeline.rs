@@ -10,6 +10,7 @@
 //! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in
 //! the nearest cache.
 
+use crate::answers::{GroupResults, Questions};
 use crate::batch::{Batch, Field};
 use crate::block::Group;
 use crate::chess::validity::Validity;
@@ -17,7 +18,7 @@ use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::pgn::{GameRow, LeftOut, LeftOutBy};
 use crate::formats::{self, Chunk, DecodeOptions, Decoded, FileCheck, Format, Opened, Totals};
 use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, Next};
-use crate::tiers::{Analyzer, GroupResults, Wanted};
+use crate::tiers::Analyzer;
 use memchr::memchr_iter;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -164,7 +165,7 @@ pub trait Job: Sync {
     /// What becomes of a chunk's records.
     type Output: Send;
     /// Which questions are to be answered.
-    fn wanted(&self) -> Wanted;
+    fn asks(&self) -> Questions;
     /// Begins a chunk.
     fn begin(&self) -> Self::Output;
     /// Takes the next run of records of the chunk.
@@ -673,10 +674,7 @@ fn process<J: Job>(
         let mut filter = Filter {
             settings,
             job,
-            wanted: Wanted {
-                unplayable: true,
-                ..job.wanted()
-            },
+            questions: job.asks().union(Questions::UNPLAYABLE),
             format: *format,
             chunk,
             lines_before: before.lines,
@@ -908,7 +906,7 @@ fn restrict(decoded: &mut Decoded, wanted: &Range<u64>) {
 struct Filter<'a, J: Job> {
     settings: &'a Settings<'a>,
     job: &'a J,
-    wanted: Wanted,
+    questions: Questions,
     format: Format,
     chunk: &'a Chunk,
     lines_before: u64,
@@ -930,10 +928,7 @@ impl<J: Job> Filter<'_, J> {
         'tiles: for tile in (start..batch.len()).step_by(TILE * Group::LEN) {
             let end = (tile + TILE * Group::LEN).min(batch.len());
             let groups = &batch.groups()[tile / Group::LEN..end.div_ceil(Group::LEN)];
-            let questions = Wanted {
-                unplayable: true,
-                ..Wanted::NOTHING
-            };
+            let questions = Questions::UNPLAYABLE;
             self.settings
                 .analyzer
                 .analyze(groups, questions, self.scratch);
@@ -965,7 +960,7 @@ impl<J: Job> Filter<'_, J> {
             let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
             self.settings
                 .analyzer
-                .analyze(groups, self.wanted, self.scratch);
+                .analyze(groups, self.questions, self.scratch);
             let tile = Tile {
                 batch,
                 start,

@@ -1,11 +1,12 @@
 //! Every kernel in every tier that the CPU has, against the plain rules of `chess`.
 
 use crate::support::{self, Random};
+use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
 use lanefish::kernels::Census;
-use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use lanefish::tiers::{Analyzer, Tier};
 
 /// What the plain rules say of a board.
 #[derive(Debug, PartialEq)]
@@ -102,13 +103,13 @@ fn plain_census(position: &Position) -> u64 {
 fn check(positions: &[Position]) {
     let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
     let groups = support::groups(&boards);
-    for tier in Tier::ALL {
+    for tier in Tier::all() {
         let Some(analyzer) = tier.analyzer() else {
             eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
             continue;
         };
         let mut all = vec![GroupResults::default(); groups.len()];
-        analyzer.analyze(&groups, Wanted::ALL, &mut all);
+        analyzer.analyze(&groups, Questions::ALL, &mut all);
         for (index, position) in positions.iter().enumerate() {
             let found = answer(&all[index / Group::LEN], index % Group::LEN);
             assert_eq!(found, truth(position), "{tier}: {position}");
@@ -125,58 +126,42 @@ fn check(positions: &[Position]) {
 
 /// Each question asked alone has the same answer.
 fn one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
-    let nothing = Wanted::NOTHING;
+    let nothing = Questions::NONE;
     let questions = [
-        Wanted {
-            moves: true,
-            ..nothing
-        },
-        Wanted {
-            kinds: true,
-            ..nothing
-        },
-        Wanted {
-            checkers: true,
-            ..nothing
-        },
-        Wanted {
-            pinned: true,
-            ..nothing
-        },
-        Wanted {
-            attacks: true,
-            ..nothing
-        },
-        Wanted {
-            mobility: true,
-            ..nothing
-        },
-        Wanted {
-            unplayable: true,
-            ..nothing
-        },
+        Questions::MOVES,
+        Questions::KINDS,
+        Questions::CHECKERS,
+        Questions::PINNED,
+        Questions::ATTACKS,
+        Questions::MOBILITY,
+        Questions::UNPLAYABLE,
     ];
-    for wanted in questions {
+    for questions in questions {
         let mut results = vec![GroupResults::default(); groups.len()];
-        analyzer.analyze(groups, wanted, &mut results);
+        analyzer.analyze(groups, questions, &mut results);
         for (index, (found, expected)) in results.iter().zip(all).enumerate() {
             let tier = analyzer.tier();
             let same = (0..8).all(|lane| {
-                (!wanted.moves || found.legal(lane).moves == expected.legal(lane).moves)
-                    && (!wanted.kinds || found.counts[lane] == expected.counts[lane])
-                    && (!wanted.checkers || found.checkers[lane] == expected.checkers[lane])
-                    && (!wanted.pinned || found.pinned[lane] == expected.pinned[lane])
-                    && (!wanted.attacks
+                (!questions.contains(Questions::MOVES)
+                    || found.legal(lane).moves == expected.legal(lane).moves)
+                    && (!questions.contains(Questions::KINDS)
+                        || found.counts[lane] == expected.counts[lane])
+                    && (!questions.contains(Questions::CHECKERS)
+                        || found.checkers[lane] == expected.checkers[lane])
+                    && (!questions.contains(Questions::PINNED)
+                        || found.pinned[lane] == expected.pinned[lane])
+                    && (!questions.contains(Questions::ATTACKS)
                         || found.attacks_white[lane] == expected.attacks_white[lane])
-                    && (!wanted.attacks
+                    && (!questions.contains(Questions::ATTACKS)
                         || found.attacks_black[lane] == expected.attacks_black[lane])
-                    && (!wanted.mobility || found.mobility[lane] == expected.mobility[lane])
-                    && (!wanted.unplayable
+                    && (!questions.contains(Questions::MOBILITY)
+                        || found.mobility[lane] == expected.mobility[lane])
+                    && (!questions.contains(Questions::UNPLAYABLE)
                         || (found.unplayable[lane] == 0) == (expected.unplayable[lane] == 0))
             });
             assert!(
                 same,
-                "{tier}: {wanted:?} of group {index} differs when asked alone"
+                "{tier}: {questions:?} of group {index} differs when asked alone"
             );
         }
     }

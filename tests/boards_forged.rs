@@ -5,6 +5,7 @@ use crate::formats::{Judge, lines};
 use crate::support::Random;
 use assert_cmd::Command;
 use lanefish::Error;
+use lanefish::answers::Questions;
 use lanefish::batch::{Batch, Column, Field, Fields, Values};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
@@ -12,7 +13,6 @@ use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, Options, Tile, run};
-use lanefish::tiers::Wanted;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -764,8 +764,8 @@ struct Lines;
 
 impl Job for Lines {
     type Output = Vec<String>;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -1,6 +1,7 @@
 //! Formats: what goes in comes out, nothing is lost silently, damage is found wherever it is.
 
 use crate::support::Random;
+use lanefish::answers::{GroupResults, Questions};
 use lanefish::batch::{Batch, Field, Fields, Values};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
@@ -10,7 +11,7 @@ use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, Options, Summary, Tile, run};
-use lanefish::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use lanefish::tiers::{Analyzer, Tier};
 use std::path::{Path, PathBuf};
 
 /// Answers one question only, with the rules of one position: which boards are not playable.
@@ -19,9 +20,9 @@ pub(crate) struct Judge;
 
 impl Analyzer for Judge {
     fn tier(&self) -> Tier {
-        Tier::Portable
+        Tier::PORTABLE
     }
-    fn analyze(&self, groups: &[Group], _: Wanted, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], _: Questions, results: &mut [GroupResults]) {
         for (group, results) in groups.iter().zip(results) {
             for lane in 0..Group::LEN {
                 let playable = group
@@ -42,8 +43,8 @@ pub(crate) struct Collect;
 
 impl Job for Collect {
     type Output = Batch;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Batch {
         Batch::new()

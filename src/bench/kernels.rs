@@ -5,13 +5,13 @@
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
+use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::{Color, Position, Role};
 use crate::error::Error;
-use crate::kernels::board::Board;
-use crate::simd::{Scalar, Simd};
+use crate::kernels::PieceSets;
 use crate::sliders::{Kind, Pext, Sliders};
-use crate::tiers::{self, Analyzer, GroupResults, Tier, Wanted};
+use crate::tiers::{self, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;
 
@@ -61,32 +61,18 @@ impl Kernel {
         }
     }
 
-    /// What an analyzer is asked for.
-    pub const fn wanted(self) -> Wanted {
-        let nothing = Wanted::NOTHING;
+    /// What an analyzer is asked.
+    pub const fn asks(self) -> Questions {
+        let nothing = Questions::NONE;
         match self {
             Self::Decode => nothing,
-            Self::AttackMaps => Wanted {
-                attacks: true,
-                ..nothing
-            },
-            Self::Checkers => Wanted {
-                checkers: true,
-                ..nothing
-            },
-            Self::Pins => Wanted {
-                pinned: true,
-                ..nothing
-            },
-            Self::LegalCount => Wanted {
-                moves: true,
-                ..nothing
-            },
-            Self::Everything => Wanted {
-                mobility: false,
-                unplayable: false,
-                ..Wanted::ALL
-            },
+            Self::AttackMaps => Questions::ATTACKS,
+            Self::Checkers => Questions::CHECKERS,
+            Self::Pins => Questions::PINNED,
+            Self::LegalCount => Questions::MOVES,
+            Self::Everything => Questions::ALL
+                .without(Questions::MOBILITY)
+                .without(Questions::UNPLAYABLE),
         }
     }
 
@@ -142,68 +128,7 @@ impl Kernel {
     }
 }
 
-/// The piece sets of the side to move and of the other, for each lane.
-#[derive(Clone, Copy, Default)]
-#[repr(align(64))]
-struct Sets([[u64; Group::LEN]; 12]);
-
-fn decode<S: Simd>(simd: S, groups: &[Group], out: &mut [Sets]) {
-    simd.enter(
-        #[inline(always)]
-        || {
-            for (group, Sets(out)) in groups.iter().zip(out) {
-                for at in (0..Group::LEN).step_by(S::WIDTH) {
-                    let Board { us, them, .. } = Board::load(simd, group, at);
-                    let sets = [
-                        [us.all, us.pawns, us.knights],
-                        [us.diagonal, us.orthogonal, us.king],
-                        [them.all, them.pawns, them.knights],
-                        [them.diagonal, them.orthogonal, them.king],
-                    ];
-                    for (&set, to) in sets.as_flattened().iter().zip(&mut *out) {
-                        simd.store(set, to, at);
-                    }
-                }
-            }
-        },
-    );
-}
-
-/// [`decode`] with the instructions of a tier, where the CPU has them.
-type Decode = fn(&[Group], &mut [Sets]);
-
-fn decode_of(tier: Tier) -> Option<Decode> {
-    fn of<S: Simd>() -> Option<Decode> {
-        S::detect()?;
-        Some(|groups, out| {
-            if let Some(simd) = S::detect() {
-                decode(simd, groups, out);
-            }
-        })
-    }
-    match tier {
-        Tier::Portable => of::<Scalar>(),
-        Tier::Bmi2 => {
-            Pext::detect()?;
-            Some(|groups, out| {
-                if let Some(pext) = Pext::detect() {
-                    pext.enter(
-                        #[inline(always)]
-                        || decode(Scalar, groups, out),
-                    );
-                }
-            })
-        }
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx2 => of::<crate::simd::Avx2>(),
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx512 => of::<crate::simd::Avx512>(),
-        #[cfg(not(target_arch = "x86_64"))]
-        Tier::Avx2 | Tier::Avx512 => None,
-    }
-}
-
-/// What [`decode`] should find, in the same order.
+/// What [`Analyzer::piece_sets`] should find, in the same order.
 fn plain_sets(position: &Position) -> [u64; 12] {
     let us = position.side_to_move;
     let side = |color| {
@@ -241,9 +166,9 @@ pub fn measure_kernels(
             positions.iter().map(|one| kernel.truth(one)).collect()
         });
         let mut contest = Contest::new(options);
-        for tier in Tier::ALL {
-            let algorithm = match tier {
-                Tier::Bmi2 => Pext::NAME,
+        for tier in Tier::all() {
+            let algorithm = match tier.name() {
+                "bmi2" => Pext::NAME,
                 _ => "lanes",
             };
             let needs = match tier.analyzer() {
@@ -252,7 +177,7 @@ pub fn measure_kernels(
             };
             let row = row(kernel, Some(tier), algorithm, needs);
             contest.add(row, || match kernel {
-                Kernel::Decode => Some(decoding(decode_of(tier)?, &groups, &truth)),
+                Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &truth)),
                 _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &truth)),
             });
         }
@@ -291,7 +216,7 @@ fn analyzing<'a>(
     groups: &'a [Group],
     truth: &[u64],
 ) -> Entrant<'a> {
-    let wanted = kernel.wanted();
+    let wanted = kernel.asks();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, wanted, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
@@ -306,18 +231,22 @@ fn analyzing<'a>(
     })
 }
 
-fn decoding<'a>(decode: Decode, groups: &'a [Group], truth: &[u64]) -> Entrant<'a> {
-    let mut sets = vec![Sets::default(); groups.len()];
-    decode(groups, &mut sets);
-    let lanes = |Sets(sets): &Sets| {
+fn decoding<'a>(
+    analyzer: &'static dyn Analyzer,
+    groups: &'a [Group],
+    truth: &[u64],
+) -> Entrant<'a> {
+    let mut sets = vec![PieceSets::default(); groups.len()];
+    analyzer.piece_sets(groups, &mut sets);
+    let lanes = |PieceSets(sets): &PieceSets| {
         let sets = *sets;
         (0..Group::LEN).map(move |lane| digest(sets.map(|set| set[lane])))
     };
     let found = sets.iter().flat_map(lanes);
     entrant(groups, truth, found.collect(), move |groups| {
-        let mut sets = [Sets::default(); TILE];
+        let mut sets = [PieceSets::default(); TILE];
         for groups in groups.chunks(TILE) {
-            decode(groups, &mut sets);
+            analyzer.piece_sets(groups, &mut sets);
             black_box(&mut sets);
         }
         0

@@ -165,7 +165,7 @@ impl Row {
             let Subject::Kernel { tier, .. } = row.subject else {
                 return false;
             };
-            tier == Some(Tier::Portable) && row.name == self.name
+            tier == Some(Tier::PORTABLE) && row.name == self.name
         };
         let portable = rows.iter().find(is_portable)?;
         Some(portable.measured.as_ref()?.timing.nanoseconds / own)

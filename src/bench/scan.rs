@@ -7,12 +7,13 @@
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
 use super::{Contest, Entrant, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
+use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::Checksum;
 use crate::sliders::Kind;
-use crate::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use crate::tiers::{Analyzer, Tier};
 use std::fmt;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -197,10 +198,7 @@ fn checksum_in_parts(groups: &[Group]) -> u64 {
 }
 
 fn count_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
-    let wanted = Wanted {
-        moves: true,
-        ..Wanted::NOTHING
-    };
+    let wanted = Questions::MOVES;
     let mut results = [GroupResults::default(); TILE];
     let mut moves = 0;
     for groups in groups.chunks(TILE) {

@@ -170,7 +170,7 @@ fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
         PossibleValue::new("").hide(true),
     ]
     .into_iter()
-    .chain(lanefish::tiers::Tier::ALL.map(|tier| PossibleValue::new(tier.name())));
+    .chain(lanefish::tiers::Tier::all().map(|tier| PossibleValue::new(tier.name())));
     PossibleValuesParser::new(names)
         .map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
 }

@@ -5,13 +5,13 @@ use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
+use lanefish::answers::Questions;
 use lanefish::block::Group;
 use lanefish::columns::{COLUMNS, Columns, Row};
 use lanefish::output::csv::Csv;
 use lanefish::output::jsonl::JsonLines;
 use lanefish::output::rows::RowFormat;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
@@ -66,8 +66,8 @@ struct Format<'a> {
 
 impl Job for Format<'_> {
     type Output = Vec<u8>;
-    fn wanted(&self) -> Wanted {
-        self.columns.wanted()
+    fn asks(&self) -> Questions {
+        self.columns.asks()
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()

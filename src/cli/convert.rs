@@ -6,10 +6,10 @@ use super::output::{Encoded, RecordOutput, format_of};
 use super::session::{Run, Session};
 use anyhow::Result;
 use clap::Args;
+use lanefish::answers::Questions;
 use lanefish::batch::{Field, Fields};
 use lanefish::formats::Format;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use std::collections::BTreeMap;
 
 /// Convert any input format to any output format
@@ -33,8 +33,8 @@ struct Encode {
 
 impl Job for Encode {
     type Output = (Encoded, BTreeMap<Field, u64>);
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Self::Output {
         (Encoded::new(self.format), BTreeMap::new())

@@ -4,10 +4,10 @@ use super::args::{OutputArgs, ReadArgs};
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use lanefish::answers::Questions;
 use lanefish::formats::pgn::GameRow;
 use lanefish::one_line;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use serde_json::{Map, Value, json};
 
 /// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
@@ -58,8 +58,8 @@ struct Format {
 
 impl Job for Format {
     type Output = Vec<Vec<u8>>;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Self::Output {
         Vec::new()

@@ -120,11 +120,7 @@ fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
             .map(|feature| feature.name)
             .collect()
     };
-    let available: Vec<&str> = Tier::ALL
-        .into_iter()
-        .filter(|tier| tier.is_available())
-        .map(Tier::name)
-        .collect();
+    let available: Vec<&str> = Tier::available().map(Tier::name).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Object::from_iter([
         ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
@@ -145,15 +141,7 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     if let TierChoice::Only(tier) = choice {
         return format!("{tier} was asked for by --tier or LANEFISH_TIER");
     }
-    let reason = match tier {
-        Tier::Avx512 => "the CPU has AVX-512 F, BW, CD, DQ and VL: eight boards at once".to_owned(),
-        Tier::Avx2 => {
-            "the CPU has AVX2 but not all of AVX-512 F, BW, CD, DQ and VL: four boards at once"
-                .to_owned()
-        }
-        Tier::Bmi2 => "the CPU has a fast PEXT but no AVX2".to_owned(),
-        _ => "the CPU has no instruction set that a faster tier needs".to_owned(),
-    };
+    let reason = tier.why().to_owned();
     if cpu::pext_is_microcoded() {
         return format!(
             "{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen"

@@ -7,12 +7,12 @@ use super::position::position_of;
 use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use lanefish::answers::Questions;
 use lanefish::batch::{Batch, Field};
 use lanefish::chess::Position;
 use lanefish::formats::text::{id, perft_counts};
 use lanefish::perft;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use serde_json::{Map, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -199,8 +199,8 @@ struct Cases;
 
 impl Job for Cases {
     type Output = Vec<Case>;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Vec<Case> {
         Vec::new()

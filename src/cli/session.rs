@@ -10,6 +10,7 @@ use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
+use lanefish::answers::Questions;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
@@ -18,7 +19,7 @@ use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, Options, Summary, Tile};
-use lanefish::tiers::{Analyzer, Tier, Wanted};
+use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::Write;
@@ -62,8 +63,8 @@ pub(crate) struct Nothing;
 
 impl Job for Nothing {
     type Output = ();
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: Tile<'_>) {}
@@ -76,11 +77,7 @@ pub(crate) fn analyzer_for(choice: TierChoice) -> Result<&'static dyn Analyzer> 
         TierChoice::Only(tier) => tier,
     };
     tier.analyzer().with_context(|| {
-        let available: Vec<_> = Tier::ALL
-            .into_iter()
-            .filter(|tier| tier.is_available())
-            .map(Tier::name)
-            .collect();
+        let available: Vec<_> = Tier::available().map(Tier::name).collect();
         format!(
             "this CPU cannot run the tier `{tier}`; it can run {}",
             available.join(", ")

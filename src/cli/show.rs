@@ -6,9 +6,9 @@ use super::session::{Run, Session};
 use super::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use lanefish::answers::Questions;
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -54,8 +54,8 @@ struct Take;
 
 impl Job for Take {
     type Output = Vec<(u64, Position)>;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Self::Output {
         Vec::new()

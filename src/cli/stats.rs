@@ -8,10 +8,11 @@ use anyhow::Result;
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::Error;
+use lanefish::answers::Questions;
 use lanefish::batch::Field;
 use lanefish::pipeline::{Job, Tile};
 use lanefish::stats::{HeatMaps, Mates, Stats, Summary};
-use lanefish::tiers::{Analyzer, Wanted};
+use lanefish::tiers::Analyzer;
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -40,8 +41,8 @@ struct Gather<'a> {
 
 impl Job for Gather<'_> {
     type Output = Stats;
-    fn wanted(&self) -> Wanted {
-        Stats::WANTED
+    fn asks(&self) -> Questions {
+        Stats::ASKS
     }
     fn begin(&self) -> Stats {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);

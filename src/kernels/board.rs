@@ -82,3 +82,28 @@ impl<L: Lanes> Board<L> {
         }
     }
 }
+
+/// The piece sets of the side to move and then of the other, for each lane, seen from the side to move: all,
+/// pawns, knights, bishops and queens, rooks and queens, king.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct PieceSets(pub [[u64; Group::LEN]; 12]);
+
+/// Finds the piece sets of all boards.
+#[inline(always)]
+pub fn piece_sets<S: Simd>(simd: S, groups: &[Group], out: &mut [PieceSets]) {
+    for (group, PieceSets(out)) in groups.iter().zip(out) {
+        for at in (0..Group::LEN).step_by(S::WIDTH) {
+            let Board { us, them, .. } = Board::load(simd, group, at);
+            let sets = [
+                [us.all, us.pawns, us.knights],
+                [us.diagonal, us.orthogonal, us.king],
+                [them.all, them.pawns, them.knights],
+                [them.diagonal, them.orthogonal, them.king],
+            ];
+            for (&set, to) in sets.as_flattened().iter().zip(&mut *out) {
+                simd.store(set, to, at);
+            }
+        }
+    }
+}

@@ -31,6 +31,7 @@ pub(crate) mod rays;
 pub(crate) mod sums;
 mod survey;
 
+pub use board::{PieceSets, piece_sets};
 pub use moves::{attack_maps, checkers, count_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
 pub use playable::unplayable;

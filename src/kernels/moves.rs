@@ -11,15 +11,9 @@ use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
 use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
+use crate::answers::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::block::Group;
 use crate::simd::{Lanes, Simd, inlined};
-use crate::tiers::GroupResults;
-
-/// Where the kinds stand in [`GroupResults::counts`].
-pub(crate) const CAPTURES: u32 = 16;
-pub(crate) const PROMOTIONS: u32 = 32;
-pub(crate) const CASTLES: u32 = 48;
-pub(crate) const EN_PASSANTS: u32 = 56;
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
 #[inline(always)]

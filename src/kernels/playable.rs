@@ -5,9 +5,9 @@ use super::board::Board;
 use super::danger;
 use super::rays::Rays;
 use super::{RANK_1, RANK_8};
+use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::simd::{Lanes, Simd, inlined};
-use crate::tiers::GroupResults;
 
 /// Finds the boards that break a rule of the playable level or have no meaning, of the lanes `at..` of a
 /// group.

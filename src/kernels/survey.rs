@@ -12,9 +12,9 @@
 
 use super::RANK_6;
 use super::sums::Sums;
+use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::simd::{Lanes, Simd};
-use crate::tiers::GroupResults;
 
 /// Marks on ranks 3 and 6 are en passant squares.
 const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;

@@ -7,11 +7,12 @@
 
 mod children;
 
+use crate::answers::{GroupResults, Questions};
 use crate::block::Packed;
 use crate::chess::{Move, Position, Validity};
 use crate::error::Error;
 use crate::sliders::{HyperbolaRankTable, Pext, Sliders};
-use crate::tiers::{Analyzer, GroupResults, Tier, Wanted};
+use crate::tiers::{Analyzer, Tier};
 use children::{Boards, push_children};
 use rayon::prelude::*;
 
@@ -32,7 +33,7 @@ const SHARED_DEPTH: u32 = 5;
 /// use lanefish::chess::Position;
 /// use lanefish::perft::perft;
 /// use lanefish::tiers::Tier;
-/// let analyzer = Tier::Portable.analyzer().unwrap();
+/// let analyzer = Tier::PORTABLE.analyzer().unwrap();
 /// assert_eq!(perft(&Position::standard(), 3, analyzer, 1)?, 8902);
 /// # Ok::<(), lanefish::Error>(())
 /// ```
@@ -62,7 +63,7 @@ pub fn perft(
 /// use lanefish::chess::Position;
 /// use lanefish::perft::divide;
 /// use lanefish::tiers::Tier;
-/// let analyzer = Tier::Portable.analyzer().unwrap();
+/// let analyzer = Tier::PORTABLE.analyzer().unwrap();
 /// let moves = divide(&Position::standard(), 4, analyzer, 1)?;
 /// assert_eq!(moves.len(), 20);
 /// assert_eq!(moves.iter().map(|(_, nodes)| nodes).sum::<u64>(), 197_281);
@@ -79,7 +80,7 @@ pub fn divide(
     }
     // The portable tier promises to use no special instructions.
     let pext = Pext::detect()
-        .filter(|_| analyzer.tier() != Tier::Portable && !crate::cpu::pext_is_microcoded());
+        .filter(|_| analyzer.tier() != Tier::PORTABLE && !crate::cpu::pext_is_microcoded());
     match pext {
         Some(pext) => divide_with(pext, position, depth, analyzer, threads),
         None => divide_with(HyperbolaRankTable, position, depth, analyzer, threads),
@@ -219,10 +220,7 @@ impl<'a, A: Sliders> Tree<'a, A> {
         if self.results.len() < groups.len() {
             self.results.resize(groups.len(), GroupResults::default());
         }
-        let wanted = Wanted {
-            moves: true,
-            ..Wanted::NOTHING
-        };
+        let wanted = Questions::MOVES;
         self.analyzer.analyze(groups, wanted, &mut self.results);
         let mut left = self.leaves.len();
         for result in &self.results[..groups.len()] {

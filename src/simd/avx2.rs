@@ -17,25 +17,7 @@ impl sealed::Sealed for Avx2 {}
 impl Simd for Avx2 {
     type Lanes = Lanes4;
     const WIDTH: usize = 4;
-    const FEATURES: &'static [&'static str] = &["avx2", "popcnt", "bmi1", "bmi2", "lzcnt"];
-
-    fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("popcnt")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt");
-        found.then_some(Self(()))
-    }
-    #[inline(always)]
-    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-        #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-        fn with_features<R>(work: impl FnOnce() -> R) -> R {
-            work()
-        }
-        // SAFETY: the token proves that the CPU has these features.
-        unsafe { with_features(work) }
-    }
+    features!([] "avx2" "popcnt" "bmi1" "bmi2" "lzcnt");
     #[inline(always)]
     fn splat(self, bits: u64) -> Lanes4 {
         // SAFETY: the token proves AVX2.

@@ -13,7 +13,7 @@ pub struct Avx512(());
 
 /// Proof of what [`Avx512`] proves, and of VPOPCNTDQ.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Vpopcnt(Avx512);
+pub struct Avx512Vpopcnt(());
 
 /// Eight lanes; made only from [`Avx512`] or [`Avx512Vpopcnt`].
 #[derive(Clone, Copy, Debug)]
@@ -25,31 +25,9 @@ impl sealed::Sealed for Avx512Vpopcnt {}
 impl Simd for Avx512 {
     type Lanes = Lanes8;
     const WIDTH: usize = 8;
-    const FEATURES: &'static [&'static str] = &[
-        "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx2", "popcnt", "bmi1",
-        "bmi2", "lzcnt",
-    ];
-
-    fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512cd")
-            && super::Avx2::detect().is_some();
-        found.then_some(Self(()))
-    }
-    #[inline(always)]
-    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-        #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,popcnt,bmi1,bmi2,lzcnt"
-        )]
-        fn with_features<R>(work: impl FnOnce() -> R) -> R {
-            work()
-        }
-        // SAFETY: the token proves that the CPU has these features.
-        unsafe { with_features(work) }
-    }
+    features!(
+        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx2" "popcnt" "bmi1" "bmi2" "lzcnt"
+    );
     #[inline(always)]
     fn splat(self, bits: u64) -> Lanes8 {
         // SAFETY: the token proves AVX-512 F.
@@ -104,49 +82,21 @@ impl Simd for Avx512 {
 impl Simd for Avx512Vpopcnt {
     type Lanes = Lanes8;
     const WIDTH: usize = 8;
-    const FEATURES: &'static [&'static str] = &[
-        "avx512f",
-        "avx512bw",
-        "avx512dq",
-        "avx512vl",
-        "avx512cd",
-        "avx512vpopcntdq",
-        "avx2",
-        "popcnt",
-        "bmi1",
-        "bmi2",
-        "lzcnt",
-    ];
-
-    fn detect() -> Option<Self> {
-        if is_x86_feature_detected!("avx512vpopcntdq") {
-            Avx512::detect().map(Self)
-        } else {
-            None
-        }
-    }
-    #[inline(always)]
-    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-        #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vpopcntdq,avx2,popcnt,bmi1,bmi2,lzcnt"
-        )]
-        fn with_features<R>(work: impl FnOnce() -> R) -> R {
-            work()
-        }
-        // SAFETY: the token proves that the CPU has these features.
-        unsafe { with_features(work) }
-    }
+    features!(
+        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vpopcntdq" "avx2" "popcnt" "bmi1" "bmi2"
+        "lzcnt"
+    );
     #[inline(always)]
     fn splat(self, bits: u64) -> Lanes8 {
-        self.0.splat(bits)
+        Avx512(()).splat(bits)
     }
     #[inline(always)]
     fn load(self, from: &[u64; 8], at: usize) -> Lanes8 {
-        self.0.load(from, at)
+        Avx512(()).load(from, at)
     }
     #[inline(always)]
     fn store(self, lanes: Lanes8, to: &mut [u64; 8], at: usize) {
-        self.0.store(lanes, to, at);
+        Avx512(()).store(lanes, to, at);
     }
     #[inline(always)]
     fn store_weighted_counts<const N: usize>(

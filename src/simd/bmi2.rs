@@ -21,36 +21,22 @@ pub struct Bmi2(Proof);
     )
 )]
 impl Bmi2 {
-    /// The CPU features that it stands for, as `std::arch` names them.
-    pub const FEATURES: &'static [&'static str] = &["bmi1", "bmi2", "lzcnt", "popcnt"];
+    #[cfg(target_arch = "x86_64")]
+    features!([pub] "bmi1" "bmi2" "lzcnt" "popcnt");
 
-    /// The token, where the CPU has the features.
+    /// The CPU features that it stands for, as `std::arch` names them.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub const FEATURES: &'static [&'static str] = &["bmi2"];
+
+    /// The token: never.
+    #[cfg(not(target_arch = "x86_64"))]
     pub fn detect() -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-        {
-            return Some(Self(()));
-        }
         None
     }
 
-    /// Runs the work with the features switched on. Only what is inlined into it can use them as single
-    /// instructions, so the closure and all it calls should be `#[inline(always)]`.
-    #[inline(always)]
-    pub fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
-            fn with_features<R>(work: impl FnOnce() -> R) -> R {
-                work()
-            }
-            // SAFETY: the token proves the features.
-            unsafe { with_features(work) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
+    /// Runs the work; never called.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn enter<R>(self, _: impl FnOnce() -> R) -> R {
         match self.0 {}
     }
 

@@ -18,6 +18,30 @@
     reason = "intrinsics; each block names the token that proves its CPU features"
 )]
 
+/// From one list of CPU features, what a token says of them, how they are detected, and the way in. For the
+/// body of an implementation; `pub` makes them public where that is not a trait's.
+macro_rules! features {
+    ([$($public:tt)?] $($feature:tt)+) => {
+        /// The CPU features, as `std::arch` names them.
+        $($public)? const FEATURES: &'static [&'static str] = &[$($feature),+];
+
+        /// The token, where the CPU has the features.
+        $($public)? fn detect() -> Option<Self> {
+            ($(is_x86_feature_detected!($feature))&&+).then_some(Self(()))
+        }
+        /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
+        #[inline(always)]
+        $($public)? fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+            $(#[target_feature(enable = $feature)])+
+            fn with_features<R>(work: impl FnOnce() -> R) -> R {
+                work()
+            }
+            // SAFETY: the token proves that the CPU has the features: only `detect` makes it.
+            unsafe { with_features(work) }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

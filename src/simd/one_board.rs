@@ -109,21 +109,9 @@ mod x86 {
     macro_rules! four_lanes {
         ($token:ident, $($feature:tt),+; |$a:ident| $reverse:expr) => {
             impl FourLanes for $token {
-                const FEATURES: &'static [&'static str] = &[$($feature),+];
+                features!([] $($feature)+);
                 type Vector = __m256i;
 
-                fn detect() -> Option<Self> {
-                    ($(is_x86_feature_detected!($feature))&&+).then_some(Self(()))
-                }
-                #[inline(always)]
-                fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-                    $(#[target_feature(enable = $feature)])+
-                    fn with_features<R>(work: impl FnOnce() -> R) -> R {
-                        work()
-                    }
-                    // SAFETY: the token proves the features.
-                    unsafe { with_features(work) }
-                }
                 #[inline(always)]
                 fn splat(self, bits: u64) -> __m256i {
                     // SAFETY: the token proves AVX2.
@@ -182,21 +170,8 @@ mod x86 {
     });
 
     impl Avx512Eight {
-        /// The token, where the CPU has the features.
-        pub fn detect() -> Option<Self> {
-            (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512cd"))
-                .then_some(Self(()))
-        }
-        /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
-        #[inline(always)]
-        pub fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-            #[target_feature(enable = "avx512f,avx512cd")]
-            fn with_features<R>(work: impl FnOnce() -> R) -> R {
-                work()
-            }
-            // SAFETY: the token proves the features.
-            unsafe { with_features(work) }
-        }
+        features!([pub] "avx512f" "avx512cd");
+
         /// Cuts each lane at its nearest obstacle and unites those lanes whose bit is set in `lanes`.
         ///
         /// Lanes 0 to 3 keep their bits up to the lowest one that is also in `obstacles`, lanes 4 to 7
@@ -225,23 +200,8 @@ mod x86 {
     }
 
     impl Avx512Bitalg {
-        /// The token, where the CPU has the features.
-        pub fn detect() -> Option<Self> {
-            (is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512bitalg"))
-            .then_some(Self(()))
-        }
-        /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
-        #[inline(always)]
-        pub fn enter<R>(self, work: impl FnOnce() -> R) -> R {
-            #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
-            fn with_features<R>(work: impl FnOnce() -> R) -> R {
-                work()
-            }
-            // SAFETY: the token proves the features.
-            unsafe { with_features(work) }
-        }
+        features!([pub] "avx512f" "avx512bw" "avx512bitalg");
+
         /// Picks 64 bits: bit i of the answer is bit `from[i]` of `bits` (of which the lowest six bits count),
         /// but zero where bit i of `wanted` is.
         #[inline(always)]
@@ -309,6 +269,7 @@ mod elsewhere {
 
     #[expect(missing_docs, reason = "documented where they work")]
     impl Avx512Eight {
+        pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512cd"];
         pub fn detect() -> Option<Self> {
             None
         }
@@ -322,6 +283,7 @@ mod elsewhere {
 
     #[expect(missing_docs, reason = "documented where they work")]
     impl Avx512Bitalg {
+        pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512bw", "avx512bitalg"];
         pub fn detect() -> Option<Self> {
             None
         }
@@ -332,16 +294,6 @@ mod elsewhere {
             match self.0 {}
         }
     }
-}
-
-impl Avx512Eight {
-    /// The CPU features that it stands for, as `std::arch` names them.
-    pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512cd"];
-}
-
-impl Avx512Bitalg {
-    /// The CPU features that it stands for, as `std::arch` names them.
-    pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512bw", "avx512bitalg"];
 }
 
 #[cfg(test)]

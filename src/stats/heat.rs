@@ -3,9 +3,10 @@
 //! The lanes count *vertically* ([`VerticalCounters`]); here their bits become numbers, once the counters are
 //! full or somebody asks.
 
+use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
-use crate::tiers::{Analyzer, GroupResults};
+use crate::tiers::Analyzer;
 
 /// Number of maps: twelve pieces, two sides' attacks.
 const MAPS: usize = VerticalCounters::SETS;
@@ -190,7 +191,7 @@ mod tests {
                     }
                 }
             }
-            for analyzer in Tier::ALL.into_iter().filter_map(Tier::analyzer) {
+            for analyzer in Tier::all().filter_map(Tier::analyzer) {
                 let mut heat = Heat::default();
                 heat.add(analyzer, &groups, &results);
                 let mut total = Heat::default();

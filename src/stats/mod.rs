@@ -19,11 +19,12 @@ use heat::Heat;
 pub use heat::HeatMaps;
 pub use tally::Summary;
 
+use crate::answers::{GroupResults, Questions};
 use crate::batch::{Batch, Field, Values};
 use crate::block::Group;
 use crate::chess::Color;
 use crate::kernels::Census;
-use crate::tiers::{Analyzer, GroupResults, Wanted};
+use crate::tiers::Analyzer;
 use census::Flags;
 use std::ops::Range;
 use tally::Tally;
@@ -123,13 +124,9 @@ pub struct Results {
 
 impl Stats {
     /// What the statistics ask of an analyzer.
-    pub const WANTED: Wanted = Wanted {
-        moves: true,
-        kinds: true,
-        checkers: true,
-        attacks: true,
-        ..Wanted::NOTHING
-    };
+    pub const ASKS: Questions = Questions::KINDS
+        .union(Questions::CHECKERS)
+        .union(Questions::ATTACKS);
 
     /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
     /// grows by at most two a position, in each of eight lanes of its own.
@@ -140,7 +137,7 @@ impl Stats {
         Self::default()
     }
 
-    /// Adds `len` positions and what [`Self::WANTED`] says of them.
+    /// Adds `len` positions and what [`Self::ASKS`] says of them.
     ///
     /// # Panics
     /// When there are fewer than `len` boards or results.
@@ -465,7 +462,7 @@ mod tests {
     fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
         let groups = batch.groups();
         let mut results = vec![GroupResults::default(); groups.len()];
-        analyzer.analyze(groups, Stats::WANTED, &mut results);
+        analyzer.analyze(groups, Stats::ASKS, &mut results);
         let mut stats = Stats::new();
         for (at, groups) in groups.chunks(tile).enumerate() {
             let start = at * tile * Group::LEN;
@@ -505,7 +502,7 @@ mod tests {
             position.castling.rook(color, king, wing).is_some()
         };
         // A tile of 300 groups is more than the vertical counters hold.
-        for (tier, tile) in Tier::ALL.into_iter().zip([1, 64, 300, 64]) {
+        for (tier, tile) in Tier::all().zip([1, 64, 300, 64]) {
             let Some(analyzer) = tier.analyzer() else {
                 continue;
             };
@@ -602,7 +599,7 @@ mod tests {
             .map(|played| played.position)
             .collect();
         let batch = batch_of(&positions);
-        let analyzer = Tier::Portable.analyzer().unwrap();
+        let analyzer = Tier::PORTABLE.analyzer().unwrap();
         for len in [0, 1, 7, 8, 9, 15, 16, 17, 24] {
             let stats = stats_of(&batch, len, analyzer, 64);
             assert_eq!(stats.positions(), len as u64);

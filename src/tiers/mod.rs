@@ -6,9 +6,10 @@
 mod per_piece;
 mod set_wise;
 
+use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
-use crate::kernels::{self, Census, VerticalCounters};
-use crate::simd;
+use crate::kernels::{self, Census, PieceSets, VerticalCounters};
+use crate::simd::{self, Simd};
 use crate::sliders;
 use per_piece::PerPiece;
 use set_wise::SetWise;
@@ -16,88 +17,130 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// A family of implementations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Tier {
-    /// No intrinsics; runs everywhere.
-    Portable,
-    /// One position at a time, slider attacks by PEXT.
-    Bmi2,
-    /// Four boards at once.
-    Avx2,
-    /// Eight boards at once.
-    Avx512,
+/// A family of implementations: an entry of one table, plainest first. To add one, add its row.
+#[derive(Clone, Copy)]
+pub struct Tier(&'static Entry);
+
+/// What is known of a tier, and what was found on this CPU.
+struct Entry {
+    name: &'static str,
+    /// The CPU features without which it cannot run, as `std::arch` names them.
+    needs: &'static [&'static str],
+    /// Why it is the best where it is.
+    why: &'static str,
+    /// Whether it is a good choice where it runs.
+    is_advisable: fn() -> bool,
+    make: fn(Tier) -> Option<Box<dyn Analyzer>>,
+    made: OnceLock<Option<Box<dyn Analyzer>>>,
 }
 
-impl Tier {
-    /// All tiers, the plainest first.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Bmi2, Self::Avx2, Self::Avx512];
+/// A row of the table: the name, what is said of it, when to choose it, and its analyzers, the best first.
+macro_rules! tier {
+    ($name:literal, $why:literal, $is_advisable:expr, $($analyzer:ty),+; $least:ty) => {
+        Entry {
+            name: $name,
+            needs: <$least>::FEATURES,
+            why: $why,
+            is_advisable: $is_advisable,
+            make: |tier| {
+                let mut found: Option<Box<dyn Analyzer>> = None;
+                $(
+                    if found.is_none() {
+                        found = <$analyzer>::detect(tier).map(|one| Box::new(one) as Box<dyn Analyzer>);
+                    }
+                )+
+                found
+            },
+            made: OnceLock::new(),
+        }
+    };
+}
 
+/// How many tiers this architecture has.
+const TIER_COUNT: usize = if cfg!(target_arch = "x86_64") { 4 } else { 2 };
+
+static TIERS: [Entry; TIER_COUNT] = [
+    tier!(
+        "portable",
+        "the CPU has no instruction set that a faster tier needs",
+        || true,
+        SetWise<simd::Scalar>; simd::Scalar
+    ),
+    tier!(
+        "bmi2",
+        "the CPU has a fast PEXT but no AVX2",
+        || !crate::cpu::pext_is_microcoded(),
+        PerPiece<sliders::Pext>; simd::bmi2::Bmi2
+    ),
+    #[cfg(target_arch = "x86_64")]
+    tier!(
+        "avx2",
+        "the CPU has AVX2 but not all of AVX-512 F, BW, CD, DQ and VL: four boards at once",
+        || true,
+        SetWise<simd::Avx2>; simd::Avx2
+    ),
+    #[cfg(target_arch = "x86_64")]
+    tier!(
+        "avx512",
+        "the CPU has AVX-512 F, BW, CD, DQ and VL: eight boards at once",
+        || true,
+        SetWise<simd::Avx512Vpopcnt>, SetWise<simd::Avx512>; simd::Avx512
+    ),
+];
+
+impl Tier {
+    /// No intrinsics; runs everywhere.
+    pub const PORTABLE: Self = Self(&TIERS[0]);
+
+    /// All tiers, the plainest first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        TIERS.iter().map(Self)
+    }
+    /// The tiers that this CPU can run, the plainest first.
+    pub fn available() -> impl DoubleEndedIterator<Item = Self> + Clone {
+        Self::all().filter(|tier| tier.is_available())
+    }
     /// The name used on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            Self::Bmi2 => "bmi2",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-        }
+        self.0.name
     }
     /// The best tier of this CPU: the widest one that it can run, `bmi2` only where PEXT is fast.
     pub fn best() -> Self {
-        Self::ALL
-            .into_iter()
-            .rev()
-            .filter(|&tier| tier != Self::Bmi2 || !crate::cpu::pext_is_microcoded())
-            .find(|tier| tier.is_available())
-            .unwrap_or(Self::Portable)
+        let mut available = Self::available().rev();
+        available
+            .find(|tier| (tier.0.is_advisable)())
+            .unwrap_or(Self::PORTABLE)
     }
     /// The implementation, or `None` where the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
-        /// Detects once and keeps what was found.
-        macro_rules! found {
-            ($make:expr) => {{
-                static FOUND: OnceLock<Option<Box<dyn Analyzer>>> = OnceLock::new();
-                FOUND.get_or_init(|| $make).as_deref()
-            }};
-        }
-        fn boxed<A: Analyzer + 'static>(analyzer: A) -> Box<dyn Analyzer> {
-            Box::new(analyzer)
-        }
-        match self {
-            Self::Portable => found!(SetWise::<simd::Scalar>::detect(self).map(boxed)),
-            Self::Bmi2 => found!(PerPiece::<sliders::Pext>::detect(self).map(boxed)),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => found!(SetWise::<simd::Avx2>::detect(self).map(boxed)),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => found!(
-                SetWise::<simd::Avx512Vpopcnt>::detect(self)
-                    .map(boxed)
-                    .or_else(|| SetWise::<simd::Avx512>::detect(self).map(boxed))
-            ),
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 | Self::Avx512 => None,
-        }
+        self.0.made.get_or_init(|| (self.0.make)(self)).as_deref()
     }
     /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, where the CPU
     /// has what makes it faster.
     pub const fn needs(self) -> &'static [&'static str] {
-        match self {
-            Self::Portable => &[],
-            Self::Bmi2 => simd::bmi2::Bmi2::FEATURES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => <simd::Avx2 as simd::Simd>::FEATURES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => <simd::Avx512 as simd::Simd>::FEATURES,
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 => &["avx2"],
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 => &["avx512f"],
-        }
+        self.0.needs
+    }
+    /// What the CPU is like where this is the best tier, as the part of a sentence.
+    pub const fn why(self) -> &'static str {
+        self.0.why
     }
     /// Whether the CPU can run it.
     pub fn is_available(self) -> bool {
         self.analyzer().is_some()
+    }
+}
+
+impl PartialEq for Tier {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Tier {}
+
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -109,113 +152,15 @@ impl fmt::Display for Tier {
 
 /// Not the name of a tier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tier `{0}`: expected portable, bmi2, avx2 or avx512")]
+#[error("unknown tier `{0}`: expected one of {known}", known = Tier::all().map(Tier::name).collect::<Vec<_>>().join(", "))]
 pub struct UnknownTier(String);
 
 impl FromStr for Tier {
     type Err = UnknownTier;
     fn from_str(name: &str) -> Result<Self, UnknownTier> {
-        Self::ALL
-            .into_iter()
+        Self::all()
             .find(|tier| tier.name() == name)
             .ok_or_else(|| UnknownTier(name.to_owned()))
-    }
-}
-
-/// Which questions to answer; the rest of a [`GroupResults`] is unspecified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Wanted {
-    /// [`GroupResults::counts`], moves only: the kinds may be left zero.
-    pub moves: bool,
-    /// [`GroupResults::counts`] with captures, promotions, castles and en passants.
-    pub kinds: bool,
-    /// [`GroupResults::checkers`].
-    pub checkers: bool,
-    /// [`GroupResults::pinned`].
-    pub pinned: bool,
-    /// [`GroupResults::attacks_white`] and [`GroupResults::attacks_black`].
-    pub attacks: bool,
-    /// [`GroupResults::mobility`].
-    pub mobility: bool,
-    /// [`GroupResults::unplayable`].
-    pub unplayable: bool,
-}
-
-impl Wanted {
-    /// Nothing.
-    pub const NOTHING: Self = Self {
-        moves: false,
-        kinds: false,
-        checkers: false,
-        pinned: false,
-        attacks: false,
-        mobility: false,
-        unplayable: false,
-    };
-    /// All of it.
-    pub const ALL: Self = Self {
-        moves: true,
-        kinds: true,
-        checkers: true,
-        pinned: true,
-        attacks: true,
-        mobility: true,
-        unplayable: true,
-    };
-}
-
-/// The answers for the eight boards of a [`Group`], lane by lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[repr(C, align(64))]
-pub struct GroupResults {
-    /// Numbers of legal moves: bits 0-15 all, 16-31 captures, 32-47 promotions, 48-55 castles,
-    /// 56-63 en passants. See [`GroupResults::legal`].
-    pub counts: [u64; 8],
-    /// Enemy pieces that give check to the side to move.
-    pub checkers: [u64; 8],
-    /// Pieces of the side to move that are absolutely pinned to their king.
-    pub pinned: [u64; 8],
-    /// Squares that White attacks.
-    pub attacks_white: [u64; 8],
-    /// Squares that Black attacks.
-    pub attacks_black: [u64; 8],
-    /// Mobility: bits 0-15 White's, 16-31 Black's.
-    pub mobility: [u64; 8],
-    /// Not zero where the board breaks a rule of [`crate::chess::validity`]'s playable level, or does not
-    /// decode; [`crate::block::Packed::unpack`] and that module then say what is wrong.
-    pub unplayable: [u64; 8],
-}
-
-/// Numbers of legal moves of one position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Legal {
-    /// All legal moves; each promotion piece counts.
-    pub moves: u16,
-    /// Of those, captures, en passant among them.
-    pub captures: u16,
-    /// Of those, promotions.
-    pub promotions: u16,
-    /// Of those, castlings.
-    pub castles: u8,
-    /// Of those, en passant captures.
-    pub en_passants: u8,
-}
-
-impl GroupResults {
-    /// The move counts of a lane.
-    ///
-    /// # Panics
-    /// When `lane` is not below 8.
-    #[inline(always)]
-    pub fn legal(&self, lane: usize) -> Legal {
-        let counts = self.counts[lane];
-        Legal {
-            moves: counts as u16,
-            captures: (counts >> 16) as u16,
-            promotions: (counts >> 32) as u16,
-            castles: (counts >> 48) as u8,
-            en_passants: (counts >> 56) as u8,
-        }
     }
 }
 
@@ -237,7 +182,7 @@ pub fn rivals() -> [Rival; 4] {
         Rival {
             name: A::NAME,
             needs: A::NEEDS,
-            analyzer: PerPiece::<A>::detect(Tier::Portable).map(boxed),
+            analyzer: PerPiece::<A>::detect(Tier::PORTABLE).map(boxed),
         }
     }
     [
@@ -255,11 +200,18 @@ pub fn rivals() -> [Rival; 4] {
 pub trait Analyzer: fmt::Debug + Send + Sync {
     /// Which tier this is.
     fn tier(&self) -> Tier;
-    /// Answers the wanted questions about each group.
+    /// Answers the questions about each group; what is not asked is left unspecified in the results.
     ///
     /// # Panics
     /// When `results` is shorter than `groups`.
-    fn analyze(&self, groups: &[Group], wanted: Wanted, results: &mut [GroupResults]);
+    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]);
+    /// Finds the piece sets of each board, as the kernels see them.
+    ///
+    /// # Panics
+    /// When `sets` is shorter than `groups`.
+    fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
+        kernels::piece_sets(simd::Scalar, groups, &mut sets[..groups.len()]);
+    }
     /// Takes the census of each board.
     ///
     /// # Panics

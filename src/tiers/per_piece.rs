@@ -7,17 +7,18 @@
 //! back), and only what no normal board has goes through a loop. Positions that need more than that (double
 //! check, en passant) are rare enough to be handed to the plain rules.
 
-use super::{Analyzer, GroupResults, Tier, Wanted};
+use super::{Analyzer, Tier};
+use crate::answers::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Questions, pack_counts};
 use crate::block::Group;
 use crate::chess::attacks::{king_attacks, knight_attacks};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, LegalCounts, Square};
 use crate::kernels::board::{Board, Side};
 use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
-use crate::kernels::moves::{CAPTURES, CASTLES, EN_PASSANTS, PROMOTIONS, PawnMoves, castles};
+use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
-use crate::kernels::{self, Census};
+use crate::kernels::{self, Census, PieceSets};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;
 
@@ -44,15 +45,11 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         A::NEEDS
     }
 
-    fn analyze(&self, groups: &[Group], wanted: Wanted, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         let sliders = self.sliders;
         // The one question that is asked most often gets code of its own.
-        let only_moves = wanted
-            == (Wanted {
-                moves: true,
-                ..Wanted::NOTHING
-            });
+        let only_moves = questions == Questions::MOVES;
         sliders.enter(
             #[inline(always)]
             || {
@@ -62,11 +59,19 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
                         if only_moves {
                             out.counts[lane] = view.moves::<false>(group, lane);
                         } else {
-                            view.answer(wanted, group, lane, out);
+                            view.answer(questions, group, lane, out);
                         }
                     }
                 }
             },
+        );
+    }
+
+    fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
+        let sets = &mut sets[..groups.len()];
+        self.sliders.enter(
+            #[inline(always)]
+            || kernels::piece_sets(Scalar, groups, sets),
         );
     }
 
@@ -285,20 +290,20 @@ impl<A: Sliders> View<A> {
         count
     }
 
-    /// Answers what is wanted.
+    /// Answers what is asked.
     #[inline(always)]
-    fn answer(&self, wanted: Wanted, group: &Group, lane: usize, out: &mut GroupResults) {
+    fn answer(&self, questions: Questions, group: &Group, lane: usize, out: &mut GroupResults) {
         let board = &self.board;
         let turn = inlined(
             #[inline(always)]
             |set: u64| set.swap_bytes_where(board.turned),
         );
-        if wanted.moves || wanted.kinds {
+        if questions.intersects(Questions::KINDS) {
             out.counts[lane] = self.moves::<true>(group, lane);
         }
         out.checkers[lane] = turn(self.checkers);
         out.pinned[lane] = turn(self.pinned);
-        if wanted.attacks || wanted.unplayable {
+        if questions.intersects(Questions::ATTACKS | Questions::UNPLAYABLE) {
             let ours = Self::attacks(self.sliders, &board.us, board.occupied)
                 | pawn_attacks_up(board.us.pawns);
             let (ours_white, theirs_white) = (turn(ours), turn(self.attacked));
@@ -306,7 +311,7 @@ impl<A: Sliders> View<A> {
             out.attacks_black[lane] = board.turned.choose(ours_white, theirs_white);
             out.unplayable[lane] = broken(board, ours & board.them.king);
         }
-        if wanted.mobility {
+        if questions.contains(Questions::MOBILITY) {
             let ours = self.mobility(&board.us);
             let theirs = self.mobility(&board.them);
             out.mobility[lane] = if board.turned == 0 {
@@ -352,9 +357,5 @@ fn by_the_rules(group: &Group, lane: usize) -> u64 {
         .get(lane)
         .unpack(0, 1)
         .map_or_else(|_| LegalCounts::default(), |p| p.legal_counts());
-    u64::from(counts.moves)
-        | u64::from(counts.captures) << CAPTURES
-        | u64::from(counts.promotions) << PROMOTIONS
-        | u64::from(counts.castles) << CASTLES
-        | u64::from(counts.en_passants) << EN_PASSANTS
+    pack_counts(counts)
 }

@@ -1,8 +1,9 @@
 //! The kernels on lanes, behind the seam: one `enter` for each question and run of groups.
 
-use super::{Analyzer, GroupResults, Tier, Wanted};
+use super::{Analyzer, Tier};
+use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
-use crate::kernels::{self, Census, VerticalCounters};
+use crate::kernels::{self, Census, PieceSets, VerticalCounters};
 use crate::simd::Simd;
 
 /// All kernels on the lanes of one token.
@@ -49,7 +50,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         S::FEATURES
     }
 
-    fn analyze(&self, groups: &[Group], wanted: Wanted, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         // A closure around each kernel, since a call through a function item would not be inlined.
         macro_rules! run {
@@ -62,36 +63,48 @@ impl<S: Simd> Analyzer for SetWise<S> {
                 )
             };
         }
-        let mut left = wanted;
-        if left.kinds || (left.moves && (left.checkers || left.pinned || left.attacks)) {
-            if left.unplayable {
+        let mut left = questions;
+        let by_the_way = Questions::CHECKERS | Questions::PINNED | Questions::ATTACKS;
+        if left.contains(Questions::KINDS)
+            || (left.contains(Questions::MOVES) && left.intersects(by_the_way))
+        {
+            if left.contains(Questions::UNPLAYABLE) {
                 run!(kernels::everything::<S, true>);
             } else {
                 run!(kernels::everything::<S, false>);
             }
-            left = Wanted {
-                mobility: left.mobility,
-                ..Wanted::NOTHING
+            left = match left.contains(Questions::MOBILITY) {
+                true => Questions::MOBILITY,
+                false => Questions::NONE,
             };
         }
-        if left.moves {
+        if left.contains(Questions::MOVES) {
             run!(kernels::count_moves);
         }
-        if left.attacks {
+        if left.contains(Questions::ATTACKS) {
             run!(kernels::attack_maps);
         }
-        if left.pinned {
+        if left.contains(Questions::PINNED) {
             run!(kernels::pins);
         }
-        if left.checkers {
+        if left.contains(Questions::CHECKERS) {
             run!(kernels::checkers);
         }
-        if left.mobility {
+        if left.contains(Questions::MOBILITY) {
             run!(kernels::mobility);
         }
-        if left.unplayable {
+        if left.contains(Questions::UNPLAYABLE) {
             run!(kernels::unplayable);
         }
+    }
+
+    fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
+        let simd = self.simd;
+        let sets = &mut sets[..groups.len()];
+        simd.enter(
+            #[inline(always)]
+            || kernels::piece_sets(simd, groups, sets),
+        );
     }
 
     fn census(&self, groups: &[Group], census: &mut [Census]) {

@@ -9,6 +9,7 @@
     reason = "this file is a module of the tests and of each fuzz target"
 )]
 
+use lanefish::answers::{GroupResults, Questions};
 use lanefish::batch::{Batch, Fields};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
@@ -16,7 +17,7 @@ use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::pgn::{GameRow, Selection};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::input::{Access, Input};
-use lanefish::tiers::{GroupResults, Tier, Wanted};
+use lanefish::tiers::Tier;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -293,17 +294,14 @@ pub fn repair(bytes: &[u8]) -> Vec<u8> {
 fn positions(decoded: &Decoded) {
     for batch in &decoded.batches {
         let mut playable = Vec::new();
-        let wanted = Wanted {
-            moves: true,
-            kinds: true,
-            checkers: true,
-            pinned: true,
-            attacks: true,
-            mobility: true,
-            unplayable: true,
-        };
+        let wanted = Questions::KINDS
+            .union(Questions::CHECKERS)
+            .union(Questions::PINNED)
+            .union(Questions::ATTACKS)
+            .union(Questions::MOBILITY)
+            .union(Questions::UNPLAYABLE);
         let mut first: Option<Vec<GroupResults>> = None;
-        for tier in Tier::ALL {
+        for tier in Tier::all() {
             let Some(analyzer) = tier.analyzer() else {
                 continue;
             };

@@ -9,6 +9,7 @@ use super::selection::SelectionArgs;
 use super::session::{Run, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
+use lanefish::answers::Questions;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
 use lanefish::bench::scan::measure_scan;
@@ -17,7 +18,6 @@ use lanefish::bench::{Options, Row, sample_positions};
 use lanefish::chess::Position;
 use lanefish::cpu;
 use lanefish::pipeline::{Job, Tile};
-use lanefish::tiers::Wanted;
 use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -165,8 +165,8 @@ struct Positions;
 
 impl Job for Positions {
     type Output = Vec<Position>;
-    fn wanted(&self) -> Wanted {
-        Wanted::NOTHING
+    fn asks(&self) -> Questions {
+        Questions::NONE
     }
     fn begin(&self) -> Vec<Position> {
         Vec::new()
