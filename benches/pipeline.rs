@@ -19,15 +19,15 @@ use std::io::Write;
 struct Gather<'a>(&'a dyn Analyzer);
 
 impl Job for Gather<'_> {
-    type Output = Stats;
+    type Part = Stats;
     fn asks(&self) -> Questions {
         Stats::ASKS
     }
     fn begin(&self) -> Stats {
         Stats::new()
     }
-    fn tile(&self, stats: &mut Stats, tile: Tile<'_>) {
-        stats.add_tile(self.0, tile.groups, tile.len, tile.results);
+    fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
+        stats.add_tile(self.0, tile.groups, tile.results, tile.mask);
     }
 }
 

@@ -136,6 +136,20 @@ impl Fields {
     pub const fn contains(self, field: Field) -> bool {
         self.0 >> (field as u8) & 1 != 0
     }
+    /// These fields.
+    pub const fn of(fields: &[Field]) -> Self {
+        let mut set = Self::NONE;
+        let mut at = 0;
+        while at < fields.len() {
+            set.insert(fields[at]);
+            at += 1;
+        }
+        set
+    }
+    /// All but this field.
+    pub const fn without(self, field: Field) -> Self {
+        Self(self.0 & !(1 << (field as u8)))
+    }
     /// Adds a field.
     pub const fn insert(&mut self, field: Field) {
         self.0 |= 1 << (field as u8);
@@ -590,7 +604,7 @@ impl Batch {
     ///
     /// # Panics
     /// When a row is out of range.
-    pub fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize> + Clone) {
         let before = self.len;
         for (&field, values) in &other.fields {
             self.fields

@@ -9,6 +9,7 @@ pub mod columns;
 pub mod cpu;
 pub mod error;
 pub mod formats;
+pub mod games;
 pub mod input;
 pub mod kernels;
 pub mod one_line;

@@ -60,8 +60,8 @@ fn answer(results: &GroupResults, lane: usize) -> Truth {
             legal.moves,
             legal.captures,
             legal.promotions,
-            legal.castles.into(),
-            legal.en_passants.into(),
+            legal.castles,
+            legal.en_passants,
         ],
         checkers: results.checkers[lane],
         pinned: results.pinned[lane],
@@ -126,7 +126,6 @@ fn check(positions: &[Position]) {
 
 /// Each question asked alone has the same answer.
 fn one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
-    let nothing = Questions::NONE;
     let questions = [
         Questions::MOVES,
         Questions::KINDS,

@@ -763,14 +763,14 @@ fn every_guard_finds_its_damage() {
 struct Lines;
 
 impl Job for Lines {
-    type Output = Vec<String>;
+    type Part = Vec<String>;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()
     }
-    fn tile(&self, output: &mut Vec<String>, tile: Tile<'_>) {
+    fn tile(&self, output: &mut Vec<String>, tile: &Tile<'_>) {
         let rows: Vec<u32> = tile.rows().map(|row| row as u32).collect();
         output.extend(lines(&tile.batch.select(&rows)));
     }
@@ -793,7 +793,7 @@ fn read(
         map: mapped,
         ..Access::default()
     };
-    options.from = Some(Format::Boards);
+    options.from = Some(Format::BOARDS);
     options.decode.fields = Fields::ALL;
     options.past_damage = true;
     if small {
@@ -846,7 +846,7 @@ fn anything_may_be_forged() {
         }
         let bytes = sealed(forged);
         let chunk = Chunk {
-            torn: false,
+            truncated: false,
             file: Arc::clone(&arc),
             bytes: bytes.clone().into(),
             offset: 0,
@@ -855,7 +855,7 @@ fn anything_may_be_forged() {
             fields: Fields::ALL,
             ..DecodeOptions::default()
         };
-        let decoded = Format::Boards.decode(&chunk, &options);
+        let decoded = Format::BOARDS.decode(&chunk, &options);
         let rows: usize = decoded.batches.iter().map(Batch::len).sum();
         assert!(
             36 * rows <= bytes.len(),

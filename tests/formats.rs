@@ -42,14 +42,14 @@ impl Analyzer for Judge {
 pub(crate) struct Collect;
 
 impl Job for Collect {
-    type Output = Batch;
+    type Part = Batch;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
     fn begin(&self) -> Batch {
         Batch::new()
     }
-    fn tile(&self, output: &mut Batch, tile: Tile<'_>) {
+    fn tile(&self, output: &mut Batch, tile: &Tile<'_>) {
         output.extend_from(tile.batch, tile.rows());
     }
 }
@@ -139,7 +139,7 @@ fn lines_of_all_kinds_are_read_in_order() {
             );
         }
     }
-    assert_eq!(Format::of_name(&path), Some(Format::Epd));
+    assert_eq!(Format::of_name(&path), Some(Format::EPD));
     assert_eq!(Field::Operations.name(), "operations");
 }
 
@@ -404,7 +404,7 @@ proptest::proptest! {
                 rest = &rest[len..];
             }
             let chunk = Chunk {
-                torn: false,
+                truncated: false,
                 file: Path::new("x").into(),
                 bytes: bytes.clone().into(),
                 offset: 0,

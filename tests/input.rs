@@ -364,8 +364,8 @@ fn names_that_are_not_utf_8_keep_their_format() {
     use lanefish::formats::Format;
     use std::os::unix::ffi::OsStrExt;
     let name = |bytes: &[u8]| Format::of_name(Path::new(std::ffi::OsStr::from_bytes(bytes)));
-    assert_eq!(name(b"caf\xE9.epd"), Some(Format::Epd));
-    assert_eq!(name(b"caf\xE9.PGN.ZST"), Some(Format::Pgn));
+    assert_eq!(name(b"caf\xE9.epd"), Some(Format::EPD));
+    assert_eq!(name(b"caf\xE9.PGN.ZST"), Some(Format::PGN));
     assert_eq!(name(b"caf\xE9.e\xE9d"), None);
     assert_eq!(name(b"epd"), None);
     assert_eq!(name(b"x.gz"), None);

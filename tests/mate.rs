@@ -54,7 +54,7 @@ fn from_games_through_boards_and_back() {
     }
 
     let mut stats = Stats::new();
-    stats.add_fields(&batch, 0..5);
+    stats.add_fields(&batch, 0, &[0b1_1111]);
     // The mated side is to move: Black has mated, and is about to.
     assert_eq!(stats.mates(), Mates { white: 0, black: 2 });
     let scores = stats.scores().unwrap();
@@ -79,7 +79,7 @@ fn mates_on_the_board_count_for_who_has_mated() {
     }
     batch.fields.insert(Field::Mate, Values::I16(mates));
     let mut stats = Stats::new();
-    stats.add_fields(&batch, 0..3);
+    stats.add_fields(&batch, 0, &[0b111]);
     assert_eq!(stats.mates(), Mates { white: 2, black: 1 });
     assert_eq!(stats.scores(), None);
 }

@@ -5,7 +5,8 @@ use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
 use lanefish::batch::{Batch, Field};
 use lanefish::chess::Position;
-use lanefish::formats::pgn::{Selection, boundary};
+use lanefish::formats::pgn::boundary;
+use lanefish::games::Selection;
 use lanefish::pipeline::Summary;
 use std::io::Read;
 use std::path::PathBuf;
@@ -901,7 +902,7 @@ fn games_of_broken_containers_are_accounted_for() {
                 .read_to_end(&mut left)
                 .unwrap_err();
             let (batch, summary) = read(std::slice::from_ref(&path), |options| {
-                options.from = Some(lanefish::formats::Format::Pgn);
+                options.from = Some(lanefish::formats::Format::PGN);
                 options.chunk_size = 100_000;
                 options.threads = 2;
             });
@@ -927,7 +928,7 @@ fn read_damaged(text: &[u8]) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.from = Some(lanefish::formats::Format::Pgn);
+        options.from = Some(lanefish::formats::Format::PGN);
     })
 }
 
@@ -1106,7 +1107,7 @@ fn evaluations_in_any_order_and_shape() {
     let path = directory.path().join("evals.jsonl");
     std::fs::write(&path, text).unwrap();
     let (batch, summary) = read(&[path], |options| {
-        options.from = Some(lanefish::formats::Format::Evals);
+        options.from = Some(lanefish::formats::Format::EVALS);
     });
     assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
     assert!(batch.values(Field::Score).is_none());

@@ -4,7 +4,7 @@ use crate::formats::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
 use lanefish::batch::{Batch, Field};
-use lanefish::formats::pgn::{Date, Selection, Speed};
+use lanefish::games::{Date, Selection, Speed};
 use lanefish::pipeline::Summary;
 use std::io::Write;
 use std::process::Stdio;
@@ -172,7 +172,7 @@ fn opening_codes_from_the_first_to_the_last_included() {
         "B19-B10", "C-B", "B2-B19", "B1-A", "B10-", "-B10", "F00", "B100", "B1x",
     ] {
         assert!(
-            range.parse::<lanefish::formats::pgn::EcoRange>().is_err(),
+            range.parse::<lanefish::games::EcoRange>().is_err(),
             "{range}"
         );
     }
@@ -463,7 +463,10 @@ fn the_last_of_doubled_tags_counts_everywhere() {
     );
     assert_eq!(batch.values(Field::WhiteElo).unwrap().number(0), Some(2600));
     assert_eq!(batch.values(Field::Result).unwrap().number(0), Some(2));
-    assert_eq!(summary.games_with_doubled_tags, 1);
+    assert_eq!(
+        summary.remarks.count(&lanefish::formats::pgn::DOUBLED_TAG),
+        1
+    );
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");

@@ -3,8 +3,9 @@
 
 use crate::support::Random;
 use lanefish::batch::{Field, Fields};
-use lanefish::formats::pgn::{Selection, boundary};
+use lanefish::formats::pgn::boundary;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format};
+use lanefish::games::Selection;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,9 +22,9 @@ fn decode_with(text: &[u8], options: &DecodeOptions) -> Decoded {
         file: Arc::from(Path::new("games.pgn")),
         bytes: text.to_vec().into(),
         offset: 0,
-        torn: false,
+        truncated: false,
     };
-    Format::Pgn.decode(&chunk, options)
+    Format::PGN.decode(&chunk, options)
 }
 
 fn decode(text: &[u8]) -> Decoded {
@@ -339,7 +340,10 @@ fn the_last_game_may_be_open() {
         ("[Event \"x\"]\n\n1. e4 *\n\n1. d4 d5", true),
         ("", false),
     ] {
-        assert_eq!(decode(text.as_bytes()).last_game_open, open, "{text}");
+        let mut watch = Format::PGN.watch().unwrap();
+        watch.chunk(decode(text.as_bytes()).evidence, 0);
+        let (_, note) = watch.end(text.len() as u64);
+        assert_eq!(note.is_some(), open, "{text}");
     }
 }
 

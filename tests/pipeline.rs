@@ -254,7 +254,7 @@ fn behind_the_limit_no_game_counts() {
         "x.pgn",
         [game, &other].concat().repeat(4000),
     );
-    let chosen = lanefish::formats::pgn::Selection {
+    let chosen = lanefish::games::Selection {
         min_elo: Some(2000),
         ..Default::default()
     };
@@ -312,10 +312,10 @@ fn decoded(format: Format, chunks: &[&[u8]], max_record: usize) -> Vec<String> {
             file: Path::new("x").into(),
             bytes: bytes.to_vec().into(),
             offset,
-            torn: false,
+            truncated: false,
         };
         let mut decoded = format.decode(&chunk, &options);
-        decoded.settle(&mut totals, &chunk);
+        decoded.number(&mut totals, &chunk);
         offset += bytes.len() as u64;
         for batch in &decoded.batches {
             let lines = lines(batch);
@@ -351,7 +351,7 @@ fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
         }
         let bytes = text.as_bytes();
         let max_record = [1 << 24, 60][usize::from(random.below(4) == 0)];
-        let whole = decoded(Format::Epd, &[bytes], max_record);
+        let whole = decoded(Format::EPD, &[bytes], max_record);
         // Pieces as a pipe gives them; what is cut off is decoded, the rest waits.
         let (mut chunks, mut from, mut seen) = (Vec::new(), 0, 0);
         while seen < bytes.len() {
@@ -361,7 +361,7 @@ fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
                 _ => 1 + random.below(100_000),
             };
             seen = bytes.len().min(seen + step as usize);
-            if let Some(len) = Format::Epd.cut(&bytes[from..seen], max_record) {
+            if let Some(len) = Format::EPD.cut(&bytes[from..seen], max_record) {
                 assert!(len > 0 && len <= seen - from);
                 chunks.push(&bytes[from..from + len]);
                 from += len;
@@ -369,7 +369,7 @@ fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
         }
         chunks.push(&bytes[from..]);
         assert_eq!(
-            decoded(Format::Epd, &chunks, max_record),
+            decoded(Format::EPD, &chunks, max_record),
             whole,
             "round {round}: {text:?}"
         );
@@ -381,7 +381,7 @@ fn a_perft_list_is_read_the_same_as_any_format_of_lines() {
     let block = "id x\nepd rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nperft 1 20\nperft 2 400\n\n";
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "x.txt", block.repeat(2000));
-    for format in [Format::Fen, Format::Epd, Format::Perft] {
+    for format in [Format::FEN, Format::EPD, Format::PERFT] {
         let (found, summary) = outcome(&path, |options| options.from = Some(format));
         assert_eq!((found.len(), summary.rejected), (2000, 0), "{format}");
         assert!(

@@ -55,9 +55,9 @@ pub fn measure_decode(
 
     let mut contest = Contest::new(options);
     for (format, chunk, boards) in [
-        (Format::Fen, &fen, &boards),
-        (Format::Pgn, &pgn, &played),
-        (Format::Boards, &file, &boards),
+        (Format::FEN, &fen, &boards),
+        (Format::PGN, &pgn, &played),
+        (Format::BOARDS, &file, &boards),
     ] {
         let row = row(format.name(), chunk.bytes.len(), boards.len());
         contest.add(row, || Some(reading(format, chunk, boards)));
@@ -159,7 +159,7 @@ fn chunk(bytes: Vec<u8>) -> Chunk {
         file: Arc::from(Path::new("bench")),
         bytes: bytes.into(),
         offset: 0,
-        torn: false,
+        truncated: false,
     }
 }
 

@@ -65,14 +65,14 @@ struct Format<'a> {
 }
 
 impl Job for Format<'_> {
-    type Output = Vec<u8>;
+    type Part = Vec<u8>;
     fn asks(&self) -> Questions {
         self.columns.asks()
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()
     }
-    fn tile(&self, text: &mut Vec<u8>, tile: Tile<'_>) {
+    fn tile(&self, text: &mut Vec<u8>, tile: &Tile<'_>) {
         for record in tile.rows() {
             let results = &tile.results[(record - tile.start) / Group::LEN];
             self.rows

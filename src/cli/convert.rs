@@ -32,14 +32,14 @@ struct Encode {
 }
 
 impl Job for Encode {
-    type Output = (Encoded, BTreeMap<Field, u64>);
+    type Part = (Encoded, BTreeMap<Field, u64>);
     fn asks(&self) -> Questions {
         Questions::NONE
     }
-    fn begin(&self) -> Self::Output {
+    fn begin(&self) -> Self::Part {
         (Encoded::new(self.format), BTreeMap::new())
     }
-    fn tile(&self, (encoded, lost): &mut Self::Output, tile: Tile<'_>) {
+    fn tile(&self, (encoded, lost): &mut Self::Part, tile: &Tile<'_>) {
         encoded.add(tile.batch, tile.rows());
         for (&field, values) in &tile.batch.fields {
             if !RecordOutput::holds(self.format, field) {

@@ -5,7 +5,7 @@ use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use lanefish::answers::Questions;
-use lanefish::formats::pgn::GameRow;
+use lanefish::games::GameRow;
 use lanefish::one_line;
 use lanefish::pipeline::{Job, Tile};
 use serde_json::{Map, Value, json};
@@ -57,15 +57,15 @@ struct Format {
 }
 
 impl Job for Format {
-    type Output = Vec<Vec<u8>>;
+    type Part = Vec<Vec<u8>>;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
-    fn begin(&self) -> Self::Output {
+    fn begin(&self) -> Self::Part {
         Vec::new()
     }
-    fn tile(&self, _: &mut Self::Output, _: Tile<'_>) {}
-    fn games(&self, rows: &mut Self::Output, games: &[GameRow]) {
+    fn tile(&self, _: &mut Self::Part, _: &Tile<'_>) {}
+    fn games(&self, rows: &mut Self::Part, games: &[GameRow]) {
         rows.extend(games.iter().map(|game| match self.rows {
             Rows::Csv => csv_row(game),
             Rows::Jsonl => json_row(game),

@@ -43,7 +43,7 @@ const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to.as_deref(), &self.output, Some(Format::Fen))?;
+        let format = format_of(self.to.as_deref(), &self.output, Some(Format::FEN))?;
         let output = session.open_output(self.output.output.as_deref(), &[])?;
         let mut output = RecordOutput::new(format, output)?;
         let interrupt = interrupt::flag();

@@ -173,7 +173,7 @@ impl InfoArgs {
             ),
             ("bytes".to_owned(), json!(bytes)),
         ]);
-        if format == Format::Boards && compression.is_none() {
+        if format == Format::BOARDS && compression.is_none() {
             let boards = BoardsFile::open_with(&path, session.access())?;
             let (major, minor) = boards.version();
             let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();

@@ -9,10 +9,9 @@ use lanefish::batch::{Batch, Field, Fields};
 use lanefish::formats::Format;
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::output::AtomicFile;
-use lanefish::output::text::{holds, write_line};
+use lanefish::output::text::write_line;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Standard output or a file.
@@ -189,16 +188,16 @@ pub(crate) enum Encoded {
 
 impl Encoded {
     pub(crate) fn new(format: Format) -> Self {
-        match format {
-            Format::Boards => Self::Boards(Batch::new()),
-            _ => Self::Lines {
+        match format == Format::BOARDS {
+            true => Self::Boards(Batch::new()),
+            false => Self::Lines {
                 format,
                 text: Vec::new(),
             },
         }
     }
 
-    pub(crate) fn add(&mut self, batch: &Batch, rows: Range<usize>) {
+    pub(crate) fn add(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) {
         match self {
             Self::Lines { format, text } => {
                 rows.for_each(|row| write_line(*format, batch, row, text));
@@ -211,7 +210,7 @@ impl Encoded {
 impl RecordOutput {
     /// Begins an output.
     pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
-        if format != Format::Boards {
+        if format != Format::BOARDS {
             return Ok(Self::Lines(output));
         }
         if matches!(output, Output::Stdout(_)) && io::stdout().is_terminal() {
@@ -228,7 +227,10 @@ impl RecordOutput {
 
     /// Whether this field has a place in the format.
     pub(crate) fn holds(format: Format, field: Field) -> bool {
-        holds(format).is_none_or(|fields| fields.contains(field))
+        format
+            .about()
+            .writes
+            .is_some_and(|fields| fields.contains(field))
     }
 
     pub(crate) fn put(&mut self, encoded: &Encoded) -> Result<(), Error> {

@@ -198,14 +198,14 @@ struct Case {
 struct Cases;
 
 impl Job for Cases {
-    type Output = Vec<Case>;
+    type Part = Vec<Case>;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
     fn begin(&self) -> Vec<Case> {
         Vec::new()
     }
-    fn tile(&self, cases: &mut Vec<Case>, tile: Tile<'_>) {
+    fn tile(&self, cases: &mut Vec<Case>, tile: &Tile<'_>) {
         cases.extend(tile.rows().filter_map(|row| case(tile.batch, row)));
     }
 }

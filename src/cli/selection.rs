@@ -1,7 +1,7 @@
 //! Which games, and which of their positions: options of every command that reads PGN.
 
 use clap::{Args, ValueEnum};
-use lanefish::formats::pgn::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
+use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
 use std::sync::Arc;
 
 /// Options for inputs that are games; others are not touched by them.

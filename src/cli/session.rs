@@ -62,12 +62,12 @@ pub(crate) struct Timed {
 pub(crate) struct Nothing;
 
 impl Job for Nothing {
-    type Output = ();
+    type Part = ();
     fn asks(&self) -> Questions {
         Questions::NONE
     }
     fn begin(&self) {}
-    fn tile(&self, (): &mut (), _: Tile<'_>) {}
+    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
 /// The analyzer that was asked for.
@@ -212,7 +212,7 @@ impl<'a> Session<'a> {
         reading: &Reading,
         run: Run,
         job: &J,
-        sink: impl FnMut(J::Output) -> Result<(), Error>,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
         if !self.compared.get() {
@@ -345,29 +345,19 @@ impl<'a> Session<'a> {
                 self.note(format_args!("  and {} more", grouped(more)));
             }
         }
-        if self.verbose() && summary.dropped_en_passants > 0 {
-            self.note(format_args!(
-                "{} en passant squares dropped, because no en passant capture is legal",
-                grouped(summary.dropped_en_passants)
-            ));
+        for (remark, times) in summary.remarks.iter() {
+            if self.verbose() || !remark.is_detail {
+                self.note(format_args!(
+                    "{} {}",
+                    counted(times, remark.what),
+                    remark.how
+                ));
+            }
         }
-        if summary.dropped_castling > 0 {
-            self.note(format_args!(
-                "{} of FEN tags dropped, because the king or the rook is elsewhere",
-                counted(summary.dropped_castling, "castling right")
-            ));
-        }
-        if self.verbose() && summary.games_with_doubled_tags > 0 {
-            self.note(format_args!(
-                "{} with a tag given more than once; its last value is used",
-                counted(summary.games_with_doubled_tags, "game")
-            ));
-        }
-        for file in summary.files.iter().filter(|file| file.last_game_open) {
-            self.note(format_args!(
-                "{}: the last game has no result; the file may have been cut off",
-                file.path.display()
-            ));
+        for file in &summary.files {
+            if let Some(note) = file.note {
+                self.note(format_args!("{}: {note}", file.path.display()));
+            }
         }
         for (option, left_out) in &summary.left_out {
             let unknown = match left_out.unknown {

@@ -53,14 +53,14 @@ enum Attacks {
 struct Take;
 
 impl Job for Take {
-    type Output = Vec<(u64, Position)>;
+    type Part = Vec<(u64, Position)>;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
-    fn begin(&self) -> Self::Output {
+    fn begin(&self) -> Self::Part {
         Vec::new()
     }
-    fn tile(&self, positions: &mut Self::Output, tile: Tile<'_>) {
+    fn tile(&self, positions: &mut Self::Part, tile: &Tile<'_>) {
         positions.extend(
             tile.rows()
                 .filter_map(|row| Some((tile.batch.index(row), tile.batch.position(row).ok()?))),

@@ -40,7 +40,7 @@ struct Gather<'a> {
 }
 
 impl Job for Gather<'_> {
-    type Output = Stats;
+    type Part = Stats;
     fn asks(&self) -> Questions {
         Stats::ASKS
     }
@@ -48,9 +48,9 @@ impl Job for Gather<'_> {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.pop().unwrap_or_default()
     }
-    fn tile(&self, stats: &mut Stats, tile: Tile<'_>) {
-        stats.add_tile(self.analyzer, tile.groups, tile.len, tile.results);
-        stats.add_fields(tile.batch, tile.rows());
+    fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
+        stats.add_tile(self.analyzer, tile.groups, tile.results, tile.mask);
+        stats.add_fields(tile.batch, tile.start, tile.mask);
     }
 }
 

@@ -10,14 +10,45 @@
 //! reader walks over the JSON and stops at the few values that count.
 
 use super::lines::{self, BadLine, Record};
-use super::{Chunk, DecodeOptions, Decoded, pgn};
-use crate::batch::{Field, MOST_CENTIPAWNS};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn, text};
+use crate::batch::{Field, Fields, MOST_CENTIPAWNS};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use memchr::memchr2;
 
+/// Lichess evaluations.
+#[derive(Clone, Copy, Debug)]
+pub struct Evals;
+
+impl Codec for Evals {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "evals",
+            title: "Lichess evaluations (JSON lines)",
+            extensions: &[],
+            is_text: true,
+            has_games: false,
+            carries: Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]),
+            writes: None,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        match sniff(head) {
+            true => Likeness::Certain,
+            false => Likeness::No,
+        }
+    }
+    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
+        text::cut_lines(bytes)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+}
+
 /// Whether a text begins like evaluations.
-pub(super) fn sniff(head: &[u8]) -> bool {
+fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let mut json = Json {
         rest: head.trim_ascii_start(),
@@ -26,7 +57,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Decodes a run of lines.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     lines::decode(chunk, options, |line| Some(read(line, options)))
 }
 

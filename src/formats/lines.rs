@@ -1,6 +1,7 @@
 //! What formats with a record a line share: the walk over the lines, and columns that are filled as far as
 //! anything is in them.
 
+use super::text::DROPPED_EN_PASSANT;
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::batch::{Batch, Field, Values};
 use crate::block::Packed;
@@ -99,7 +100,9 @@ pub(super) fn decode(
                 batch.origins.push(start as u32);
                 ordinals.push(decoded.records as u32);
                 decoded.records += 1;
-                decoded.dropped_en_passants += u64::from(record.dropped_en_passant);
+                decoded
+                    .remarks
+                    .add(&DROPPED_EN_PASSANT, record.dropped_en_passant.into());
                 for (&field, values) in &mut columns {
                     add(&record, field, values);
                 }

@@ -1,13 +1,14 @@
 //! Formats: bytes to records.
 //!
-//! A format says two things: how to cut a run of bytes into chunks that decode alone ([`Format::cut`]), and
-//! how to decode a chunk ([`Format::decode`]). The cutting is done by one thread and has to be quick; the
-//! decoding is done by all threads, and so a chunk knows nothing of what came before it. Numbers of lines,
-//! games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all inputs
-//! when the chunks before are known.
+//! A format is a value that implements [`Codec`]; [`Format`] is the handle to it, and [`Format::ALL`] the one
+//! list. A codec says two things above all: how to cut a run of bytes into chunks that decode alone
+//! ([`Codec::cut`]), and how to decode a chunk ([`Codec::decode`]). The cutting is done by one thread and has to
+//! be quick; the decoding is done by all threads, and so a chunk knows nothing of what came before it. Numbers
+//! of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
+//! inputs when the chunks before are known. What is true of a file only as a whole is for a [`Watch`], which
+//! sees the chunks in order.
 //!
-//! To add a format: a file here with its two functions, a variant of [`Format`], and its test in
-//! [`detect`].
+//! To add a format: a file here with a type that implements [`Codec`], and a line in the list below.
 
 pub mod boards;
 pub mod evals;
@@ -19,6 +20,7 @@ pub mod text;
 use crate::batch::{Batch, Field, Fields, Values};
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
+use crate::games::{GameRow, LeftOutBy, Selection};
 use crate::input::{Access, Bytes, Compression, Input};
 use memchr::{memchr, memchr_iter};
 use std::fmt;
@@ -28,56 +30,159 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// A format of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// A position a line, six fields.
-    Fen,
-    /// A position a line, four fields and operations.
-    Epd,
+/// What is known of a format before anything is read.
+#[derive(Debug)]
+pub struct About {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// Extensions of file names, in lower case; the first is the usual one.
+    pub extensions: &'static [&'static str],
+    /// Whether records are text; those of other formats know their lengths.
+    pub is_text: bool,
+    /// Whether it has games, of which records are positions.
+    pub has_games: bool,
+    /// What its records may carry besides the position.
+    pub carries: Fields,
+    /// What records may carry when they are written; `None` where the format cannot be written.
+    pub writes: Option<Fields>,
+}
+
+/// How much the first bytes of an input look like a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// Not at all.
+    No,
+    /// It can be read as this format, if the name of the file says so.
+    Possible,
+    /// It is this format, unless the name says another that is possible.
+    Certain,
+}
+
+/// What a format does.
+pub trait Codec: fmt::Debug + Sync {
+    /// What is known of it.
+    fn about(&self) -> &'static About;
+
+    /// How much the first bytes of an input look like it.
+    fn likeness(&self, head: &[u8]) -> Likeness;
+
+    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
+    /// after; `None` where there is no such place yet. Never zero. What comes after decodes without knowing
+    /// the run: cutting and decoding agree on what belongs together. `max_record` is
+    /// [`DecodeOptions::max_record`].
+    fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize>;
+
+    /// Decodes a chunk.
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
+
+    /// Where behind a record that is too long the next one begins, at `from` or later; `None` where that
+    /// is not known yet. `at_end` says that the input ends with these bytes.
+    fn resume(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
+        let at = memchr(b'\n', bytes.get(from..)?)?;
+        Some(from + at + 1)
+    }
+
+    /// How much of what is left before a broken end can be decoded.
+    fn before_broken_end(&self, bytes: &[u8], max_record: usize) -> usize {
+        self.cut(bytes, max_record).unwrap_or(0)
+    }
+
+    /// The record whose [`Batch::origins`] says that it begins at this place of a chunk, as it stands there,
+    /// and its line in the chunk (counted from 1); `None` where records are not text.
+    fn raw<'a>(&self, chunk: &'a [u8], origin: usize) -> Option<(&'a [u8], u64)> {
+        Some(text::line_at(chunk, origin))
+    }
+
+    /// Follows the chunks of a file, where something is true only of the file as a whole.
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        None
+    }
+}
+
+/// Follows the chunks of a file in order, and knows what is true of the file as a whole.
+pub trait Watch: Send {
+    /// Looks at the next chunk, which begins at this byte; returns what is wrong. What it needs to see, its
+    /// format put into [`Decoded::evidence`].
+    fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
+    /// The file ends at this byte; returns what is wrong, and what its user should know.
+    fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>);
+}
+
+/// What a chunk says of its file as a whole: understood by the [`Watch`] of the same format only.
+pub type Evidence = Box<dyn std::any::Any + Send>;
+
+/// The handle to a format.
+///
+/// ```
+/// use lanefish::formats::Format;
+/// let format: Format = "epd".parse().unwrap();
+/// assert_eq!(format, Format::EPD);
+/// assert_eq!(format.about().extensions, ["epd"]);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Format(&'static dyn Codec);
+
+macro_rules! formats {
+    ($($(#[$doc:meta])* $name:ident = $codec:expr;)*) => {
+        impl Format {
+            $($(#[$doc])* pub const $name: Self = Self(&$codec);)*
+            /// All formats.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+formats! {
+    /// A position per line, six fields.
+    FEN = text::Fen;
+    /// A position per line, four fields and operations.
+    EPD = text::Epd;
     /// Positions with perft counts: `;D1 20 ;D2 400` in the line, or blocks of `id`, `epd`, `perft` lines.
-    Perft,
+    PERFT = text::Perft;
     /// The packed format: see [`boards`].
-    Boards,
+    BOARDS = boards::Boards;
     /// Games: see [`pgn`].
-    Pgn,
+    PGN = pgn::Pgn;
     /// Lichess puzzles: see [`puzzles`].
-    Puzzles,
+    PUZZLES = puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
-    Evals,
+    EVALS = evals::Evals;
+}
+
+impl std::ops::Deref for Format {
+    type Target = dyn Codec;
+    fn deref(&self) -> &(dyn Codec + 'static) {
+        self.0
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Format {
-    /// All formats.
-    pub const ALL: [Self; 7] = [
-        Self::Fen,
-        Self::Epd,
-        Self::Perft,
-        Self::Boards,
-        Self::Pgn,
-        Self::Puzzles,
-        Self::Evals,
-    ];
-
     /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fen => "fen",
-            Self::Epd => "epd",
-            Self::Perft => "perft",
-            Self::Boards => "boards",
-            Self::Pgn => "pgn",
-            Self::Puzzles => "puzzles",
-            Self::Evals => "evals",
-        }
+    pub fn name(self) -> &'static str {
+        self.about().name
     }
 
     /// The format that a file of this name would have: by its last extension, that of a compression aside.
     ///
     /// ```
     /// use lanefish::formats::Format;
-    /// assert_eq!(Format::of_name("book.epd.zst".as_ref()), Some(Format::Epd));
+    /// assert_eq!(Format::of_name("book.epd.zst".as_ref()), Some(Format::EPD));
     /// ```
     pub fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.as_encoded_bytes();
@@ -90,51 +195,9 @@ impl Format {
         }
         // Without a dot before it, it is a name and no extension.
         parts.next()?;
-        match last.to_ascii_lowercase().as_str() {
-            "fen" | "fens" | "sfens" => Some(Self::Fen),
-            "epd" => Some(Self::Epd),
-            "perft" => Some(Self::Perft),
-            "boards" => Some(Self::Boards),
-            "pgn" => Some(Self::Pgn),
-            _ => None,
-        }
-    }
-
-    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
-    /// after; `None` where there is no such place yet. Never zero. What comes after decodes without knowing
-    /// the run: cutting and decoding agree on what belongs together. `max_record` is
-    /// [`DecodeOptions::max_record`].
-    pub fn cut(self, bytes: &[u8], max_record: usize) -> Option<usize> {
-        match self {
-            Self::Puzzles | Self::Evals => text::cut_lines(bytes),
-            Self::Fen | Self::Epd | Self::Perft => text::cut(bytes, max_record),
-            Self::Boards => boards::cut(bytes),
-            Self::Pgn => pgn::cut(bytes),
-        }
-    }
-
-    /// Decodes a chunk.
-    pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        match self {
-            Self::Fen | Self::Epd | Self::Perft => text::decode(chunk, options),
-            Self::Boards => boards::decode(chunk, options),
-            Self::Pgn => pgn::decode(chunk, options),
-            Self::Puzzles => puzzles::decode(chunk, options),
-            Self::Evals => evals::decode(chunk, options),
-        }
-    }
-
-    /// Where behind a record that is too long the next one begins, at `from` or later; `None` where that
-    /// cannot be told yet. `at_end` says that the input ends with these bytes.
-    pub(crate) fn resume(self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
-        match self {
-            Self::Fen | Self::Epd | Self::Perft | Self::Puzzles | Self::Evals => {
-                let at = memchr(b'\n', bytes.get(from..)?)?;
-                Some(from + at + 1)
-            }
-            Self::Boards => None,
-            Self::Pgn => pgn::resume(bytes, from, at_end),
-        }
+        let last = last.to_ascii_lowercase();
+        let is_last = |format: &Self| format.about().extensions.contains(&last.as_str());
+        Self::ALL.iter().copied().find(is_last)
     }
 
     /// What stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
@@ -145,7 +208,7 @@ impl Format {
         feeds: u64,
         options: &DecodeOptions,
     ) -> Decoded {
-        let games = self == Self::Pgn;
+        let games = self.about().has_games;
         let blanks = match games {
             true => chunk.bytes.len() - chunk.bytes.trim_ascii_start().len(),
             false => 0,
@@ -161,29 +224,6 @@ impl Format {
             lines: feeds,
             games: u64::from(games),
             ..Decoded::default()
-        }
-    }
-
-    /// How much of what is left before a broken end can be decoded.
-    pub fn salvage(self, bytes: &[u8], max_record: usize) -> usize {
-        match self {
-            Self::Fen | Self::Epd | Self::Perft | Self::Puzzles | Self::Evals => {
-                self.cut(bytes, max_record).unwrap_or(0)
-            }
-            Self::Boards => 0,
-            // A game that is not whole is still to be told of.
-            Self::Pgn => bytes.len(),
-        }
-    }
-
-    /// The record whose [`Batch::origins`] says that it begins at this place of a chunk, as it stands there,
-    /// and its line in the chunk (counted from 1); `None` where records are not text.
-    pub fn raw(self, chunk: &[u8], origin: usize) -> Option<(&[u8], u64)> {
-        match self {
-            Self::Fen | Self::Epd | Self::Perft | Self::Pgn | Self::Puzzles | Self::Evals => {
-                Some(text::line_at(chunk, origin))
-            }
-            Self::Boards => None,
         }
     }
 }
@@ -208,30 +248,6 @@ pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Re
     }
 }
 
-/// What is true of a file only as a whole, looked at chunk after chunk.
-#[derive(Debug, Default)]
-pub(crate) struct FileCheck(Option<boards::Sequence>);
-
-impl FileCheck {
-    pub(crate) fn new(format: Format) -> Self {
-        Self((format == Format::Boards).then(boards::Sequence::default))
-    }
-    /// Looks at the next chunk, which begins at this byte; gives what is wrong.
-    pub(crate) fn chunk(&mut self, decoded: &Decoded, offset: u64) -> Vec<Damage> {
-        match &mut self.0 {
-            Some(sequence) => sequence.accept(&decoded.sections, offset),
-            None => Vec::new(),
-        }
-    }
-    /// The file ends at this byte; gives what is wrong.
-    pub(crate) fn end(&mut self, len: u64) -> Vec<Damage> {
-        match &mut self.0 {
-            Some(sequence) => sequence.end(len),
-            None => Vec::new(),
-        }
-    }
-}
-
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -240,16 +256,22 @@ impl fmt::Display for Format {
 
 /// A name that no format has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{name}`: expected one of {known}", known = Format::ALL.map(Format::name).join(", "))]
+#[error("unknown format `{name}`: expected one of {known}", known = known_names())]
 pub struct UnknownFormat {
     name: String,
+}
+
+fn known_names() -> String {
+    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    names.join(", ")
 }
 
 impl FromStr for Format {
     type Err = UnknownFormat;
     fn from_str(name: &str) -> Result<Self, UnknownFormat> {
         Self::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|format| format.name() == name)
             .ok_or_else(|| UnknownFormat {
                 name: name.to_owned(),
@@ -268,7 +290,7 @@ pub struct DecodeOptions {
     /// What is wanted besides positions; the rest need not be decoded.
     pub fields: Fields,
     /// Which games and which of their positions are taken; all by default.
-    pub games: Option<Arc<pgn::Selection>>,
+    pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are wanted.
     pub game_rows: bool,
     /// Read only what the PGN standard allows, without the liberties of real files.
@@ -304,11 +326,11 @@ pub struct Chunk {
     /// Where they begin in the decompressed input.
     pub offset: u64,
     /// Whether the input breaks off after them, so that the last record may not be whole.
-    pub torn: bool,
+    pub truncated: bool,
 }
 
 /// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
-/// the chunk until [`Decoded::settle`].
+/// the chunk until [`Decoded::number`].
 #[derive(Debug, Default)]
 pub struct Decoded {
     /// The records that could be decoded, in order.
@@ -324,20 +346,63 @@ pub struct Decoded {
     /// Number of games that begin here. Where it is not zero, [`Field::Game`] columns and rejects are
     /// numbered from the chunk's first game.
     pub games: u64,
-    /// En passant squares that were written and dropped.
-    pub dropped_en_passants: u64,
-    /// Castling rights of `FEN` tags that were dropped, because the king or the rook is elsewhere.
-    pub dropped_castling: u64,
-    /// Games in which some tag stands several times.
-    pub games_with_doubled_tags: u64,
+    /// What the reader did that its user may want to know.
+    pub remarks: Remarks,
     /// Games and positions that were not selected.
-    pub left_out: pgn::LeftOutBy,
-    /// Whether the last game reaches to the end of the chunk without a result token, not even `*`.
-    pub last_game_open: bool,
+    pub left_out: LeftOutBy,
     /// What is known of each game, where it is wanted.
-    pub game_rows: Vec<pgn::GameRow>,
-    /// What a boards file's chunk says about the file as a whole.
-    pub(crate) sections: Vec<boards::Section>,
+    pub game_rows: Vec<GameRow>,
+    /// For the [`Watch`] of the format.
+    pub evidence: Option<Evidence>,
+}
+
+/// Something that a reader does to what it reads, and its user may want to know: declared by the format.
+#[derive(Debug)]
+pub struct Remark {
+    /// What it is done to, in the singular.
+    pub what: &'static str,
+    /// The rest of the sentence.
+    pub how: &'static str,
+    /// Only of interest to who asks for details.
+    pub is_detail: bool,
+}
+
+/// How often each [`Remark`] applies.
+#[derive(Clone, Debug, Default)]
+pub struct Remarks(Vec<(&'static Remark, u64)>);
+
+impl Remarks {
+    /// Counts a remark some times more.
+    pub fn add(&mut self, remark: &'static Remark, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match self
+            .0
+            .iter_mut()
+            .find(|(known, _)| std::ptr::eq(*known, remark))
+        {
+            Some((_, count)) => *count += times,
+            None => self.0.push((remark, times)),
+        }
+    }
+    /// Adds those of another.
+    pub fn merge(&mut self, other: &Self) {
+        other
+            .iter()
+            .for_each(|(remark, times)| self.add(remark, times));
+    }
+    /// How often a remark applies.
+    pub fn count(&self, remark: &'static Remark) -> u64 {
+        let mut counts = self.iter();
+        counts
+            .find(|(known, _)| std::ptr::eq(*known, remark))
+            .map_or(0, |(_, count)| count)
+    }
+    /// All that apply.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
+        self.0.iter().copied()
+    }
 }
 
 /// What has been counted before a chunk.
@@ -354,7 +419,7 @@ pub struct Totals {
 impl Decoded {
     /// Turns the numbers that count from the start of the chunk into those over all inputs, and adds the
     /// chunk's own to the totals.
-    pub fn settle(&mut self, totals: &mut Totals, chunk: &Chunk) {
+    pub fn number(&mut self, totals: &mut Totals, chunk: &Chunk) {
         for batch in &mut self.batches {
             batch.first_index += totals.records;
             if self.games != 0
@@ -472,46 +537,30 @@ pub fn is_supported(path: &Path) -> bool {
 /// Finds the format of an input by its first bytes (`all`: there are no more) and its name.
 ///
 /// # Errors
-/// With what was seen, when neither tells.
+/// With what was seen, when neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     let named = Format::of_name(path);
-    if boards::is_boards(head) {
-        return Ok(Format::Boards);
+    // What a line of positions is called is a matter of taste, and taste is in the name.
+    if let Some(format) = named
+        && format.likeness(head) > Likeness::No
+    {
+        return Ok(format);
     }
-    if pgn::sniff(head) {
-        return Ok(Format::Pgn);
+    let mut formats = Format::ALL.iter().copied();
+    if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
+        return Ok(format);
     }
-    if evals::sniff(head) {
-        return Ok(Format::Evals);
-    }
-    if puzzles::sniff(head) {
-        return Ok(Format::Puzzles);
-    }
-    match text::sniff(head) {
-        // What a line of positions is called is a matter of taste, and taste is in the name.
-        Some(Format::Fen | Format::Epd) if named.is_some_and(Format::is_lines) => {
-            Ok(named.unwrap_or(Format::Epd))
-        }
+    match named {
         Some(format) => Ok(format),
-        None => match named {
-            Some(format) => Ok(format),
-            // Nothing at all is an empty list.
-            None if all && head.is_empty() => Ok(Format::Fen),
-            None => {
-                let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
-                let start: String = start.escape_debug().collect();
-                Err(format!(
-                    "neither its content (`{start}`) nor its name tells the format"
-                ))
-            }
-        },
-    }
-}
-
-impl Format {
-    /// Whether it is a text with a position a line.
-    const fn is_lines(self) -> bool {
-        matches!(self, Self::Fen | Self::Epd | Self::Perft)
+        // Nothing at all is an empty list.
+        None if all && head.is_empty() => Ok(Format::FEN),
+        None => {
+            let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
+            let start: String = start.escape_debug().collect();
+            Err(format!(
+                "neither its content (`{start}`) nor its name tells the format"
+            ))
+        }
     }
 }
 

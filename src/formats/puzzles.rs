@@ -10,14 +10,45 @@
 //! themes as the EPD operations `id`, `c0` and `c1`.
 
 use super::lines::{self, BadLine, Record};
-use super::{Chunk, DecodeOptions, Decoded};
-use crate::batch::Field;
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
+use crate::batch::{Field, Fields};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 
+/// Lichess puzzles.
+#[derive(Clone, Copy, Debug)]
+pub struct Puzzles;
+
+impl Codec for Puzzles {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "puzzles",
+            title: "Lichess puzzles (CSV)",
+            extensions: &[],
+            is_text: true,
+            has_games: false,
+            carries: Fields::of(&[Field::Move, Field::Opening, Field::Site, Field::Operations]),
+            writes: None,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        match sniff(head) {
+            true => Likeness::Certain,
+            false => Likeness::No,
+        }
+    }
+    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
+        text::cut_lines(bytes)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+}
+
 /// Whether a text begins like puzzles: with their header line, or with a line of them.
-pub(super) fn sniff(head: &[u8]) -> bool {
+fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut fields = first.split(|&byte| byte == b',');
@@ -41,7 +72,7 @@ fn is_moves(field: &[u8]) -> bool {
 }
 
 /// Decodes a run of lines.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     lines::decode(chunk, options, |line| {
         (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
     })

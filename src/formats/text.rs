@@ -8,10 +8,10 @@
 //! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, ..; it is one record, and its id and
 //! counts become the operations `id "NAME"; D1 20; D2 400;`.
 
-use super::{Chunk, DecodeOptions, Decoded, Format};
-use crate::batch::{Batch, Column, Field, Values};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, Remark};
+use crate::batch::{Batch, Column, Field, Fields, Values};
 use crate::block::Packed;
-use crate::chess::fen::{self, Fen, FenOptions};
+use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use memchr::{memchr, memchr_iter, memrchr};
@@ -20,6 +20,95 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// En passant squares that are dropped, whatever the format.
+pub static DROPPED_EN_PASSANT: Remark = Remark {
+    what: "en passant square",
+    how: "dropped, because no en passant capture is legal",
+    is_detail: true,
+};
+
+/// What operations there are.
+const OPERATIONS: Fields = Fields::of(&[Field::Operations]);
+
+macro_rules! format_of_lines {
+    ($(#[$doc:meta])* $name:ident, $kind:expr, $about:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Codec for $name {
+            fn about(&self) -> &'static About {
+                static ABOUT: About = $about;
+                &ABOUT
+            }
+            fn likeness(&self, head: &[u8]) -> Likeness {
+                match sniff(head) {
+                    Some(kind) if kind == $kind => Likeness::Certain,
+                    Some(Kind::Fen | Kind::Epd) => Likeness::Possible,
+                    _ => Likeness::No,
+                }
+            }
+            fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize> {
+                cut(bytes, max_record)
+            }
+            fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+                decode(chunk, options)
+            }
+        }
+    };
+}
+
+format_of_lines!(
+    /// A position per line, six fields.
+    Fen,
+    Kind::Fen,
+    About {
+        name: "fen",
+        title: "a position per line, six fields",
+        extensions: &["fen", "fens", "sfens"],
+        is_text: true,
+        has_games: false,
+        carries: OPERATIONS,
+        writes: Some(Fields::NONE),
+    }
+);
+format_of_lines!(
+    /// A position per line, four fields and operations.
+    Epd,
+    Kind::Epd,
+    About {
+        name: "epd",
+        title: "a position per line, four fields and operations",
+        extensions: &["epd"],
+        is_text: true,
+        has_games: false,
+        carries: OPERATIONS,
+        writes: Some(OPERATIONS),
+    }
+);
+format_of_lines!(
+    /// Positions with perft counts.
+    Perft,
+    Kind::Perft,
+    About {
+        name: "perft",
+        title: "positions with perft counts",
+        extensions: &["perft"],
+        is_text: true,
+        has_games: false,
+        carries: OPERATIONS,
+        writes: Some(OPERATIONS),
+    }
+);
+
+/// Which of the three a line looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fen,
+    Epd,
+    Perft,
+}
 
 /// Up to and including the last line end.
 pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
@@ -78,7 +167,7 @@ fn without_mark(line: &[u8]) -> &[u8] {
 }
 
 /// The last place where a line begins that does not belong to anything before it.
-pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
+fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
     let end = cut_lines(bytes)?;
     let tail = &bytes[end..];
     if tail.len() > max_record {
@@ -128,7 +217,7 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
 }
 
 /// Whether the first line that says something is of one of these formats.
-pub(super) fn sniff(head: &[u8]) -> Option<Format> {
+fn sniff(head: &[u8]) -> Option<Kind> {
     for line in head.split(|&byte| byte == b'\n').take(1000) {
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let line = line.trim_ascii();
@@ -136,7 +225,7 @@ pub(super) fn sniff(head: &[u8]) -> Option<Format> {
             continue;
         }
         if line.starts_with(b"id ") || line.starts_with(b"epd ") {
-            return Some(Format::Perft);
+            return Some(Kind::Perft);
         }
         let mut tokens = line
             .split(|byte| byte.is_ascii_whitespace())
@@ -155,9 +244,9 @@ pub(super) fn sniff(head: &[u8]) -> Option<Format> {
             // `FEN | score | result` is a format of its own.
             return None;
         } else if rest.len() == 4 && rest[2..].iter().all(number) {
-            Format::Fen
+            Kind::Fen
         } else {
-            Format::Epd
+            Kind::Epd
         });
     }
     None
@@ -181,7 +270,7 @@ struct Decoder<'a> {
     block_at: Option<usize>,
 }
 
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut decoder = Decoder {
         chunk,
@@ -285,7 +374,7 @@ impl Decoder<'_> {
                     return self.reject(start, line, violations.names(), violations.to_string());
                 }
             }
-            self.decoded.dropped_en_passants += 1;
+            self.decoded.remarks.add(&DROPPED_EN_PASSANT, 1);
         }
         match Packed::pack(&fen.position) {
             Ok(board) => self.push(start, board, &fen),
@@ -302,7 +391,7 @@ impl Decoder<'_> {
     }
 
     #[inline]
-    fn push(&mut self, start: usize, board: Packed, fen: &Fen<'_>) {
+    fn push(&mut self, start: usize, board: Packed, fen: &fen::Fen<'_>) {
         let position = &fen.position;
         self.batch.push(board, position.halfmove, position.fullmove);
         self.batch.origins.push(start as u32);
@@ -407,7 +496,7 @@ impl Decoder<'_> {
 }
 
 /// EPD has the clocks as operations, where they are not fields.
-fn clocks_of_operations(fen: &mut Fen<'_>) {
+fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     let Ok(operations) = std::str::from_utf8(fen.rest) else {
         return;
     };

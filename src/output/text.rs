@@ -4,20 +4,10 @@
 //! fields, or behind all six where the clocks are not those of a fresh game: readers of EPD take two numbers
 //! there as the clocks, so that nothing is lost. Control characters in them become blanks. A perft file is an EPD file whose operations are counts.
 
-use crate::batch::{Batch, Field, Fields};
+use crate::batch::{Batch, Field};
 use crate::chess::fen::CastlingStyle;
 use crate::formats::Format;
 use crate::one_line;
-
-/// The fields besides the position that a line of this format can hold; `None` where it is not a format of
-/// lines.
-pub fn holds(format: Format) -> Option<Fields> {
-    match format {
-        Format::Fen => Some(Fields::NONE),
-        Format::Epd | Format::Perft => Some([Field::Operations].into_iter().collect()),
-        _ => None,
-    }
-}
 
 /// Appends the line of a record.
 ///
@@ -29,7 +19,8 @@ pub fn write_line(format: Format, batch: &Batch, row: usize, out: &mut Vec<u8>) 
         return;
     };
     position.write_fen(out, CastlingStyle::Outermost);
-    if format != Format::Fen {
+    let writes = format.about().writes;
+    if writes.is_some_and(|fields| fields.contains(Field::Operations)) {
         if out.ends_with(b" 0 1") {
             out.truncate(out.len() - 4);
         }
@@ -70,9 +61,9 @@ mod tests {
             (0..2).for_each(|row| write_line(format, &batch, row, &mut out));
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(lines(Format::Fen), format!("{fresh}\n{later}\n"));
+        assert_eq!(lines(Format::FEN), format!("{fresh}\n{later}\n"));
         assert_eq!(
-            lines(Format::Epd),
+            lines(Format::EPD),
             format!("8/8/8/4k3/8/8/8/4K2R w K -\n{later} id \"a\";\n")
         );
     }

@@ -20,13 +20,12 @@ pub use heat::HeatMaps;
 pub use tally::Summary;
 
 use crate::answers::{GroupResults, Questions};
-use crate::batch::{Batch, Field, Values};
+use crate::batch::{Batch, Column, Field, Values};
 use crate::block::Group;
 use crate::chess::Color;
 use crate::kernels::Census;
 use crate::tiers::Analyzer;
 use census::Flags;
-use std::ops::Range;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -137,49 +136,66 @@ impl Stats {
         Self::default()
     }
 
-    /// Adds `len` positions and what [`Self::ASKS`] says of them.
+    /// Adds positions and what [`Self::ASKS`] says of them: those whose bit is set in the mask, which has a bit
+    /// for each lane of each group.
     ///
     /// # Panics
-    /// When there are fewer than `len` boards or results.
+    /// When there are fewer results than groups, or fewer bits than lanes.
     pub fn add_tile(
         &mut self,
         analyzer: &dyn Analyzer,
         groups: &[Group],
-        len: usize,
         results: &[GroupResults],
+        mask: &[u64],
     ) {
-        let whole = len / Group::LEN;
-        let rest = len % Group::LEN;
-        self.add_groups(analyzer, &groups[..whole], &results[..whole], Group::LEN);
-        if rest > 0 {
-            // The lanes past the end may hold anything.
-            let (mut group, mut results) = (groups[whole], results[whole]);
-            for lane in rest..Group::LEN {
-                group.set(lane, Default::default());
-                results.attacks_white[lane] = 0;
-                results.attacks_black[lane] = 0;
+        let lanes = |group: usize| (mask[group / 8] >> (group % 8 * 8)) as u8;
+        let mut start = 0;
+        while start < groups.len() {
+            let rest = start..groups.len();
+            let whole = rest.take_while(|&group| lanes(group) == 0xFF).count();
+            let end = start + whole;
+            self.add_groups(analyzer, &groups[start..end], &results[start..end], 0xFF);
+            start = end;
+            if start < groups.len() {
+                let counted = lanes(start);
+                // The other lanes may hold anything.
+                let (mut group, mut results) = (groups[start], results[start]);
+                for lane in (0..Group::LEN).filter(|lane| counted >> lane & 1 == 0) {
+                    group.set(lane, Default::default());
+                    results.attacks_white[lane] = 0;
+                    results.attacks_black[lane] = 0;
+                }
+                self.add_groups(analyzer, &[group], &[results], counted);
+                start += 1;
             }
-            self.add_groups(analyzer, &[group], &[results], rest);
         }
     }
 
-    /// Adds the first lanes of each group; the others must be empty boards without attacks.
+    /// Adds these lanes of each group; the others must be empty boards without attacks.
     fn add_groups(
         &mut self,
         analyzer: &dyn Analyzer,
         groups: &[Group],
         results: &[GroupResults],
-        lanes: usize,
+        lanes: u8,
     ) {
         let mut census = [Census::default(); Self::RUN];
         for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
             analyzer.census(groups, &mut census);
             let mut kinds = [0u64; Group::LEN];
-            for (census, results) in census.iter().zip(results) {
-                for lane in 0..lanes {
-                    let counts = results.counts[lane];
-                    kinds[lane] += counts;
-                    self.add_position(lane, counts, results.checkers[lane], census[lane]);
+            let mut add = |census: &Census, results: &GroupResults, lane: usize| {
+                let counts = results.counts[lane];
+                kinds[lane] += counts;
+                self.add_position(lane, counts, results.checkers[lane], census[lane]);
+            };
+            if lanes == 0xFF {
+                for (census, results) in census.iter().zip(results) {
+                    (0..Group::LEN).for_each(|lane| add(census, results, lane));
+                }
+            } else {
+                for (census, results) in census.iter().zip(results) {
+                    let lanes = (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0);
+                    lanes.for_each(|lane| add(census, results, lane));
                 }
             }
             for sums in kinds {
@@ -187,7 +203,7 @@ impl Stats {
             }
         }
         self.heat.add(analyzer, groups, results);
-        self.positions += (groups.len() * lanes) as u64;
+        self.positions += groups.len() as u64 * u64::from(lanes.count_ones());
     }
 
     #[inline(always)]
@@ -214,57 +230,60 @@ impl Stats {
         self.en_passants += counts >> 56;
     }
 
-    /// Adds the results, scores and mates of those rows of a batch whose positions are added by
-    /// [`Self::add_tile`].
+    /// Adds the results, scores and mates of those rows of a batch, from `start` on, whose bit is set in the
+    /// mask.
     ///
     /// # Panics
-    /// When the batch has fewer rows.
-    pub fn add_fields(&mut self, batch: &Batch, rows: Range<usize>) {
+    /// When `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
+    pub fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64]) {
+        assert!(start.is_multiple_of(64), "rows begin at a word");
         if let Some(Values::U8(column)) = batch.values(Field::Result) {
-            let values = &column.values()[rows.clone()];
-            // Rows without a result hold 0, and few enough rows are taken at once for sums of one byte.
-            let missing = values.len() - column.count_present_in(rows.clone());
-            for values in values.chunks(u8::MAX.into()) {
+            for (values, present, mask) in words(column, start, mask) {
                 let mut counts = [0u8; 3];
-                for &result in values {
-                    for (number, count) in (0..).zip(&mut counts) {
-                        *count += u8::from(result == number);
+                if mask == !0 {
+                    // Rows without a result hold 0.
+                    for &result in values {
+                        for (number, count) in (0..).zip(&mut counts) {
+                            *count += u8::from(result == number);
+                        }
                     }
+                    counts[0] -= present.count_zeros() as u8;
+                } else {
+                    let known = bits(present & mask).map(|row| usize::from(values[row]));
+                    known.for_each(|result| {
+                        if let Some(count) = counts.get_mut(result) {
+                            *count += 1;
+                        }
+                    });
                 }
                 for (sum, count) in self.results.iter_mut().zip(counts) {
                     *sum += u64::from(count);
                 }
             }
-            self.results[0] -= missing as u64;
         }
         if let Some(Values::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
-            for &score in rows.clone().filter_map(|row| column.get(row)) {
-                scores[Scores::index(score)] += 1;
+            for (values, present, mask) in words(column, start, mask) {
+                if present & mask == !0 {
+                    for &score in values {
+                        scores[Scores::index(score)] += 1;
+                    }
+                } else {
+                    bits(present & mask).for_each(|row| scores[Scores::index(values[row])] += 1);
+                }
             }
         }
         if let Some(Values::I16(column)) = batch.values(Field::Mate) {
-            // Few rows have one: whole words of rows without are passed at once.
-            let mut row = rows.start;
-            while row < rows.end {
-                let rest = column.present()[row / 64] >> (row % 64);
-                if rest == 0 {
-                    row = (row / 64 + 1) * 64;
-                    continue;
+            for (word, (values, present, mask)) in words(column, start, mask).enumerate() {
+                for row in bits(present & mask) {
+                    // In no moves: the side to move is mated.
+                    let by_white = match values[row] {
+                        0 => batch.board(start + 64 * word + row).side_to_move() == Color::Black,
+                        moves => moves > 0,
+                    };
+                    self.mates.white += u64::from(by_white);
+                    self.mates.black += u64::from(!by_white);
                 }
-                row += rest.trailing_zeros() as usize;
-                if row >= rows.end {
-                    break;
-                }
-                let moves = column.values()[row];
-                // In no moves: the side to move is mated.
-                let by_white = match moves {
-                    0 => batch.board(row).side_to_move() == Color::Black,
-                    moves => moves > 0,
-                };
-                self.mates.white += u64::from(by_white);
-                self.mates.black += u64::from(!by_white);
-                row += 1;
             }
         }
     }
@@ -441,10 +460,28 @@ impl Stats {
     }
 }
 
+/// The values of a column 64 rows at a time, which of them are there, and which of them count.
+fn words<'a, T: Clone + Default>(
+    column: &'a Column<T>,
+    start: usize,
+    mask: &'a [u64],
+) -> impl Iterator<Item = (&'a [T], u64, u64)> {
+    let values = column.values()[start..].chunks(64);
+    let present = &column.present()[start / 64..];
+    let words = values.zip(present).zip(mask);
+    words.map(|((values, &present), &mask)| (values, present, mask))
+}
+
+/// The places of the bits that are set.
+fn bits(word: u64) -> impl Iterator<Item = usize> {
+    let first = |rest: u64| (rest != 0).then_some(rest);
+    std::iter::successors(first(word), move |rest| first(rest & (rest - 1)))
+        .map(|rest| rest.trailing_zeros() as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Column;
     use crate::block::Packed;
     use crate::chess::random::{RandomPlay, Start};
     use crate::chess::{Position, Role, Square};
@@ -467,7 +504,9 @@ mod tests {
         for (at, groups) in groups.chunks(tile).enumerate() {
             let start = at * tile * Group::LEN;
             let len = len.saturating_sub(start).min(groups.len() * Group::LEN);
-            stats.add_tile(analyzer, groups, len, &results[at * tile..]);
+            let mut mask = vec![0u64; groups.len().div_ceil(8)];
+            (0..len).for_each(|row| mask[row / 64] |= 1 << (row % 64));
+            stats.add_tile(analyzer, groups, &results[at * tile..], &mask);
         }
         stats
     }
@@ -622,8 +661,11 @@ mod tests {
         (0..800).for_each(|row| column.push(result(row)));
         batch.fields.insert(Field::Result, Values::U8(column));
         for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
+            let mut mask = vec![0; 13];
+            rows.clone()
+                .for_each(|row| mask[row / 64] |= 1 << (row % 64));
             let mut stats = Stats::new();
-            stats.add_fields(&batch, rows.clone());
+            stats.add_fields(&batch, 0, &mask);
             let of = |wanted| {
                 rows.clone()
                     .filter(|&row| result(row) == Some(wanted))

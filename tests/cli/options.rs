@@ -186,7 +186,7 @@ fn dropped_en_passant_squares_are_counted_with_v() {
     let dir = Dir::new();
     let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
     let told = complaint(0, &["-v", "stats", &file]);
-    assert!(told.contains("1 en passant squares dropped"), "{told}");
+    assert!(told.contains("1 en passant square dropped"), "{told}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
     assert!(
         output(

@@ -133,6 +133,7 @@ fn hangups_that_are_ignored_stay_ignored() {
         .arg(assert_cmd::cargo::cargo_bin("lanefish"))
         .arg(&pipe)
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut writer = std::fs::File::create(&pipe).unwrap();
@@ -144,9 +145,10 @@ fn hangups_that_are_ignored_stay_ignored() {
     }
     std::thread::sleep(Duration::from_millis(500));
     let text = std::fs::read(sample("sample.epd")).unwrap();
-    std::io::Write::write_all(&mut writer, &text).unwrap();
+    let written = std::io::Write::write_all(&mut writer, &text);
     drop(writer);
     let done = child.wait_with_output().unwrap();
+    assert!(written.is_ok(), "{written:?}: {done:?}");
     assert_eq!(done.status.code(), Some(0));
     assert!(!done.stdout.is_empty());
 }

@@ -14,8 +14,8 @@ use lanefish::batch::{Batch, Fields};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
-use lanefish::formats::pgn::{GameRow, Selection};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
+use lanefish::games::{GameRow, Selection};
 use lanefish::input::{Access, Input};
 use lanefish::tiers::Tier;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub const TARGETS: [Target; 10] = [
 
 /// FEN: every line of it alone as well.
 pub fn fen(bytes: &[u8]) {
-    lines(Format::Fen, bytes);
+    lines(Format::FEN, bytes);
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(position) = Position::from_fen(text)
     {
@@ -54,22 +54,22 @@ pub fn fen(bytes: &[u8]) {
 
 /// EPD with operations.
 pub fn epd(bytes: &[u8]) {
-    lines(Format::Epd, bytes);
+    lines(Format::EPD, bytes);
 }
 
 /// Perft lists, blocks and all.
 pub fn perft(bytes: &[u8]) {
-    lines(Format::Perft, bytes);
+    lines(Format::PERFT, bytes);
 }
 
 /// Lichess evaluations.
 pub fn evals(bytes: &[u8]) {
-    lines(Format::Evals, bytes);
+    lines(Format::EVALS, bytes);
 }
 
 /// Lichess puzzles.
 pub fn puzzles(bytes: &[u8]) {
-    lines(Format::Puzzles, bytes);
+    lines(Format::PUZZLES, bytes);
 }
 
 fn options(max_record: usize) -> DecodeOptions {
@@ -86,7 +86,7 @@ fn chunk(bytes: &[u8], offset: usize) -> Chunk {
         file: Path::new("fuzz").into(),
         bytes: bytes.to_vec().into(),
         offset: offset as u64,
-        torn: false,
+        truncated: false,
     }
 }
 
@@ -108,7 +108,7 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
         offset += bytes.len();
         let mut decoded = format.decode(&chunk, options);
         account(&decoded, format);
-        decoded.settle(&mut totals, &chunk);
+        decoded.number(&mut totals, &chunk);
         for batch in &decoded.batches {
             found.extend((0..batch.len()).map(|row| (batch.index(row), record(batch, row))));
         }
@@ -210,11 +210,11 @@ pub fn games(bytes: &[u8]) {
             ..Selection::default()
         }));
     }
-    let whole = decoded(Format::Pgn, &[bytes], &options);
+    let whole = decoded(Format::PGN, &[bytes], &options);
     let mut limit = bytes.len();
     while let Some(cut) = pgn::boundary(bytes, limit, true) {
         assert!(cut > 0 && cut <= limit);
-        let pieces = decoded(Format::Pgn, &[&bytes[..cut], &bytes[cut..]], &options);
+        let pieces = decoded(Format::PGN, &[&bytes[..cut], &bytes[cut..]], &options);
         assert_eq!(pieces, whole, "cut at {cut}");
         limit = cut - 1;
         // A text of nothing but tags has a place in each line.
@@ -222,7 +222,7 @@ pub fn games(bytes: &[u8]) {
             break;
         }
     }
-    positions(&Format::Pgn.decode(&chunk(bytes, 0), &options));
+    positions(&Format::PGN.decode(&chunk(bytes, 0), &options));
 }
 
 /// Boards files whose checksums are right, whatever they say.
@@ -230,10 +230,10 @@ pub fn boards(bytes: &[u8]) {
     let repaired = repair(bytes);
     for bytes in [bytes, &repaired] {
         let options = options(1 << 24);
-        let whole = decoded(Format::Boards, &[bytes], &options);
+        let whole = decoded(Format::BOARDS, &[bytes], &options);
         let (mut chunks, mut from) = (Vec::new(), 0);
         while let Some(len) =
-            Format::Boards.cut(&bytes[from..(from + 2000).min(bytes.len())], 1 << 24)
+            Format::BOARDS.cut(&bytes[from..(from + 2000).min(bytes.len())], 1 << 24)
         {
             assert!(len > 0);
             chunks.push(&bytes[from..from + len]);
@@ -243,7 +243,7 @@ pub fn boards(bytes: &[u8]) {
             }
         }
         chunks.push(&bytes[from..]);
-        let pieces = decoded(Format::Boards, &chunks, &options);
+        let pieces = decoded(Format::BOARDS, &chunks, &options);
         let records = |found: &[(u64, String)]| -> Vec<String> {
             found
                 .iter()
@@ -255,7 +255,7 @@ pub fn boards(bytes: &[u8]) {
         if from == bytes.len() {
             assert_eq!(records(&pieces), records(&whole));
         }
-        positions(&Format::Boards.decode(&chunk(bytes, 0), &options));
+        positions(&Format::BOARDS.decode(&chunk(bytes, 0), &options));
     }
 }
 
@@ -359,7 +359,7 @@ fn written(batch: &Batch) {
         .expect("memory takes everything");
     let (bytes, _) = writer.finish().expect("memory takes everything");
     let options = options(1 << 24);
-    let again = Format::Boards.decode(&chunk(&bytes, 0), &options);
+    let again = Format::BOARDS.decode(&chunk(&bytes, 0), &options);
     assert_eq!(again.damage, []);
     let records = |batches: &mut dyn Iterator<Item = &Batch>| -> Vec<String> {
         batches
@@ -448,7 +448,7 @@ pub fn selection(bytes: &[u8]) {
             games: Some(Arc::new(selection)),
             ..options(1 << 24)
         };
-        Format::Pgn.decode(&chunk(text, 0), &options)
+        Format::PGN.decode(&chunk(text, 0), &options)
     };
     let positions =
         |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;

@@ -164,14 +164,14 @@ impl BenchArgs {
 struct Positions;
 
 impl Job for Positions {
-    type Output = Vec<Position>;
+    type Part = Vec<Position>;
     fn asks(&self) -> Questions {
         Questions::NONE
     }
     fn begin(&self) -> Vec<Position> {
         Vec::new()
     }
-    fn tile(&self, positions: &mut Vec<Position>, tile: Tile<'_>) {
+    fn tile(&self, positions: &mut Vec<Position>, tile: &Tile<'_>) {
         positions.extend(tile.rows().filter_map(|row| tile.batch.position(row).ok()));
     }
 }

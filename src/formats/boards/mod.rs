@@ -176,15 +176,15 @@ mod write;
 pub use checksum::Checksum;
 pub use file::BoardsFile;
 pub use header::ColumnInfo;
-pub(crate) use sequence::{Section, Sequence};
 pub use write::{BoardsWriter, Finished};
 
-use super::{Chunk, DecodeOptions, Decoded};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, Watch};
+use crate::batch::Fields;
 use crate::error::Damage;
 use block::{MOST_RECORDS, read_block};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
-use sequence::Found;
+use sequence::{Found, Section, Sequence};
 
 /// Version that is written; files of the same major version are read.
 pub const VERSION: (u16, u16) = (1, 1);
@@ -197,13 +197,51 @@ const ENTRY_LEN: usize = 32;
 /// In place of a number of records.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Whether a file begins like a boards file.
-pub(super) fn is_boards(head: &[u8]) -> bool {
-    head.starts_with(&HEADER_MAGIC)
+/// The packed format.
+#[derive(Clone, Copy, Debug)]
+pub struct Boards;
+
+impl Codec for Boards {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "boards",
+            title: "packed positions of lanefish",
+            extensions: &["boards"],
+            is_text: false,
+            has_games: false,
+            carries: Fields::ALL,
+            writes: Some(Fields::ALL),
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        match head.starts_with(&HEADER_MAGIC) {
+            true => Likeness::Certain,
+            false => Likeness::No,
+        }
+    }
+    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
+        cut(bytes)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+    fn resume(&self, _: &[u8], _: usize, _: bool) -> Option<usize> {
+        None
+    }
+    fn before_broken_end(&self, _: &[u8], _: usize) -> usize {
+        0
+    }
+    fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
+        None
+    }
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        Some(Box::new(Sequence::default()))
+    }
 }
 
 /// Up to the last section that is whole. Where no section begins, up to the next one.
-pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
+fn cut(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at + UNIT <= bytes.len() {
         match SectionHeader::read(&bytes[at..]) {
@@ -224,8 +262,9 @@ fn lost(bytes: &[u8]) -> usize {
 }
 
 /// Decodes a run of sections.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut decoded = Decoded::default();
+    let mut sections: Vec<Section> = Vec::new();
     let bytes = &chunk.bytes;
     let mut at = 0;
     while at < bytes.len() {
@@ -241,12 +280,12 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             Err(what) => {
                 let len = lost(rest);
                 let what = Found::Lost(len, what);
-                decoded.sections.push(Section { at, what });
+                sections.push(Section { at, what });
                 at += len;
                 continue;
             }
         };
-        decoded.sections.push(Section {
+        sections.push(Section {
             at,
             what: Found::Section(header),
         });
@@ -294,6 +333,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         at += len;
     }
+    decoded.evidence = Some(Box::new(sections));
     decoded
 }
 
@@ -380,7 +420,7 @@ mod tests {
         while at < bytes.len() {
             let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
             let chunk = Chunk {
-                torn: false,
+                truncated: false,
                 file: Path::new("x").into(),
                 bytes: bytes[at..at + len].to_vec().into(),
                 offset: at as u64,
@@ -390,12 +430,12 @@ mod tests {
                 ..DecodeOptions::default()
             };
             let mut decoded = decode(&chunk, &options);
-            all.extend(sequence.accept(&decoded.sections, at as u64));
-            decoded.settle(&mut super::super::Totals::default(), &chunk);
+            all.extend(sequence.chunk(decoded.evidence.take(), at as u64));
+            decoded.number(&mut super::super::Totals::default(), &chunk);
             all.append(&mut decoded.damage);
             at += len;
         }
-        all.extend(sequence.end(bytes.len() as u64));
+        all.extend(sequence.end(bytes.len() as u64).0);
         all
     }
 

@@ -3,10 +3,11 @@
 use super::section::{Kind, SectionHeader};
 use super::{Checksum, UNKNOWN, VERSION};
 use crate::error::Damage;
+use crate::formats::{Evidence, Watch};
 
 /// What a section means for the file as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Section {
+pub(super) struct Section {
     /// Where it begins in its chunk.
     pub(super) at: usize,
     pub(super) what: Found,
@@ -22,7 +23,7 @@ pub(super) enum Found {
 /// Follows the sections of a file and notices what no section can know of itself: missing, doubled or
 /// exchanged blocks, a missing end, something behind the end.
 #[derive(Debug, Default)]
-pub(crate) struct Sequence {
+pub(super) struct Sequence {
     header: Option<SectionHeader>,
     /// Records so far.
     records: u64,
@@ -66,11 +67,12 @@ impl Places {
     }
 }
 
-impl Sequence {
-    /// Looks at the sections of the next chunk, which begins at this byte of the file.
-    pub(crate) fn accept(&mut self, sections: &[Section], offset: u64) -> Vec<Damage> {
+impl Watch for Sequence {
+    /// Looks at the sections of the next chunk.
+    fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage> {
+        let sections = evidence.and_then(|evidence| evidence.downcast::<Vec<Section>>().ok());
         let mut damage = Vec::new();
-        for section in sections {
+        for section in sections.iter().flat_map(|sections| sections.iter()) {
             let at = offset + section.at as u64;
             let what = match section.what {
                 Found::Lost(len, what) => {
@@ -91,6 +93,22 @@ impl Sequence {
         damage
     }
 
+    fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>) {
+        if self.ended {
+            return (Vec::new(), None);
+        }
+        let what = match self.header {
+            None => "not a whole boards file: the header is missing".to_owned(),
+            Some(_) => format!(
+                "the file is truncated: it ends after {} records without its end mark",
+                self.records
+            ),
+        };
+        (vec![Damage { offset: len, what }], None)
+    }
+}
+
+impl Sequence {
     fn section(&mut self, header: &SectionHeader, at: u64) -> Result<(), String> {
         if self.ended {
             return Err("something is appended behind the end".to_owned());
@@ -164,23 +182,5 @@ impl Sequence {
             }
         }
         Ok(())
-    }
-
-    /// The file ends here.
-    pub(crate) fn end(&mut self, len: u64) -> Vec<Damage> {
-        if self.ended {
-            return Vec::new();
-        }
-        vec![Damage {
-            offset: len,
-            what: if self.header.is_none() {
-                "not a whole boards file: the header is missing".to_owned()
-            } else {
-                format!(
-                    "the file is truncated: it ends after {} records without its end mark",
-                    self.records
-                )
-            },
-        }]
     }
 }

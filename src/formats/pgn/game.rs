@@ -12,10 +12,11 @@ use super::lex::{self, Comment};
 use super::records::Records;
 use super::replay::{Board, Refused, San};
 use super::scan::{ENOUGH, Scan};
-use super::tags::{self, Tags, Variant};
+use super::tags::{self, Tags};
 use crate::chess::Position;
 use crate::chess::fen::{self, Fen, FenError, FenOptions};
 use crate::chess::validity::{Validity, Violations};
+use crate::games::{Outcome, Variant};
 use crate::simd::bmi2::Bmi2;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -28,45 +29,6 @@ const MOST_PLIES: u32 = u16::MAX as u32;
 const FEW: usize = 8;
 /// Letters of a token that a message repeats.
 const SHOWN: usize = 60;
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// White won.
-    White,
-    /// Black won.
-    Black,
-    /// Nobody won.
-    Draw,
-}
-
-impl Outcome {
-    /// The token of PGN.
-    pub const fn token(self) -> &'static str {
-        match self {
-            Self::White => "1-0",
-            Self::Black => "0-1",
-            Self::Draw => "1/2-1/2",
-        }
-    }
-    /// 0 Black won, 1 draw, 2 White won: the code of [`crate::batch::Field::Result`].
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Black => 0,
-            Self::Draw => 1,
-            Self::White => 2,
-        }
-    }
-    /// The outcome of a token or tag, `None` for `*` and anything else.
-    pub fn from_token(token: &[u8]) -> Option<Self> {
-        match token {
-            b"1-0" => Some(Self::White),
-            b"0-1" => Some(Self::Black),
-            b"1/2-1/2" | b"1/2" => Some(Self::Draw),
-            _ => None,
-        }
-    }
-}
 
 /// Why a game cannot be read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -253,7 +215,7 @@ pub struct Games<'a> {
     /// The longest game in bytes.
     max_record: usize,
     /// Whether the text breaks off, so that a last bit of it may have been a game.
-    torn: bool,
+    truncated: bool,
     lines: Vec<Line>,
     /// Whether main lines are scanned; variations need to know of every token.
     quick: bool,
@@ -302,7 +264,7 @@ impl<'a> Games<'a> {
             variations,
             strict,
             max_record: usize::MAX,
-            torn: false,
+            truncated: false,
             lines: Vec::new(),
             quick: !variations,
             bits: Bmi2::detect(),
@@ -314,9 +276,9 @@ impl<'a> Games<'a> {
     }
 
     /// With the longest game in bytes, and whether the text breaks off at its end.
-    pub(super) fn limited(mut self, max_record: usize, torn: bool) -> Self {
+    pub(super) fn limited(mut self, max_record: usize, truncated: bool) -> Self {
         self.max_record = max_record;
-        self.torn = torn;
+        self.truncated = truncated;
         self
     }
 
@@ -554,7 +516,7 @@ impl<'a> Games<'a> {
             // No move was played, so that there is no position either.
             records.truncate(first_record);
             has_start = false;
-            let cut_off = self.torn && self.at == bytes.len();
+            let cut_off = self.truncated && self.at == bytes.len();
             if state.bad.is_none() {
                 let error = match tags.is_empty() {
                     _ if cut_off => GameError::CutOff,

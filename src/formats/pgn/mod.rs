@@ -40,27 +40,98 @@ mod lex;
 mod records;
 mod replay;
 mod scan;
-mod select;
 mod tags;
 
-pub use game::{BadGame, Game, GameError, Games, Outcome};
+pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
-pub(super) use lex::resume;
-pub use select::{
-    Date, EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl,
-};
-pub use tags::{Tags, Variant};
+pub use tags::Tags;
 
 pub(super) use records::mate_in;
 
-use super::{Chunk, DecodeOptions, Decoded};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, Remark, Watch};
 use crate::batch::{Field, Fields, Values};
-use crate::chess::Position;
+use crate::error::Damage;
 use crate::error::{Place, Reject};
+use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
 use memchr::memchr_iter;
 use records::{Records, Wanted};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// Games as text.
+#[derive(Clone, Copy, Debug)]
+pub struct Pgn;
+
+impl Codec for Pgn {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "pgn",
+            title: "games as text",
+            extensions: &["pgn"],
+            is_text: true,
+            has_games: true,
+            carries: Fields::ALL.without(Field::Operations),
+            writes: None,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        match sniff(head) {
+            true => Likeness::Certain,
+            false => Likeness::No,
+        }
+    }
+    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
+        cut(bytes)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+    fn resume(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+        lex::resume(bytes, from, at_end)
+    }
+    /// All of it: a game that is not whole is still reported.
+    fn before_broken_end(&self, bytes: &[u8], _: usize) -> usize {
+        bytes.len()
+    }
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        Some(Box::new(LastGame::default()))
+    }
+}
+
+/// Castling rights of `FEN` tags that are dropped.
+pub static DROPPED_CASTLING: Remark = Remark {
+    what: "castling right",
+    how: "of FEN tags dropped, because the king or the rook is elsewhere",
+    is_detail: false,
+};
+
+/// Games in which some tag stands several times.
+pub static DOUBLED_TAG: Remark = Remark {
+    what: "game",
+    how: "with a tag given more than once; its last value is used",
+    is_detail: true,
+};
+
+/// Whether the last game of a file has a result. A chunk's evidence is a `bool`: whether its last game reaches
+/// to its end without a result token, not even `*`.
+#[derive(Debug, Default)]
+struct LastGame {
+    is_open: bool,
+}
+
+impl Watch for LastGame {
+    fn chunk(&mut self, evidence: Option<Evidence>, _: u64) -> Vec<Damage> {
+        if let Some(is_open) = evidence.and_then(|evidence| evidence.downcast().ok()) {
+            self.is_open = *is_open;
+        }
+        Vec::new()
+    }
+    fn end(&mut self, _: u64) -> (Vec<Damage>, Option<&'static str>) {
+        let note = "the last game has no result; the file may have been cut off";
+        (Vec::new(), self.is_open.then_some(note))
+    }
+}
 
 /// Where no tags tell where games begin, so much text is cut after a result.
 const TAGLESS: usize = 4 << 20;
@@ -69,7 +140,7 @@ const TAGLESS: usize = 4 << 20;
 const RAW_OF_TOO_LONG: usize = 4096;
 
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
-pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
+fn cut(bytes: &[u8]) -> Option<usize> {
     boundary(bytes, bytes.len(), false).or_else(|| {
         (bytes.len() >= TAGLESS)
             .then(|| lex::last_result(bytes))
@@ -78,7 +149,7 @@ pub(super) fn cut(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Whether a text begins like PGN: with a tag, or with the first move number.
-pub(super) fn sniff(head: &[u8]) -> bool {
+fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let line = head
         .split(|&byte| byte == b'\n')
@@ -96,7 +167,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Decodes a run of games.
-pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let everything = Selection::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
@@ -119,16 +190,17 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         at: 0,
         count: 0,
     };
-    let torn =
-        chunk.torn && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
+    let truncated = chunk.truncated
+        && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     let mut games = Games::new(bytes, selection.variations, options.strict_pgn)
-        .limited(options.max_record, torn);
+        .limited(options.max_record, truncated);
+    let mut last_game_is_open = None;
     loop {
         let start = records.len();
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
-        decoded.last_game_open = !game.terminated && !game.stray && game.end == bytes.len();
+        last_game_is_open = Some(!game.terminated && !game.stray && game.end == bytes.len());
         if game.stray
             && let Some(bad) = &game.bad
         {
@@ -138,7 +210,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             decoded.records += 1;
             continue;
         }
-        if torn && game.end == bytes.len() && !game.is_too_long() {
+        if truncated && game.end == bytes.len() && !game.is_too_long() {
             // Its last move may have lost a letter and still look like one.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
@@ -151,8 +223,9 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let number = decoded.games;
         decoded.games += 1;
         let positions = (records.len() - start) as u64;
-        decoded.dropped_castling += game.dropped_castling;
-        decoded.games_with_doubled_tags += u64::from(game.tags.has_doubled());
+        let remarks = &mut decoded.remarks;
+        remarks.add(&DROPPED_CASTLING, game.dropped_castling);
+        remarks.add(&DOUBLED_TAG, game.tags.has_doubled().into());
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {
                 let left_out: &mut LeftOut = decoded.left_out.entry(name).or_default();
@@ -184,7 +257,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         origins.resize(records.len(), game.start as u32);
         columns.extend(&game, number, kept);
         if options.game_rows {
-            decoded.game_rows.push(GameRow::new(number, &game));
+            decoded.game_rows.push(row(number, &game));
         }
         numbers.push((start, decoded.records));
         decoded.records += kept as u64;
@@ -194,6 +267,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             decoded.records += 1;
         }
     }
+    decoded.evidence = last_game_is_open.map(|is_open| Box::new(is_open) as Evidence);
     decoded.lines = lines.up_to(bytes.len());
     let len = records.len();
     let mut batch = records.into_batch(fields);
@@ -213,42 +287,59 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoded
 }
 
-/// What is known of a game, for tables of games.
-#[derive(Clone, Debug)]
-pub struct GameRow {
-    /// 0-based number of the game; over all inputs after [`Decoded::settle`].
-    pub game: u64,
-    /// Names and values of its tags, in their order.
-    pub tags: Vec<(String, String)>,
-    /// Plies of the main line that were played.
-    pub plies: u32,
-    /// How it ended.
-    pub result: Option<Outcome>,
-    /// The last position of the main line that was reached, if the game has one at all.
-    pub last: Option<Position>,
-    /// What is wrong with the game.
-    pub error: Option<String>,
-    /// Offset of the byte after it in the chunk.
-    pub(crate) end: usize,
+/// What is known of a game.
+fn row(number: u64, game: &Game<'_>) -> GameRow {
+    let text = |text| tags::text(text).into_owned();
+    GameRow {
+        game: number,
+        tags: game
+            .tags
+            .pairs()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect(),
+        plies: game.plies,
+        result: game.result(),
+        last: game.last.clone(),
+        error: game.bad.as_ref().map(|bad| bad.error.to_string()),
+        end: game.end,
+    }
 }
 
-impl GameRow {
-    fn new(number: u64, game: &Game<'_>) -> Self {
-        let text = |text| tags::text(text).into_owned();
-        Self {
-            game: number,
-            tags: game
-                .tags
-                .pairs()
-                .map(|(name, value)| (text(name), text(value)))
-                .collect(),
-            plies: game.plies,
-            result: game.result(),
-            last: game.last.clone(),
-            error: game.bad.as_ref().map(|bad| bad.error.to_string()),
-            end: game.end,
-        }
+impl Facts for Game<'_> {
+    fn elos(&self) -> [Option<u16>; 2] {
+        ["WhiteElo", "BlackElo"].map(|name| self.tags.number(name))
     }
+    fn time_control(&self) -> &[u8] {
+        self.tags.get("TimeControl").unwrap_or_default()
+    }
+    fn outcome(&self) -> Option<Outcome> {
+        self.result()
+    }
+    fn plies(&self) -> u32 {
+        self.plies
+    }
+    fn termination(&self) -> &[u8] {
+        self.tags.get("Termination").unwrap_or_default()
+    }
+    fn eco(&self) -> &[u8] {
+        self.tags.get("ECO").unwrap_or_default()
+    }
+    /// `UTCDate` if that can be read, else `Date`.
+    fn date(&self) -> Option<Date> {
+        ["UTCDate", "Date"]
+            .into_iter()
+            .find_map(|name| Date::parse(self.tags.get(name)?))
+    }
+    fn variant(&self) -> Option<Variant> {
+        Variant::from_tag(self.tags.variant().unwrap_or_default())
+    }
+}
+
+/// The day of a game: `UTCDate`, or else `Date`.
+fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
+    tags.get("UTCDate")
+        .filter(|date| date.first().is_some_and(u8::is_ascii_digit))
+        .or_else(|| tags.get("Date"))
 }
 
 /// Counts line ends up to places that come in order.
@@ -347,7 +438,7 @@ impl GameColumns {
                         Field::Eco => tags.get("ECO"),
                         Field::Opening => tags.get("Opening"),
                         Field::TimeControl => tags.get("TimeControl"),
-                        Field::Date => select::date(tags),
+                        Field::Date => date(tags),
                         Field::Site => tags.get("Site"),
                         _ => None,
                     };

@@ -283,56 +283,6 @@ pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
     Cow::Owned(resolved)
 }
 
-/// What the rules of a game are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// Standard chess, also from given positions.
-    Standard,
-    /// Chess960 and double Chess960.
-    Chess960,
-}
-
-impl Variant {
-    /// The variant of a `Variant` tag in any of its spellings; `None` for others than these two.
-    ///
-    /// ```
-    /// use lanefish::formats::pgn::Variant;
-    /// assert_eq!(Variant::from_tag(b"fischerandom"), Some(Variant::Chess960));
-    /// assert_eq!(Variant::from_tag(b"Live Chess - Chess960"), Some(Variant::Chess960));
-    /// assert_eq!(Variant::from_tag(b"From Position"), Some(Variant::Standard));
-    /// assert_eq!(Variant::from_tag(b"Crazyhouse"), None);
-    /// ```
-    pub fn from_tag(value: &[u8]) -> Option<Self> {
-        let name: String = value
-            .iter()
-            .filter(|byte| byte.is_ascii_alphanumeric())
-            .map(|byte| byte.to_ascii_lowercase() as char)
-            .collect();
-        match name.as_str() {
-            "" | "standard" | "normal" | "chess" | "classical" | "classic" | "orthodox"
-            | "regular" | "fromposition" | "standardchess" | "livechess" => Some(Self::Standard),
-            "chess960"
-            | "livechesschess960"
-            | "960"
-            | "frc"
-            | "dfrc"
-            | "fischerandom"
-            | "fischerrandom"
-            | "fischerandomchess"
-            | "fischerrandomchess"
-            | "doublefischerandom"
-            | "doublefischerrandom"
-            | "doublechess960"
-            | "freestyle"
-            | "freestylechess"
-            | "wildfr"
-            | "wild960"
-            | "shuffle960" => Some(Self::Chess960),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

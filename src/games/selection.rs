@@ -1,11 +1,10 @@
 //! Which games and which positions of them are taken.
 //!
-//! Games are judged by their tags and their length, positions by their ply. Everything that is left out is
+//! Games are judged by their [`Facts`] and positions by their ply, whatever the format. Everything that is left out is
 //! counted under the name of the option that left it out, and the sample of `max_per_game` depends on the
 //! seed and the game alone, never on where in the input the game stands or who decodes it.
 
-use super::game::{Game, Outcome};
-use super::tags::{Tags, Variant};
+use super::{Date, Facts, Outcome, Variant};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -96,65 +95,59 @@ impl Selection {
 
     /// The option that leaves out this game, if one does, and whether that is because what it asks about is
     /// unknown.
-    pub(super) fn leaves_out(&self, game: &Game<'_>) -> Option<(&'static str, bool)> {
-        let tags = &game.tags;
-        let elos = || ["WhiteElo", "BlackElo"].map(|name| tags.number(name));
-        if self
-            .min_elo
-            .is_some_and(|min| !elos().iter().all(|elo| elo.is_some_and(|elo| elo >= min)))
-        {
+    pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
+        let has_elo = |test: &dyn Fn(u16) -> bool| {
+            let elos = game.elos();
+            elos.iter().all(|elo| elo.is_some_and(test))
+        };
+        if self.min_elo.is_some_and(|min| !has_elo(&|elo| elo >= min)) {
             return Some(("min-elo", false));
         }
-        if self
-            .max_elo
-            .is_some_and(|max| !elos().iter().all(|elo| elo.is_some_and(|elo| elo <= max)))
-        {
+        if self.max_elo.is_some_and(|max| !has_elo(&|elo| elo <= max)) {
             return Some(("max-elo", false));
         }
         if !self.time_controls.is_empty() {
-            let tag = tags.get("TimeControl").unwrap_or_default();
+            let tag = game.time_control();
             if !self.time_controls.iter().any(|control| control.fits(tag)) {
                 return Some(("time-control", false));
             }
         }
-        if !self.results.is_empty() && !self.results.contains(&game.result()) {
+        if !self.results.is_empty() && !self.results.contains(&game.outcome()) {
             return Some(("result", false));
         }
-        if game.plies < self.min_plies {
+        if game.plies() < self.min_plies {
             return Some(("min-plies", false));
         }
         if !self.terminations.is_empty() {
-            let tag = tags.get("Termination").unwrap_or_default();
+            let tag = game.termination();
             let is = |wanted: &String| wanted.as_bytes().eq_ignore_ascii_case(tag);
             if !self.terminations.iter().any(is) {
                 return Some(("termination", false));
             }
         }
         if !self.ecos.is_empty() {
-            let tag = tags.get("ECO").unwrap_or_default();
-            if !self.ecos.iter().any(|range| range.contains(tag)) {
+            let code = game.eco();
+            if !self.ecos.iter().any(|range| range.contains(code)) {
                 return Some(("eco", false));
             }
         }
         let since = self.since.map(|since| ("since", since, Ordering::Less));
         let until = self.until.map(|until| ("until", until, Ordering::Greater));
         for (option, limit, beyond) in [since, until].into_iter().flatten() {
-            match Date::of_game(tags) {
+            match game.date() {
                 None => return Some((option, true)),
                 Some(date) if date.compare_known(limit) == beyond => return Some((option, false)),
                 Some(_) => {}
             }
         }
-        if self.variant.is_some_and(|variant| {
-            Variant::from_tag(tags.variant().unwrap_or_default()) != Some(variant)
-        }) {
+        if self.variant.is_some() && game.variant() != self.variant {
             return Some(("variant", false));
         }
         None
     }
 
     /// Whether all positions of a game are taken.
-    pub(super) fn takes_all_positions(&self) -> bool {
+    pub fn takes_all_positions(&self) -> bool {
         self.first_ply == 0
             && self.last_ply.is_none()
             && self.skip_book == 0
@@ -163,9 +156,9 @@ impl Selection {
             && self.max_per_game.is_none()
     }
 
-    /// The positions of a game that are taken, given the ply of each; `hash` stands for the game. Tells
-    /// `left_out` of the others.
-    pub(super) fn positions(
+    /// Which positions of a game are taken, given the ply of each; `hash` stands for the game. Calls `left_out`
+    /// for each option with the number of positions that it leaves out.
+    pub fn positions(
         &self,
         plies: &[u16],
         hash: u64,
@@ -226,19 +219,12 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// The day of a game: `UTCDate`, or else `Date`.
-pub(super) fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
-    tags.get("UTCDate")
-        .filter(|date| date.first().is_some_and(u8::is_ascii_digit))
-        .or_else(|| tags.get("Date"))
-}
-
 /// A text that an option cannot take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}`: expected {expected}")]
 pub struct SelectionError {
-    text: String,
-    expected: &'static str,
+    pub(super) text: String,
+    pub(super) expected: &'static str,
 }
 
 /// A time control, or a class of them.
@@ -372,131 +358,6 @@ impl FromStr for EcoRange {
         Ok(Self {
             first: first.to_owned(),
             last: last.to_owned(),
-        })
-    }
-}
-
-/// A day, month or year of the Gregorian calendar, as far as it is known.
-///
-/// The year comes first (`2025.05.01`, `2025-5-1`, `2025/05/01`, `20250501`, `2025.05`, `2025`) or last. A year
-/// that comes last follows the month, and that the day, where dots part them (`01.05.2025`); with other signs
-/// the order must be plain from the numbers (`31/12/2025`, `12/31/2025`). Question marks, zeros and nothing stand
-/// for what is unknown.
-///
-/// ```
-/// use lanefish::formats::pgn::Date;
-/// let day: Date = "2025-12-31".parse().unwrap();
-/// assert_eq!("31.12.2025".parse(), Ok(day));
-/// assert!("5/3/2025".parse::<Date>().is_err());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Date {
-    year: u16,
-    month: Option<u8>,
-    /// Unknown where the month is.
-    day: Option<u8>,
-}
-
-impl Date {
-    /// When a game was played: by its `UTCDate` if that can be read, else by its `Date`.
-    fn of_game(tags: &Tags<'_>) -> Option<Self> {
-        ["UTCDate", "Date"]
-            .into_iter()
-            .find_map(|name| Self::parse(tags.get(name)?))
-    }
-
-    /// Reads a date; a time may follow it.
-    fn parse(text: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?.trim_ascii();
-        let text = text.split([' ', 'T']).next()?;
-        if let [year @ .., m1, m2, d1, d2] = text.as_bytes()
-            && text.len() == 8
-            && text.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
-        }
-        let parts: Vec<&[u8]> = text.split(['.', '-', '/']).map(str::as_bytes).collect();
-        let dotted = !text.contains(['-', '/']);
-        let number = |part: &[u8]| Part::parse(part)?.known();
-        match *parts.as_slice() {
-            [year] => Self::of_parts(year, b"", b""),
-            [year, month] => Self::of_parts(year, month, b""),
-            [year, month, day] if year.len() == 4 => Self::of_parts(year, month, day),
-            [first, second, year] => match (number(first), number(second)) {
-                (Some(_), Some(13..)) => Self::of_parts(year, first, second),
-                (Some(13..), Some(_)) => Self::of_parts(year, second, first),
-                (Some(day), Some(month)) if day == month => Self::of_parts(year, second, first),
-                _ if dotted => Self::of_parts(year, second, first),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn of_parts(year: &[u8], month: &[u8], day: &[u8]) -> Option<Self> {
-        let is_year = year.len() == 4 && year.iter().all(u8::is_ascii_digit);
-        let year = std::str::from_utf8(year).ok().filter(|_| is_year)?;
-        let year = year.parse().ok().filter(|&year| year > 0)?;
-        let month = Part::parse(month)?.known();
-        let day = Part::parse(day)?.known().filter(|_| month.is_some());
-        let days = match month {
-            None => 0,
-            Some(4 | 6 | 9 | 11) => 30,
-            Some(2) if year % 4 != 0 || (year % 100 == 0 && year % 400 != 0) => 28,
-            Some(2) => 29,
-            Some(1..=12) => 31,
-            Some(_) => return None,
-        };
-        (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
-    }
-
-    /// Compares as far as both are known.
-    fn compare_known(self, other: Self) -> Ordering {
-        let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
-            (Some(ours), Some(other)) => ours.cmp(&other),
-            _ => Ordering::Equal,
-        };
-        self.year
-            .cmp(&other.year)
-            .then(known(self.month, other.month))
-            .then(known(self.day, other.day))
-    }
-}
-
-/// A month or day in a date.
-enum Part {
-    Known(u8),
-    Unknown,
-}
-
-impl Part {
-    /// `None` where it is neither a number nor unknown.
-    fn parse(text: &[u8]) -> Option<Self> {
-        match text {
-            b"" | b"?" | b"??" | b"0" | b"00" => Some(Self::Unknown),
-            [b'0'..=b'9', b'?'] | [b'?', b'0'..=b'9'] => Some(Self::Unknown),
-            [digit @ b'0'..=b'9'] => Some(Self::Known(digit - b'0')),
-            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
-                Some(Self::Known((tens - b'0') * 10 + ones - b'0'))
-            }
-            _ => None,
-        }
-    }
-
-    fn known(self) -> Option<u8> {
-        match self {
-            Self::Known(number) => Some(number),
-            Self::Unknown => None,
-        }
-    }
-}
-
-impl FromStr for Date {
-    type Err = SelectionError;
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
-        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
-            text: text.to_owned(),
-            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
         })
     }
 }

@@ -1,0 +1,123 @@
+//! Dates as games have them: in several orders, and with parts that are unknown.
+
+use super::selection::SelectionError;
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+/// A day, month or year of the Gregorian calendar, as far as it is known.
+///
+/// The year comes first (`2025.05.01`, `2025-5-1`, `2025/05/01`, `20250501`, `2025.05`, `2025`) or last. A year
+/// that comes last follows the month, and that the day, where dots part them (`01.05.2025`); with other signs
+/// the order must be plain from the numbers (`31/12/2025`, `12/31/2025`). Question marks, zeros and nothing stand
+/// for what is unknown.
+///
+/// ```
+/// use lanefish::games::Date;
+/// let day: Date = "2025-12-31".parse().unwrap();
+/// assert_eq!("31.12.2025".parse(), Ok(day));
+/// assert!("5/3/2025".parse::<Date>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Date {
+    year: u16,
+    month: Option<u8>,
+    /// Unknown where the month is.
+    day: Option<u8>,
+}
+
+impl Date {
+    /// Reads a date; a time may follow it. `None` where it cannot be understood.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?.trim_ascii();
+        let text = text.split([' ', 'T']).next()?;
+        if let [year @ .., m1, m2, d1, d2] = text.as_bytes()
+            && text.len() == 8
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
+        }
+        let parts: Vec<&[u8]> = text.split(['.', '-', '/']).map(str::as_bytes).collect();
+        let dotted = !text.contains(['-', '/']);
+        let number = |part: &[u8]| Part::parse(part)?.known();
+        match *parts.as_slice() {
+            [year] => Self::of_parts(year, b"", b""),
+            [year, month] => Self::of_parts(year, month, b""),
+            [year, month, day] if year.len() == 4 => Self::of_parts(year, month, day),
+            [first, second, year] => match (number(first), number(second)) {
+                (Some(_), Some(13..)) => Self::of_parts(year, first, second),
+                (Some(13..), Some(_)) => Self::of_parts(year, second, first),
+                (Some(day), Some(month)) if day == month => Self::of_parts(year, second, first),
+                _ if dotted => Self::of_parts(year, second, first),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn of_parts(year: &[u8], month: &[u8], day: &[u8]) -> Option<Self> {
+        let is_year = year.len() == 4 && year.iter().all(u8::is_ascii_digit);
+        let year = std::str::from_utf8(year).ok().filter(|_| is_year)?;
+        let year = year.parse().ok().filter(|&year| year > 0)?;
+        let month = Part::parse(month)?.known();
+        let day = Part::parse(day)?.known().filter(|_| month.is_some());
+        let days = match month {
+            None => 0,
+            Some(4 | 6 | 9 | 11) => 30,
+            Some(2) if year % 4 != 0 || (year % 100 == 0 && year % 400 != 0) => 28,
+            Some(2) => 29,
+            Some(1..=12) => 31,
+            Some(_) => return None,
+        };
+        (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
+    }
+
+    /// Compares as far as both are known.
+    pub(super) fn compare_known(self, other: Self) -> Ordering {
+        let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
+            (Some(ours), Some(other)) => ours.cmp(&other),
+            _ => Ordering::Equal,
+        };
+        self.year
+            .cmp(&other.year)
+            .then(known(self.month, other.month))
+            .then(known(self.day, other.day))
+    }
+}
+
+/// A month or day in a date.
+enum Part {
+    Known(u8),
+    Unknown,
+}
+
+impl Part {
+    /// `None` where it is neither a number nor unknown.
+    fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            b"" | b"?" | b"??" | b"0" | b"00" => Some(Self::Unknown),
+            [b'0'..=b'9', b'?'] | [b'?', b'0'..=b'9'] => Some(Self::Unknown),
+            [digit @ b'0'..=b'9'] => Some(Self::Known(digit - b'0')),
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+                Some(Self::Known((tens - b'0') * 10 + ones - b'0'))
+            }
+            _ => None,
+        }
+    }
+
+    fn known(self) -> Option<u8> {
+        match self {
+            Self::Known(number) => Some(number),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl FromStr for Date {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
+            text: text.to_owned(),
+            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Games, whatever format they are in: facts that they are chosen by, the choice, and what was left out.
+//!
+//! A format of games implements [`Facts`] for its games and asks a [`Selection`] which of them, and which of
+//! their positions, it should hand over. What is known of a whole game is a [`GameRow`].
+
+mod date;
+mod selection;
+
+pub use date::Date;
+pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl};
+
+use crate::chess::Position;
+
+/// What a [`Selection`] asks of a game. Texts are empty where they are unknown.
+pub trait Facts {
+    /// The ratings of White and Black.
+    fn elos(&self) -> [Option<u16>; 2];
+    /// The time control, as PGN writes it.
+    fn time_control(&self) -> &[u8];
+    /// How it ended; `None` where that is unknown.
+    fn outcome(&self) -> Option<Outcome>;
+    /// Plies that were played.
+    fn plies(&self) -> u32;
+    /// Why it ended, as Lichess writes it.
+    fn termination(&self) -> &[u8];
+    /// The opening code.
+    fn eco(&self) -> &[u8];
+    /// When it was played.
+    fn date(&self) -> Option<Date>;
+    /// Its rules; `None` for other variants than these.
+    fn variant(&self) -> Option<Variant>;
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// White won.
+    White,
+    /// Black won.
+    Black,
+    /// Nobody won.
+    Draw,
+}
+
+impl Outcome {
+    /// The token of PGN.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::White => "1-0",
+            Self::Black => "0-1",
+            Self::Draw => "1/2-1/2",
+        }
+    }
+    /// 0 Black won, 1 draw, 2 White won: the code of [`crate::batch::Field::Result`].
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Black => 0,
+            Self::Draw => 1,
+            Self::White => 2,
+        }
+    }
+    /// The outcome of a token or tag, `None` for `*` and anything else.
+    pub fn from_token(token: &[u8]) -> Option<Self> {
+        match token {
+            b"1-0" => Some(Self::White),
+            b"0-1" => Some(Self::Black),
+            b"1/2-1/2" | b"1/2" => Some(Self::Draw),
+            _ => None,
+        }
+    }
+}
+
+/// What the rules of a game are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Standard chess, also from given positions.
+    Standard,
+    /// Chess960 and double Chess960.
+    Chess960,
+}
+
+impl Variant {
+    /// The variant of a `Variant` tag in any of its spellings; `None` for others than these two.
+    ///
+    /// ```
+    /// use lanefish::games::Variant;
+    /// assert_eq!(Variant::from_tag(b"fischerandom"), Some(Variant::Chess960));
+    /// assert_eq!(Variant::from_tag(b"Live Chess - Chess960"), Some(Variant::Chess960));
+    /// assert_eq!(Variant::from_tag(b"From Position"), Some(Variant::Standard));
+    /// assert_eq!(Variant::from_tag(b"Crazyhouse"), None);
+    /// ```
+    pub fn from_tag(value: &[u8]) -> Option<Self> {
+        let name: String = value
+            .iter()
+            .filter(|byte| byte.is_ascii_alphanumeric())
+            .map(|byte| byte.to_ascii_lowercase() as char)
+            .collect();
+        match name.as_str() {
+            "" | "standard" | "normal" | "chess" | "classical" | "classic" | "orthodox"
+            | "regular" | "fromposition" | "standardchess" | "livechess" => Some(Self::Standard),
+            "chess960"
+            | "livechesschess960"
+            | "960"
+            | "frc"
+            | "dfrc"
+            | "fischerandom"
+            | "fischerrandom"
+            | "fischerandomchess"
+            | "fischerrandomchess"
+            | "doublefischerandom"
+            | "doublefischerrandom"
+            | "doublechess960"
+            | "freestyle"
+            | "freestylechess"
+            | "wildfr"
+            | "wild960"
+            | "shuffle960" => Some(Self::Chess960),
+            _ => None,
+        }
+    }
+}
+
+/// What is known of a game, for tables of games.
+#[derive(Clone, Debug)]
+pub struct GameRow {
+    /// 0-based number of the game; over all inputs after [`Decoded::number`].
+    pub game: u64,
+    /// Names and values of its tags, in their order.
+    pub tags: Vec<(String, String)>,
+    /// Plies of the main line that were played.
+    pub plies: u32,
+    /// How it ended.
+    pub result: Option<Outcome>,
+    /// The last position of the main line that was reached, if the game has one at all.
+    pub last: Option<Position>,
+    /// What is wrong with the game.
+    pub error: Option<String>,
+    /// Offset of the byte after it in the chunk.
+    pub(crate) end: usize,
+}

@@ -1,0 +1,371 @@
+//! The feed: inputs, one after the other, cut into chunks that decode alone.
+//!
+//! One worker at a time holds the feed, takes the next piece of work from it and lets go, so the cutting is
+//! quick and looks at few bytes. A record without an end in sight, a *giant*, is passed over without being
+//! held, and handed on as its first bytes.
+
+use crate::error::Error;
+use crate::formats::{self, Chunk, Format, Opened};
+use crate::input::{Access, Bytes, Compression, FrameJob, Next};
+use memchr::memchr_iter;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes without the end of a record after which a giant is passed over, at least; a smaller
+/// [`formats::DecodeOptions::max_record`] is for the decoders to watch.
+pub(super) const GIANT: usize = 16 << 20;
+/// Bytes more that are looked at, since what comes behind a place may decide whether a record begins there.
+const LOOK_AHEAD: usize = 128 << 10;
+
+/// What stands in the sequence of chunks.
+pub(super) enum Work {
+    Chunk {
+        file: usize,
+        format: Format,
+        chunk: Chunk,
+        /// The chunk is the beginning of a record that is too long, which has this many line feeds.
+        giant: Option<u64>,
+    },
+    /// An input begins.
+    Begin {
+        path: Arc<Path>,
+        format: Format,
+        compression: Option<Compression>,
+    },
+    /// An input ends; its decompressed length.
+    End {
+        file: usize,
+        path: Arc<Path>,
+        len: u64,
+    },
+    /// An input ends before its end, and the run goes on with the next one.
+    Broken {
+        file: usize,
+        error: Error,
+    },
+    Failure(Error),
+}
+
+/// The inputs, cut into chunks.
+pub(super) struct Feed<'a> {
+    pub(super) inputs: &'a [Arc<Path>],
+    pub(super) next_input: usize,
+    pub(super) current: Option<Current>,
+    pub(super) from: Option<Format>,
+    pub(super) access: Access,
+    pub(super) chunk_size: usize,
+    pub(super) max_record: usize,
+    pub(super) consumed: Arc<AtomicU64>,
+    pub(super) past_damage: bool,
+    pub(super) ended: bool,
+}
+
+/// The input that is being cut.
+pub(super) struct Current {
+    pub(super) file: usize,
+    pub(super) opened: Opened,
+    /// Bytes not yet cut; their beginning may be taken over from the piece before.
+    piece: Option<Bytes>,
+    /// What is left of the pieces before, too little to decode.
+    carry: Vec<u8>,
+    /// Only when it is so long it is looked at again: growth by steps makes that linear.
+    look_at: usize,
+    /// Where the next chunk begins in the decompressed input.
+    offset: u64,
+    /// [`DecodeOptions::max_record`].
+    max_record: usize,
+    /// A record without end in sight that is being passed over.
+    giant: Option<Giant>,
+    error: Option<Error>,
+    ended: bool,
+}
+
+/// A record that is too long to be held.
+struct Giant {
+    /// Its first bytes.
+    head: Vec<u8>,
+    /// Bytes of it that have been passed, and line feeds among them.
+    len: u64,
+    feeds: u64,
+    /// Where in the carry the next record may begin at the earliest.
+    from: usize,
+}
+
+pub(super) enum FeedStep {
+    Work(Work),
+    Frame(usize, FrameJob),
+    Wait,
+    End,
+}
+
+impl Feed<'_> {
+    pub(super) fn next(&mut self) -> FeedStep {
+        if self.ended {
+            return FeedStep::End;
+        }
+        let Some(current) = &mut self.current else {
+            return self.open_next();
+        };
+        let mapped = current.opened.input.is_mapped();
+        match current.next(self.chunk_size) {
+            Cut::Chunk(bytes, giant) => {
+                let len = giant.as_ref().map_or(bytes.len() as u64, |giant| giant.len);
+                if mapped {
+                    self.consumed.fetch_add(len, Ordering::Relaxed);
+                }
+                let chunk = Chunk {
+                    file: Arc::clone(current.opened.input.path()),
+                    offset: current.offset,
+                    bytes,
+                    truncated: current.error.is_some(),
+                };
+                current.offset += len;
+                FeedStep::Work(Work::Chunk {
+                    file: current.file,
+                    format: current.opened.format,
+                    chunk,
+                    giant: giant.map(|giant| giant.feeds),
+                })
+            }
+            Cut::Frame(job) => FeedStep::Frame(current.file, job),
+            Cut::Wait => FeedStep::Wait,
+            Cut::End => {
+                let work = Work::End {
+                    file: current.file,
+                    path: Arc::clone(current.opened.input.path()),
+                    len: current.offset,
+                };
+                self.current = None;
+                FeedStep::Work(work)
+            }
+            Cut::Failure(error) if self.past_damage => {
+                let file = current.file;
+                self.current = None;
+                FeedStep::Work(Work::Broken { file, error })
+            }
+            Cut::Failure(error) => {
+                self.ended = true;
+                FeedStep::Work(Work::Failure(error))
+            }
+        }
+    }
+
+    fn open_next(&mut self) -> FeedStep {
+        let Some(path) = self.inputs.get(self.next_input) else {
+            self.ended = true;
+            return FeedStep::End;
+        };
+        match formats::open(path, self.from, self.access, Arc::clone(&self.consumed)) {
+            Ok(opened) => {
+                let work = Work::Begin {
+                    path: Arc::clone(path),
+                    format: opened.format,
+                    compression: opened.input.compression(),
+                };
+                self.current = Some(Current {
+                    file: self.next_input,
+                    opened,
+                    piece: None,
+                    carry: Vec::new(),
+                    look_at: 0,
+                    offset: 0,
+                    max_record: self.max_record,
+                    giant: None,
+                    error: None,
+                    ended: false,
+                });
+                self.next_input += 1;
+                FeedStep::Work(work)
+            }
+            Err(error) => {
+                self.ended = true;
+                FeedStep::Work(Work::Failure(error))
+            }
+        }
+    }
+}
+
+enum Cut {
+    Chunk(Bytes, Option<Giant>),
+    Frame(FrameJob),
+    Wait,
+    End,
+    Failure(Error),
+}
+
+/// Bytes of the next piece that are at least added to what is left of the one before.
+const SEAM: usize = 64 << 10;
+
+impl Current {
+    fn next(&mut self, chunk_size: usize) -> Cut {
+        loop {
+            if let Some(piece) = self.piece.take() {
+                // Before it is touched: behind the end of a file that was cut there is nothing but a signal.
+                let start = piece.slice(0..piece.len().min(chunk_size));
+                if let Err(source) = start.check() {
+                    return Cut::Failure(Error::Read {
+                        path: Arc::clone(self.opened.input.path()),
+                        offset: self.offset,
+                        source,
+                    });
+                }
+                if self.giant.is_some() {
+                    let len = piece.len().min(LOOK_AHEAD);
+                    self.carry.extend_from_slice(&piece[..len]);
+                    if len < piece.len() {
+                        self.piece = Some(piece.slice(len..piece.len()));
+                    }
+                    if let Some(cut) = self.pass_giant(false) {
+                        return cut;
+                    }
+                } else if let Some(chunk) = self.cut(piece, chunk_size) {
+                    return Cut::Chunk(chunk, None);
+                } else if self.carry.len() >= self.longest() {
+                    self.begin_giant();
+                }
+                continue;
+            }
+            if self.ended {
+                return self.last();
+            }
+            match self.opened.input.poll() {
+                Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
+                Ok(Next::Job(job)) => return Cut::Frame(job),
+                Ok(Next::Wait) => return Cut::Wait,
+                Ok(Next::End) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    self.error = Some(error);
+                }
+            }
+        }
+    }
+
+    /// What is left when there are no more pieces.
+    fn last(&mut self) -> Cut {
+        if let Some(cut) = self.pass_giant(true) {
+            return cut;
+        }
+        let mut rest = std::mem::take(&mut self.carry);
+        if self.error.is_some() {
+            rest.truncate(self.opened.format.before_broken_end(&rest, self.max_record));
+        }
+        match (rest.is_empty(), self.error.take()) {
+            (false, error) => {
+                self.error = error;
+                Cut::Chunk(rest.into(), None)
+            }
+            (true, Some(error)) => Cut::Failure(error),
+            (true, None) => Cut::End,
+        }
+    }
+
+    /// Bytes in which a record must end, or it is a giant.
+    fn longest(&self) -> usize {
+        match self.opened.format.about().is_text {
+            true => self.max_record.max(GIANT) + LOOK_AHEAD,
+            // Its sections know their lengths.
+            false => usize::MAX,
+        }
+    }
+
+    /// The carry is the beginning of a record without end.
+    fn begin_giant(&mut self) {
+        self.giant = Some(Giant {
+            head: self.carry[..formats::GIANT_HEAD.min(self.carry.len())].to_vec(),
+            len: 0,
+            feeds: 0,
+            from: self.max_record,
+        });
+        self.look_at = 0;
+    }
+
+    /// Looks for the end of the giant in the carry; what cannot matter any more is dropped.
+    fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
+        let giant = self.giant.as_mut()?;
+        let found = self
+            .opened
+            .format
+            .resume(&self.carry, giant.from, at_end)
+            .or(at_end.then_some(self.carry.len()));
+        let drop = match found {
+            Some(at) => at,
+            // Some bytes before a place may matter for it, too.
+            None => self.carry.len().saturating_sub(2 * LOOK_AHEAD),
+        };
+        giant.len += drop as u64;
+        giant.feeds += memchr_iter(b'\n', &self.carry[..drop]).count() as u64;
+        // What has been looked at far enough is not looked at again, when less stands before it.
+        let seen = self.carry.len().saturating_sub(LOOK_AHEAD);
+        giant.from = giant.from.max(seen).saturating_sub(drop);
+        self.carry.drain(..drop);
+        found?;
+        let mut giant = self.giant.take()?;
+        let head = std::mem::take(&mut giant.head);
+        Some(Cut::Chunk(head.into(), Some(giant)))
+    }
+
+    /// Puts back what comes after `len` bytes of a piece. A small rest waits for the next piece: as a chunk of
+    /// its own it would be done before the large one before it, and its worker would have to wait.
+    fn put_back(&mut self, piece: &Bytes, len: usize, chunk_size: usize) {
+        if piece.len() - len >= chunk_size / 2 {
+            self.piece = Some(piece.slice(len..piece.len()));
+        } else {
+            self.carry.extend_from_slice(&piece[len..]);
+        }
+    }
+
+    /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry. Never
+    /// are more than [`Current::longest`] bytes without a cut looked at, so that whether there is a giant
+    /// does not depend on how the bytes arrive.
+    fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
+        let format = self.opened.format;
+        let longest = self.longest();
+        if self.carry.is_empty() {
+            let mut window = chunk_size.min(piece.len());
+            loop {
+                if let Some(len) = format.cut(&piece[..window], self.max_record) {
+                    self.put_back(&piece, len, chunk_size);
+                    return Some(piece.slice(0..len));
+                }
+                if window == piece.len() || window == longest {
+                    self.carry.extend_from_slice(&piece[..window]);
+                    if window < piece.len() {
+                        self.piece = Some(piece.slice(window..piece.len()));
+                    }
+                    return None;
+                }
+                window = window.saturating_mul(2).min(longest).min(piece.len());
+            }
+        }
+        let mut taken = 0;
+        let mut step = chunk_size.saturating_sub(self.carry.len()).max(SEAM);
+        while taken < piece.len() && self.carry.len() < longest {
+            let more = step
+                .min(piece.len() - taken)
+                .min(longest - self.carry.len());
+            self.carry.extend_from_slice(&piece[taken..taken + more]);
+            taken += more;
+            step *= 2;
+            if self.carry.len() < self.look_at.min(longest) {
+                continue;
+            }
+            if let Some(len) = format.cut(&self.carry, self.max_record) {
+                let rest = self.carry.split_off(len);
+                let chunk = std::mem::replace(&mut self.carry, rest);
+                // What is left of the seam is still in the piece, unless the cut is before it.
+                let back = self.carry.len().min(taken);
+                self.carry.truncate(self.carry.len() - back);
+                self.put_back(&piece, taken - back, chunk_size);
+                self.look_at = 0;
+                return Some(chunk.into());
+            }
+            self.look_at = self.carry.len() * 5 / 4;
+        }
+        if taken < piece.len() {
+            self.piece = Some(piece.slice(taken..piece.len()));
+        }
+        None
+    }
+}

@@ -1,0 +1,189 @@
+//! The judge: which records count.
+//!
+//! A batch goes through the lanes tile by tile. A board that breaks a rule has a bit in the answers; at the strict
+//! level the rules of one position are asked besides. What is bad becomes a reject, and the job sees the tile
+//! with a mask of the records that count.
+
+use super::{Job, TILE, Tile};
+use crate::answers::{GroupResults, Questions};
+use crate::batch::{Batch, Field};
+use crate::block::Group;
+use crate::chess::validity::Validity;
+use crate::error::{Place, Reject};
+use crate::formats::{Chunk, Format};
+use crate::tiers::Analyzer;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Records of a tile.
+const ROWS: usize = TILE * Group::LEN;
+/// Words of the mask of a tile.
+const WORDS: usize = ROWS / 64;
+
+/// Hands good records to the job and keeps the bad ones.
+pub(super) struct Judge<'a, J: Job> {
+    pub(super) analyzer: &'a dyn Analyzer,
+    pub(super) validity: Validity,
+    /// The first bad record is the last one that is looked at.
+    pub(super) stops: bool,
+    /// Numbers of the records that are looked at.
+    pub(super) range: Range<u64>,
+    pub(super) job: &'a J,
+    /// The job's questions, and which boards are not playable.
+    pub(super) questions: Questions,
+    pub(super) format: Format,
+    pub(super) chunk: &'a Chunk,
+    pub(super) lines_before: u64,
+    pub(super) part: &'a mut J::Part,
+    pub(super) rejects: Vec<Reject>,
+    pub(super) results: &'a mut [GroupResults],
+}
+
+impl<J: Job> Judge<'_, J> {
+    /// Works on a batch; false when nothing behind it is wanted.
+    pub(super) fn batch(&mut self, batch: &Batch) -> bool {
+        let in_range = |row: usize| self.range.contains(&batch.index(row));
+        let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
+        for start in (0..batch.len()).step_by(ROWS) {
+            let len = (batch.len() - start).min(ROWS);
+            let mut mask = all_of(len);
+            if !all_in_range {
+                keep(&mut mask, |row| {
+                    self.range.contains(&batch.index(start + row))
+                });
+                if mask == [0; WORDS] {
+                    continue;
+                }
+            }
+            let first = start / Group::LEN;
+            let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
+            self.analyzer.analyze(groups, self.questions, self.results);
+            let more = !self.has_bad(batch, start, groups.len(), &mask)
+                || self.reject_bad(batch, start, &mut mask);
+            self.job.tile(
+                self.part,
+                &Tile {
+                    batch,
+                    start,
+                    len,
+                    groups,
+                    results: &self.results[..groups.len()],
+                    mask: &mask[..len.div_ceil(64)],
+                },
+            );
+            if !more {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether any record of the tile may be bad.
+    fn has_bad(&self, batch: &Batch, start: usize, groups: usize, mask: &[u64; WORDS]) -> bool {
+        let mut bad = 0;
+        for results in &self.results[..groups] {
+            for lane in results.unplayable {
+                bad |= lane;
+            }
+        }
+        bad != 0
+            || self.validity == Validity::Strict
+                && rows_of(mask).any(|row| self.breaks_strict(batch, start + row))
+    }
+
+    /// Takes the bad records out of the mask; false when nothing behind the first one is wanted.
+    #[cold]
+    fn reject_bad(&mut self, batch: &Batch, start: usize, mask: &mut [u64; WORDS]) -> bool {
+        for row in rows_of(&mask.clone()) {
+            let lane = self.results[row / Group::LEN].unplayable[row % Group::LEN];
+            if lane == 0 && !self.breaks_strict(batch, start + row) {
+                continue;
+            }
+            mask[row / 64] &= !(1 << (row % 64));
+            self.reject(batch, start + row);
+            if self.stops {
+                keep(mask, |other| other < row);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn breaks_strict(&self, batch: &Batch, row: usize) -> bool {
+        self.validity == Validity::Strict
+            && !batch
+                .position(row)
+                .is_ok_and(|position| position.is_valid(Validity::Strict))
+    }
+
+    #[cold]
+    fn reject(&mut self, batch: &Batch, row: usize) {
+        let (reasons, message) = match batch.position(row) {
+            Err(error) => (vec!["undecodable"], error.to_string()),
+            Ok(position) => {
+                let violations = position.violations(self.validity);
+                (violations.names().collect(), violations.to_string())
+            }
+        };
+        let origin = batch.origin(row);
+        let (raw, line) = match self.format.raw(&self.chunk.bytes, origin) {
+            Some((raw, line)) => (raw.to_vec(), Some(self.lines_before + line)),
+            None => (hexadecimal(batch, row), None),
+        };
+        let number = |field| batch.values(field)?.number(row);
+        self.rejects.push(Reject {
+            place: Place {
+                file: Arc::clone(&self.chunk.file),
+                line,
+                offset: self.chunk.offset + origin as u64,
+                record: batch.index(row),
+                game: number(Field::Game).map(|game| game as u64),
+                ply: number(Field::Ply).map(|ply| ply as u16),
+            },
+            reasons,
+            message: Cow::Owned(message),
+            raw,
+        });
+    }
+}
+
+/// The mask of so many records.
+fn all_of(len: usize) -> [u64; WORDS] {
+    std::array::from_fn(|word| match len.saturating_sub(64 * word) {
+        0 => 0,
+        rest @ 1..64 => (1 << rest) - 1,
+        _ => !0,
+    })
+}
+
+/// Leaves only records of a mask for which `is` holds.
+fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
+    for row in rows_of(&mask.clone()) {
+        if !is(row) {
+            mask[row / 64] &= !(1 << (row % 64));
+        }
+    }
+}
+
+/// The records of a mask.
+pub(super) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ {
+    (0..).zip(mask).flat_map(|(word, &bits)| {
+        std::iter::successors((bits != 0).then_some(bits), |bits| {
+            let rest = bits & (bits - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |bits| 64 * word + bits.trailing_zeros() as usize)
+    })
+}
+
+/// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.
+fn hexadecimal(batch: &Batch, row: usize) -> Vec<u8> {
+    let board = batch.board(row);
+    let [t0, t1, t2] = board.types;
+    format!(
+        "{:016x} {t0:016x} {t1:016x} {t2:016x} {} {}",
+        board.color, batch.halfmove[row], batch.fullmove[row]
+    )
+    .into_bytes()
+}

@@ -1,0 +1,166 @@
+//! The summary: what was read, what was rejected, and how the run ended.
+//!
+//! The thread that called [`super::run`] puts the parts of the chunks together here, in the order of the input.
+
+use super::{FIRST_REJECTS, OnReject};
+use crate::error::{Damage, Error, Reject};
+use crate::formats::{Format, Remarks};
+use crate::games::LeftOutBy;
+use crate::input::Compression;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a run read, and how it ended.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Summary {
+    /// Records read within `skip` and `limit`, good and bad.
+    pub records: u64,
+    /// Of those, bad ones.
+    pub rejected: u64,
+    /// How often each reason was given; a record may have several.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// The first bad records.
+    pub first_rejects: Vec<Reject>,
+    /// Games begun.
+    pub games: u64,
+    /// What the readers did that the user may want to know.
+    pub remarks: Remarks,
+    /// Games and positions that were not selected, for each option that was set.
+    pub left_out: LeftOutBy,
+    /// Bytes of the inputs used up, as they lie on disk.
+    pub bytes: u64,
+    /// The same for each input that was opened.
+    pub files: Vec<FileSummary>,
+    /// Why the run ended before its time. Everything before that place was processed.
+    pub failure: Option<Error>,
+}
+
+impl Summary {
+    /// Records that were accepted.
+    pub fn accepted(&self) -> u64 {
+        self.records - self.rejected
+    }
+}
+
+/// What was read of one input.
+#[derive(Clone, Debug)]
+pub struct FileSummary {
+    /// The input.
+    pub path: Arc<Path>,
+    /// Its format.
+    pub format: Format,
+    /// The container around it.
+    pub compression: Option<Compression>,
+    /// Records read, good and bad.
+    pub records: u64,
+    /// Of those, bad ones.
+    pub rejected: u64,
+    /// How often each reason was given.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// Damaged places, with [`Options::past_damage`].
+    pub damage: Vec<Damage>,
+    /// What its user should know of it as a whole.
+    pub note: Option<&'static str>,
+}
+
+/// What a chunk becomes.
+pub(super) struct Part<T> {
+    pub(super) file: usize,
+    pub(super) begins: Option<FileSummary>,
+    pub(super) output: Option<T>,
+    pub(super) records: u64,
+    pub(super) games: u64,
+    pub(super) remarks: Remarks,
+    pub(super) left_out: LeftOutBy,
+    pub(super) rejects: Vec<Reject>,
+    pub(super) damage: Vec<Damage>,
+    pub(super) broken: Option<Error>,
+    pub(super) failure: Option<Error>,
+    pub(super) note: Option<&'static str>,
+}
+
+impl<T> Default for Part<T> {
+    fn default() -> Self {
+        Self {
+            file: 0,
+            begins: None,
+            output: None,
+            records: 0,
+            games: 0,
+            remarks: Remarks::default(),
+            left_out: LeftOutBy::new(),
+            rejects: Vec::new(),
+            damage: Vec::new(),
+            broken: None,
+            failure: None,
+            note: None,
+        }
+    }
+}
+
+/// Puts the parts together in order.
+pub(super) struct Collector<'a> {
+    pub(super) summary: Summary,
+    pub(super) strict: bool,
+    pub(super) on_reject: Option<&'a mut OnReject<'a>>,
+}
+
+impl Collector<'_> {
+    pub(super) fn take<T>(
+        &mut self,
+        part: Part<T>,
+        sink: &mut impl FnMut(T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let summary = &mut self.summary;
+        summary.files.extend(part.begins);
+        let rejected = part.rejects.len() as u64;
+        summary.records += part.records;
+        summary.rejected += rejected;
+        summary.games += part.games;
+        summary.remarks.merge(&part.remarks);
+        for (option, more) in part.left_out {
+            let left_out = summary.left_out.entry(option).or_default();
+            left_out.games += more.games;
+            left_out.positions += more.positions;
+            left_out.unknown += more.unknown;
+        }
+        let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
+        if let Some(file) = summary.files.get_mut(part.file) {
+            file.records += part.records;
+            file.rejected += rejected;
+            file.note = file.note.or(part.note);
+            file.damage.extend(part.damage);
+            file.damage
+                .extend(part.broken.as_ref().map(Error::as_damage));
+            for &reason in reasons.clone() {
+                *file.reasons.entry(reason).or_default() += 1;
+            }
+        }
+        if let Some(error) = part.broken {
+            summary.failure.get_or_insert(error);
+        }
+        for &reason in reasons {
+            *summary.reasons.entry(reason).or_default() += 1;
+        }
+        let mut failure = part.failure;
+        for reject in part.rejects {
+            if let Some(on_reject) = &mut self.on_reject {
+                on_reject(&reject)?;
+            }
+            if self.strict {
+                failure = Some(Error::Strict(Box::new(reject)));
+                break;
+            }
+            if summary.first_rejects.len() < FIRST_REJECTS {
+                summary.first_rejects.push(reject);
+            }
+        }
+        // Also before a failure: the good records before it.
+        if let Some(output) = part.output {
+            sink(output)?;
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
