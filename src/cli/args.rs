@@ -5,7 +5,8 @@
 //! the arguments is said at once and with exit status 2.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use lanefish::formats::Format;
 use std::path::PathBuf;
 
 /// Process chess positions in bulk, one board per SIMD lane.
@@ -208,8 +209,8 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) from: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::ReadFormat)]
+    pub(crate) from: Option<Format>,
 
     /// Keep en passant squares as they are given, also where no such capture is legal
     #[arg(long)]
@@ -222,9 +223,14 @@ pub(crate) struct Reading {
 /// Where a command writes to.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Write to this file instead of standard output; it appears whole or not at all
-    #[arg(short, long, value_name = "FILE")]
+    /// Write to this file instead of standard output; it appears whole or not at all, and is compressed
+    /// where its name ends in .zst, .gz or .bz2
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+
+    /// Compression level: 1 to 22 for .zst [default: 3], 1 to 9 for .gz [default: 6] and .bz2 [default: 9]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) level: Option<i32>,
 }
 
 /// The commands, one file each.

@@ -1,6 +1,7 @@
 //! `compute`: one row per position, any columns, as CSV or JSON lines.
 
 use super::args::{OutputArgs, Reading};
+use super::output::extension;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -91,7 +92,7 @@ impl ComputeArgs {
             Err(error) => bail!("{error}; --list-columns prints all of them"),
         };
         let rows = self.rows()?.format();
-        let mut output = session.open_output(self.output.output.as_deref(), &self.inputs)?;
+        let mut output = session.open_output(&self.output, &self.inputs)?;
         let mut header = Vec::new();
         rows.header(&columns, &mut header);
         output.put(&header)?;
@@ -119,11 +120,11 @@ impl ComputeArgs {
         let Some(path) = &self.output.output else {
             return Ok(Rows::Csv);
         };
-        match path.extension().and_then(|extension| extension.to_str()) {
+        match extension(path).as_deref() {
             Some("csv") => Ok(Rows::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(Rows::Jsonl),
             _ => bail!(
-                "{}: the name tells no row format; add --format csv or --format jsonl",
+                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
                 path.display()
             ),
         }

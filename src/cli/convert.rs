@@ -19,8 +19,8 @@ pub(crate) struct ConvertArgs {
     read: ReadArgs,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    to: Option<Format>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -55,8 +55,8 @@ impl Job for Encode {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to.as_deref(), &self.output, None)?;
-        let output = session.open_output(self.output.output.as_deref(), &self.read.inputs)?;
+        let format = format_of(self.to, &self.output, None)?;
+        let output = session.open_output(&self.output, &self.read.inputs)?;
         let mut output = RecordOutput::new(format, output)?;
         let run = Run {
             fields: Fields::ALL,

@@ -31,8 +31,8 @@ pub(crate) struct GenerateArgs {
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    to: Option<Format>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -43,8 +43,8 @@ const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to.as_deref(), &self.output, Some(Format::Fen))?;
-        let output = session.open_output(self.output.output.as_deref(), &[])?;
+        let format = format_of(self.to, &self.output, Some(Format::Fen))?;
+        let output = session.open_output(&self.output, &[])?;
         let mut output = RecordOutput::new(format, output)?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod calibration;
+mod choice;
 mod closed;
 mod completions;
 mod compute;

@@ -1,9 +1,9 @@
 //! A run of the pipeline under the global options: what every command that reads positions shares.
 
-use super::args::{Global, Reading, TierChoice, ValidityChoice};
+use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
 use super::numbers::{counted, grouped};
-use super::output::Output;
+use super::output::{Output, Packing};
 use super::places::{Destination, Place};
 use super::progress::Meter;
 use super::style::Style;
@@ -13,7 +13,7 @@ use lanefish::Error;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
-use lanefish::formats::{self, DecodeOptions, Format};
+use lanefish::formats::{self, DecodeOptions};
 use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
@@ -102,16 +102,18 @@ impl<'a> Session<'a> {
     }
 
     /// Opens the output of a command that reads these inputs: standard output where no file is named.
-    pub(crate) fn open_output(&self, path: Option<&Path>, inputs: &[PathBuf]) -> Result<Output> {
+    pub(crate) fn open_output(&self, args: &OutputArgs, inputs: &[PathBuf]) -> Result<Output> {
+        let path = args.output.as_deref();
+        let packing = Packing::of(path, args.level)?;
         self.compare(path, inputs)?;
         self.compared.set(true);
-        self.open(path)
+        self.open(path, packing)
     }
 
-    fn open(&self, path: Option<&Path>) -> Result<Output> {
-        let output = Output::open(path, self.global.force)?;
+    fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {
+        let output = Output::open(path, self.global.force, packing, self.threads)?;
         if self.verbose()
-            && let Output::File(file) = &output
+            && let Some(file) = output.file()
         {
             for left in AtomicFile::leftovers(file.path()) {
                 self.note(format_args!(
@@ -221,11 +223,7 @@ impl<'a> Session<'a> {
         if !self.compared.get() {
             self.compare(None, inputs)?;
         }
-        let from = reading
-            .from
-            .as_deref()
-            .map(str::parse::<Format>)
-            .transpose()?;
+        let from = reading.from;
         let inputs = match from {
             Some(_) => Inputs::resolve(inputs, |_| true)?,
             None => Inputs::resolve(inputs, formats::is_supported)?,
@@ -252,7 +250,7 @@ impl<'a> Session<'a> {
         }
         // Commands that read several times write one file.
         let mut rejects = match (self.rejects.take(), &self.global.rejects) {
-            (None, Some(path)) => Some(self.open(Some(path))?),
+            (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
             (open, _) => open,
         };
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod compression;
 mod compute;
 mod convert;
 mod damage;
