@@ -1,7 +1,7 @@
 //! `convert`: any input format to any output format, losing nothing silently.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::numbers::grouped;
+use super::numbers::counted;
 use super::output::{Encoded, RecordOutput, format_of};
 use super::session::{Run, Session};
 use anyhow::Result;
@@ -73,11 +73,17 @@ impl ConvertArgs {
         })?;
         if done.summary.failure.is_none() {
             session.commit(Some(output.finish()?))?;
-            for (field, records) in lost.into_iter().filter(|&(_, records)| records > 0) {
+            let lost: Vec<String> = lost
+                .into_iter()
+                .filter(|&(_, records)| records > 0)
+                .map(|(field, records)| {
+                    format!("`{}` ({})", field.name(), counted(records, "record"))
+                })
+                .collect();
+            if !lost.is_empty() {
                 session.note(format_args!(
-                    "{format} has no place for `{}`, which {} records carried",
-                    field.name(),
-                    grouped(records)
+                    "{format} cannot hold these, which were left out: {}",
+                    lost.join(", ")
                 ));
             }
         }

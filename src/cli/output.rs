@@ -9,6 +9,7 @@ use lanefish::Error;
 use lanefish::batch::{Batch, Field, Fields};
 use lanefish::formats::Format;
 use lanefish::formats::boards::BoardsWriter;
+use lanefish::formats::foreign;
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
@@ -287,6 +288,12 @@ pub(crate) fn format_of(
             Some(format) if is_written(format) => Ok(format),
             Some(format) => bail!(
                 "{}: {format} can be read but not written; formats that can be written: {}",
+                path.display(),
+                format_names(true).join(", ")
+            ),
+            None if let Some(what) = foreign::of_name(path) => bail!(
+                "'{}' would be {what}: lanefish cannot write that format yet; formats that can be \
+                 written: {}",
                 path.display(),
                 format_names(true).join(", ")
             ),

@@ -13,7 +13,7 @@ use lanefish::Error;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
-use lanefish::formats::{self, DecodeOptions};
+use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
@@ -344,6 +344,13 @@ impl<'a> Session<'a> {
             let more = rejected.saturating_sub(summary.first_rejects.len() as u64);
             if more > 0 {
                 self.note(format_args!("  and {} more", grouped(more)));
+            }
+            let mut raw = summary.first_rejects.iter().map(|reject| &*reject.raw);
+            if raw.any(foreign::is_scored_line) {
+                self.note(format_args!(
+                    "lines such as FEN | score | result carry a score and a result: a text format of training \
+                     data that lanefish cannot read yet"
+                ));
             }
         }
         if self.verbose() && summary.dropped_en_passants > 0 {

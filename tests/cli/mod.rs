@@ -9,6 +9,7 @@ mod damage;
 mod expected;
 #[cfg(unix)]
 mod files;
+mod foreign;
 mod games;
 mod generate;
 mod info;
