@@ -15,12 +15,7 @@ use std::path::PathBuf;
     name = "lanefish",
     version,
     disable_version_flag = true,
-    max_term_width = 100,
-    after_help = "\
-Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, \
-directories, and - for standard input.
-
-Exit status: 0 all good; 1 finished, but records were rejected (or a check failed); 2 could not do the job."
+    max_term_width = 100
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -197,8 +192,8 @@ pub(crate) enum ValidityChoice {
 /// What commands share that read positions.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Files, directories, or - for standard input
-    #[arg(value_name = "INPUT", required = true)]
+    /// Files, directories, or - for standard input [default: standard input, if it is a pipe or a file]
+    #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 
     #[command(flatten)]

@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
+use lanefish::columns::{COLUMNS, Columns};
 use lanefish::formats::Format;
 use std::ffi::OsStr;
 
@@ -124,6 +125,48 @@ impl TypedValueParser for WrittenFormat {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(values(format_names(true)))
     }
+}
+
+/// Names of columns, separated by commas.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnNames;
+
+impl TypedValueParser for ColumnNames {
+    type Value = String;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let names = StringValueParser::new().parse_ref(command, argument, value)?;
+        let Err(error) = Columns::named(&names) else {
+            return Ok(names);
+        };
+        let is_unknown = |name: &&str| Columns::named(name).is_err();
+        let hint = names
+            .split(',')
+            .map(str::trim)
+            .find(is_unknown)
+            .map_or_else(String::new, |name| did_you_mean(name, column_names()));
+        Err(invalid(
+            command,
+            format!(
+                "{}: {error}{hint}\n  --list-columns prints all of them",
+                named(argument)
+            ),
+        ))
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(
+            std::iter::once("all").chain(column_names()).collect(),
+        ))
+    }
+}
+
+/// Names of all columns.
+pub(crate) fn column_names() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().map(|column| column.name)
 }
 
 #[cfg(test)]

@@ -56,7 +56,8 @@ impl Job for Encode {
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to, &self.output, None)?;
-        let output = session.open_output(&self.output, &self.read.inputs)?;
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let output = session.open_output(&self.output)?;
         let mut output = RecordOutput::new(format, output)?;
         let run = Run {
             fields: Fields::ALL,

@@ -152,7 +152,8 @@ fn json_row(game: &GameRow) -> Vec<u8> {
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let rows = self.rows()?;
-        let mut output = session.open_output(&self.output, &self.read.inputs)?;
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let mut output = session.open_output(&self.output)?;
         if rows == Rows::Csv {
             output.put(&header())?;
         }
