@@ -1,5 +1,6 @@
 //! The command-line contract: every command, option, exit status and error.
 
+mod arguments;
 mod bench;
 mod completions;
 mod compression;
@@ -12,6 +13,7 @@ mod files;
 mod foreign;
 mod games;
 mod generate;
+mod help;
 mod info;
 mod options;
 mod perft;
