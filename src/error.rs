@@ -87,8 +87,8 @@ pub enum Error {
         /// Where and what.
         damage: Damage,
     },
-    /// Neither content nor name tell the format.
-    #[error("{path}: {reason}; name the format with --from", path = shown(path))]
+    /// The format is unknown, or one that is recognised and not read.
+    #[error("{path} {reason}", path = shown(path))]
     UnknownFormat {
         /// The input.
         path: Arc<Path>,

@@ -5,7 +5,8 @@
 //! the arguments is said at once and with exit status 2.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use lanefish::formats::Format;
 use std::path::PathBuf;
 
 /// Process chess positions in bulk, one board per SIMD lane.
@@ -14,12 +15,7 @@ use std::path::PathBuf;
     name = "lanefish",
     version,
     disable_version_flag = true,
-    max_term_width = 100,
-    after_help = "\
-Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, \
-directories, and - for standard input.
-
-Exit status: 0 all good; 1 finished, but records were rejected (or a check failed); 2 could not do the job."
+    max_term_width = 100
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -196,8 +192,8 @@ pub(crate) enum ValidityChoice {
 /// What commands share that read positions.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Files, directories, or - for standard input
-    #[arg(value_name = "INPUT", required = true)]
+    /// Files, directories, or - for standard input [default: standard input, if it is a pipe or a file]
+    #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -208,8 +204,8 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) from: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::ReadFormat)]
+    pub(crate) from: Option<Format>,
 
     /// Keep en passant squares as they are given, also where no such capture is legal
     #[arg(long)]
@@ -222,9 +218,14 @@ pub(crate) struct Reading {
 /// Where a command writes to.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Write to this file instead of standard output; it appears whole or not at all
-    #[arg(short, long, value_name = "FILE")]
+    /// Write to this file instead of standard output; it appears whole or not at all, and is compressed
+    /// where its name ends in .zst, .gz or .bz2
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+
+    /// Compression level: 1 to 22 for .zst [default: 3], 1 to 9 for .gz [default: 6] and .bz2 [default: 9]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) level: Option<i32>,
 }
 
 /// The commands, one file each.

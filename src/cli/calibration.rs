@@ -32,16 +32,25 @@ impl Verdict {
         self.ratio <= MARGIN
     }
 
-    fn text(&self) -> String {
+    /// In plain words, with what to do where the choice is wrong.
+    fn text(&self, advice: &str) -> String {
         let Self {
             chosen,
             fastest,
             ratio,
         } = self;
         match self.holds() {
-            true if chosen == fastest => format!("{chosen} holds, it is the fastest here"),
-            true => format!("{chosen} holds, {fastest} is {ratio:.2} times as fast"),
-            false => format!("{chosen} does not hold, {fastest} is {ratio:.2} times as fast"),
+            true if chosen == fastest => {
+                format!("{chosen} is used, and nothing is faster here; nothing to do")
+            }
+            true => format!(
+                "{chosen} is used, and {fastest} is equal within noise ({ratio:.2} times as fast); nothing to do"
+            ),
+            false => {
+                format!(
+                    "{chosen} is used, but {fastest} is {ratio:.2} times as fast here; {advice}"
+                )
+            }
         }
     }
 
@@ -143,7 +152,7 @@ impl Calibration {
 
     pub(super) fn text(&self) -> String {
         let mut text =
-            "\nlegal move counts, millions of positions a second on one thread:\n".to_owned();
+            "\nlegal move counts, millions of positions per second on one thread:\n".to_owned();
         for row in &self.rows {
             let (tier, algorithm) = who(row);
             let tier = tier.map_or("-", Tier::name);
@@ -154,10 +163,23 @@ impl Calibration {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {tier:8}  {algorithm:22}  {rate}");
         }
-        for (what, verdict) in [("tier", self.tier()), ("bmi2", self.per_piece())] {
-            if let Some(verdict) = verdict {
-                let _ = writeln!(text, "choice of {what}: {}", verdict.text());
-            }
+        if let Some(verdict) = self.tier() {
+            let advice = format!(
+                "measure again on a quiet machine, then use --tier {fastest} or set LANEFISH_TIER={fastest}",
+                fastest = verdict.fastest
+            );
+            let _ = writeln!(text, "choice of tier: {}", verdict.text(&advice));
+        }
+        if let Some(verdict) = self.per_piece() {
+            let advice = match Tier::best().name() {
+                "bmi2" => "measure again on a quiet machine, and try --tier portable",
+                _ => "it matters only with --tier bmi2",
+            };
+            let _ = writeln!(
+                text,
+                "choice of slider algorithm in the tier bmi2: {}",
+                verdict.text(advice)
+            );
         }
         text
     }

@@ -1,8 +1,8 @@
 //! `completions`: shell completions, made from the definitions of the arguments.
 
-use super::args::Cli;
+use super::help;
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 /// Print shell completions
@@ -15,7 +15,7 @@ pub(crate) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(crate) fn run(&self) -> Result<u8> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "lanefish", &mut script);
+        clap_complete::generate(self.shell, &mut help::command(), "lanefish", &mut script);
         super::print(&script)?;
         Ok(0)
     }

@@ -1,6 +1,7 @@
 //! `compute`: one row per position, any columns, as CSV or JSON lines.
 
 use super::args::{OutputArgs, Reading};
+use super::output::extension;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -12,25 +13,36 @@ use lanefish::output::csv::Csv;
 use lanefish::output::jsonl::JsonLines;
 use lanefish::output::rows::RowFormat;
 use lanefish::pipeline::{Job, Tile};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
     /// Files, directories, or - for standard input
-    #[arg(value_name = "INPUT", required_unless_present = "list_columns")]
+    #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
     reading: Reading,
 
     /// Columns to write, separated by commas; `all` for all of them
-    #[arg(long, value_name = "NAMES", default_value = Columns::DEFAULT)]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        default_value = Columns::DEFAULT,
+        hide_possible_values = true,
+        value_parser = super::choice::ColumnNames
+    )]
     columns: String,
 
     /// List all columns with type and meaning
     #[arg(long)]
     list_columns: bool,
+
+    /// With --list-columns, one JSON array
+    #[arg(long, requires = "list_columns")]
+    json: bool,
 
     /// Format of the rows [default: from the name given with -o, else csv]
     #[arg(long, value_name = "FORMAT")]
@@ -84,14 +96,12 @@ impl Job for Format<'_> {
 impl ComputeArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.list_columns {
-            return list_columns();
+            return list_columns(self.json);
         }
-        let columns = match Columns::named(&self.columns) {
-            Ok(columns) => columns,
-            Err(error) => bail!("{error}; --list-columns prints all of them"),
-        };
+        let columns = Columns::named(&self.columns)?;
         let rows = self.rows()?.format();
-        let mut output = session.open_output(self.output.output.as_deref(), &self.inputs)?;
+        session.prepare(&self.inputs, &self.reading)?;
+        let mut output = session.open_output(&self.output)?;
         let mut header = Vec::new();
         rows.header(&columns, &mut header);
         output.put(&header)?;
@@ -119,18 +129,35 @@ impl ComputeArgs {
         let Some(path) = &self.output.output else {
             return Ok(Rows::Csv);
         };
-        match path.extension().and_then(|extension| extension.to_str()) {
+        match extension(path).as_deref() {
             Some("csv") => Ok(Rows::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(Rows::Jsonl),
             _ => bail!(
-                "{}: the name tells no row format; add --format csv or --format jsonl",
+                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
                 path.display()
             ),
         }
     }
 }
 
-fn list_columns() -> Result<u8> {
+fn list_columns(json: bool) -> Result<u8> {
+    if json {
+        let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
+        let columns: Vec<String> = COLUMNS
+            .iter()
+            .map(|column| {
+                let object = json!({
+                    "name": column.name,
+                    "type": column.kind.name(),
+                    "meaning": column.meaning,
+                    "default": defaults.contains(&column.name),
+                });
+                format!("  {object}")
+            })
+            .collect();
+        super::print(format!("[\n{}\n]\n", columns.join(",\n")).as_bytes())?;
+        return Ok(0);
+    }
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)

@@ -1,7 +1,7 @@
 //! `convert`: any input format to any output format, losing nothing silently.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::numbers::grouped;
+use super::numbers::counted;
 use super::output::{Encoded, RecordOutput, format_of};
 use super::session::{Run, Session};
 use anyhow::Result;
@@ -19,8 +19,8 @@ pub(crate) struct ConvertArgs {
     read: ReadArgs,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    to: Option<Format>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -55,8 +55,9 @@ impl Job for Encode {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to.as_deref(), &self.output, None)?;
-        let output = session.open_output(self.output.output.as_deref(), &self.read.inputs)?;
+        let format = format_of(self.to, &self.output, None)?;
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let output = session.open_output(&self.output)?;
         let mut output = RecordOutput::new(format, output)?;
         let run = Run {
             fields: Fields::ALL,
@@ -73,11 +74,17 @@ impl ConvertArgs {
         })?;
         if done.summary.failure.is_none() {
             session.commit(Some(output.finish()?))?;
-            for (field, records) in lost.into_iter().filter(|&(_, records)| records > 0) {
+            let lost: Vec<String> = lost
+                .into_iter()
+                .filter(|&(_, records)| records > 0)
+                .map(|(field, records)| {
+                    format!("`{}` ({})", field.name(), counted(records, "record"))
+                })
+                .collect();
+            if !lost.is_empty() {
                 session.note(format_args!(
-                    "{format} has no place for `{}`, which {} records carried",
-                    field.name(),
-                    grouped(records)
+                    "{format} cannot hold these, which were left out: {}",
+                    lost.join(", ")
                 ));
             }
         }

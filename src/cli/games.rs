@@ -1,6 +1,7 @@
 //! `games`: one row per game.
 
 use super::args::{OutputArgs, ReadArgs};
+use super::output::extension;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -151,7 +152,8 @@ fn json_row(game: &GameRow) -> Vec<u8> {
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let rows = self.rows()?;
-        let mut output = session.open_output(self.output.output.as_deref(), &self.read.inputs)?;
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let mut output = session.open_output(&self.output)?;
         if rows == Rows::Csv {
             output.put(&header())?;
         }
@@ -188,11 +190,11 @@ impl GamesArgs {
         let Some(path) = &self.output.output else {
             return Ok(Rows::Csv);
         };
-        match path.extension().and_then(|extension| extension.to_str()) {
+        match extension(path).as_deref() {
             Some("csv") => Ok(Rows::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(Rows::Jsonl),
             _ => bail!(
-                "{}: the name tells no row format; add --format csv or --format jsonl",
+                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
                 path.display()
             ),
         }

@@ -2,6 +2,7 @@
 
 use super::args::OutputArgs;
 use super::interrupt;
+use super::numbers::grouped;
 use super::output::{Encoded, RecordOutput, format_of};
 use super::session::Session;
 use anyhow::{Context, Result};
@@ -26,13 +27,13 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Begin the games from Chess960 arrays, every other one with different arrays for both sides
+    /// Start from Chess960 positions, every other game with different ones for the two sides
     #[arg(long)]
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<String>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    to: Option<Format>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -43,12 +44,13 @@ const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to.as_deref(), &self.output, Some(Format::FEN))?;
-        let output = session.open_output(self.output.output.as_deref(), &[])?;
+        let format = format_of(self.to, &self.output, Some(Format::FEN))?;
+        let output = session.open_output(&self.output)?;
         let mut output = RecordOutput::new(format, output)?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
+        let phase = session.phase("generating");
         thread::scope(|scope| {
             // Each thread makes every so-many-th shard; taking them in turn puts them in order.
             let receivers = (0..threads)
@@ -79,9 +81,14 @@ impl GenerateArgs {
                     .recv()
                     .context("a generating thread ended before its time")?;
                 output.put(&encoded)?;
+                let done = (shard + 1).saturating_mul(SHARD).min(self.number);
+                let percent = 100.0 * done as f64 / self.number as f64;
+                let done = grouped(done);
+                phase.set(format!("generating  {percent:.0} %  {done} positions"));
             }
             Ok::<_, anyhow::Error>(())
         })?;
+        drop(phase);
         session.commit(Some(output.finish()?))?;
         Ok(0)
     }

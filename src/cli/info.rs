@@ -42,7 +42,10 @@ impl InfoArgs {
         if self.files.is_empty() {
             let mut facts = cpu_facts(session.global().tier, session.analyzer);
             let calibration = match self.calibrate {
-                true => Some(Calibration::measure()?),
+                true => {
+                    let _phase = session.phase("calibrating");
+                    Some(Calibration::measure()?)
+                }
                 false => None,
             };
             if let Some(calibration) = calibration.as_ref().filter(|_| self.json) {

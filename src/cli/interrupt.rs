@@ -5,6 +5,8 @@
 //! wait for a reader that does nothing: after a short grace, or at the second signal, the thread removes the
 //! temporary files itself and ends the process.
 
+#[cfg(unix)]
+use super::progress::{CLEAR, take_drawn};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -40,7 +42,9 @@ fn say(what: &str) {
             tv_nsec: 0,
         };
         if poll(&mut ready, Some(&now)).is_ok_and(|ready| ready > 0) {
-            let _ = rustix::io::write(stderr, format!("lanefish: {what}\n").as_bytes());
+            // A progress line gives way.
+            let clear = if take_drawn() { CLEAR } else { "" };
+            let _ = rustix::io::write(stderr, format!("{clear}lanefish: {what}\n").as_bytes());
         }
     }
     #[cfg(not(unix))]

@@ -1,9 +1,11 @@
 //! `man`: manual pages, made from the definitions of the arguments.
 
-use super::args::Cli;
-use anyhow::{Context, Result};
-use clap::{Args, CommandFactory};
+use super::help::{self, ENVIRONMENT, STATUS, examples};
+use anyhow::{Context, Result, bail};
+use clap::{Args, Command};
 use clap_mangen::Man;
+use std::fmt::Write as _;
+use std::fs;
 use std::path::PathBuf;
 
 /// Print the manual page, or write the pages of all commands into a directory
@@ -20,25 +22,99 @@ pub(crate) struct ManArgs {
 
 impl ManArgs {
     pub(crate) fn run(&self) -> Result<u8> {
-        let mut all = Cli::command();
-        all.build();
+        let all = help::command();
+        // What is made by the library, such as `help`, has no page.
+        let commands = || {
+            all.get_subcommands()
+                .filter(|command| command.get_name() != "help")
+        };
         if let Some(directory) = &self.directory {
-            std::fs::create_dir_all(directory)
+            fs::create_dir_all(directory)
                 .with_context(|| format!("cannot create {}", directory.display()))?;
-            clap_mangen::generate_to(all, directory)
-                .with_context(|| format!("cannot write to {}", directory.display()))?;
+            let own = std::iter::once((String::new(), &all));
+            let others = commands().map(|command| (command.get_name().to_owned(), command));
+            for (name, command) in own.chain(others) {
+                let file = match &*name {
+                    "" => "lanefish.1".to_owned(),
+                    name => format!("lanefish-{name}.1"),
+                };
+                let path = directory.join(file);
+                fs::write(&path, page(&name, command)?)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
             return Ok(0);
         }
-        let command = match &self.command {
-            None => all,
-            Some(name) => all
-                .find_subcommand(name)
-                .with_context(|| format!("there is no command `{name}`"))?
-                .clone(),
+        let (name, command) = match &self.command {
+            None => ("", &all),
+            Some(name) => match commands().find(|command| command.get_name() == name) {
+                Some(command) => (&**name, command),
+                None => bail!(
+                    "there is no command `{name}`{}",
+                    super::choice::did_you_mean(name, commands().map(Command::get_name))
+                ),
+            },
         };
-        let mut page = Vec::new();
-        Man::new(command).render(&mut page)?;
-        super::print(&page)?;
+        super::print(&page(name, command)?)?;
         Ok(0)
+    }
+}
+
+/// The page of a command; of lanefish itself where the name is empty.
+fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
+    let mut command = command.clone();
+    // What stands there has sections of its own.
+    command = command.after_help("").after_long_help("");
+    if !name.is_empty() {
+        command = command.display_name(format!("lanefish-{name}"));
+    }
+    let has_commands = command
+        .get_subcommands()
+        .any(|command| command.get_name() != "help");
+    command = command.mut_subcommands(|command| match command.get_name() {
+        "help" => command.hide(true),
+        _ => command,
+    });
+    let man = Man::new(command);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut end = ".SH EXAMPLES\n".to_owned();
+    for (what, how) in examples(name) {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            end,
+            "{}:\n.PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.PP\n",
+            roff(what),
+            roff(how)
+        );
+    }
+    for (title, text) in [("EXIT STATUS", STATUS), ("ENVIRONMENT", ENVIRONMENT)] {
+        let _ = writeln!(end, ".SH \"{title}\"");
+        // The first line is the title; the others are terms and what they mean.
+        for line in text.lines().skip(1) {
+            if let Some((term, meaning)) = line.trim().split_once("  ") {
+                let _ = write!(end, ".TP\n{}\n{}\n", roff(term), roff(meaning.trim()));
+            }
+        }
+    }
+    page.extend_from_slice(end.as_bytes());
+    if name.is_empty() {
+        man.render_version_section(&mut page)?;
+    }
+    Ok(page)
+}
+
+/// Text as roff takes it.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    match text.starts_with(['.', '\'']) {
+        true => format!("\\&{text}"),
+        false => text,
     }
 }

@@ -3,12 +3,14 @@
 mod args;
 mod bench;
 mod calibration;
+mod choice;
 mod closed;
 mod completions;
 mod compute;
 mod convert;
 mod games;
 mod generate;
+mod help;
 mod info;
 mod interrupt;
 mod man;
@@ -22,12 +24,13 @@ mod selection;
 mod session;
 mod show;
 mod stats;
+mod stdin;
 mod style;
 mod verify;
 
 use anyhow::Result;
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 use lanefish::one_line;
 use serde_json::{Map, Value};
 use session::Session;
@@ -41,7 +44,17 @@ const FAILED: u8 = 2;
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let mut definitions = help::command();
+    let parsed = definitions
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|matches| {
+            help::check(&mut definitions, &matches)?;
+            Cli::from_arg_matches(&matches)
+        });
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     lanefish::input::explain_truncated_maps();
     let status = dispatch(&cli).unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
@@ -66,7 +79,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     }
     match &cli.command {
         None => {
-            let _ = write!(io::stderr(), "{}", Cli::command().render_help());
+            let _ = write!(io::stderr(), "{}", help::command().render_help());
             Ok(FAILED)
         }
         Some(Command::Completions(command)) => command.run(),

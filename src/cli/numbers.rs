@@ -34,6 +34,25 @@ pub(crate) fn short(number: f64) -> String {
     format!("{scaled:.decimals$}{unit}")
 }
 
+/// A number of bytes, in powers of 1024 as everywhere here: `843 KiB`, `1.20 GiB`, `12 B`.
+pub(crate) fn bytes(number: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut scaled = number;
+    let mut unit = 0;
+    // Rounded, 1023.9 would be written as 1024.
+    while scaled >= 1023.5 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    let decimals = match scaled {
+        _ if unit == 0 => 0,
+        99.95.. => 0,
+        9.995.. => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$} {}", UNITS[unit])
+}
+
 /// A part of a whole in percent, with as many decimals as keep something visible.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -62,6 +81,11 @@ mod tests {
         assert_eq!(short(214.0), "214");
         assert_eq!(short(18_040.0), "18.0 k");
         assert_eq!(short(3.214e9), "3.21 G");
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(1023.0), "1023 B");
+        assert_eq!(bytes(1023.9), "1.00 KiB");
+        assert_eq!(bytes(863_232.0), "843 KiB");
+        assert_eq!(bytes(1024.0 * 1024.0 * 10.0), "10.0 MiB");
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(percent(1, 10_000), "0.010 %");
         assert_eq!(percent(0, 0), "-");

@@ -1,6 +1,7 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use super::args::OutputArgs;
+use super::choice::{format_names, is_written};
 use super::closed;
 use super::places::Destination;
 use anyhow::{Result, bail};
@@ -8,15 +9,28 @@ use lanefish::Error;
 use lanefish::batch::{Batch, Field, Fields};
 use lanefish::formats::Format;
 use lanefish::formats::boards::BoardsWriter;
+use lanefish::formats::foreign;
+use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
+use lanefish::output::compress::{Compressed, default_level, levels};
 use lanefish::output::text::write_line;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Standard output or a file.
+/// Where results go, compressed or not.
 #[derive(Debug)]
 pub(crate) enum Output {
+    Plain(Sink),
+    Compressed {
+        named: Named,
+        out: Box<Compressed<Sink>>,
+    },
+}
+
+/// Standard output or a file.
+#[derive(Debug)]
+pub(crate) enum Sink {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(AtomicFile),
     /// A device or a pipe with a name: nothing that could be replaced.
@@ -24,6 +38,59 @@ pub(crate) enum Output {
         path: PathBuf,
         out: BufWriter<File>,
     },
+}
+
+/// How an output is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packing {
+    compression: Compression,
+    level: i32,
+}
+
+impl Packing {
+    /// As the end of the name says; the level is checked against what there is to choose from.
+    pub(crate) fn of(path: Option<&Path>, level: Option<i32>) -> Result<Option<Self>> {
+        let Some(compression) = compression_of(path) else {
+            if let Some(level) = level {
+                bail!(
+                    "--level {level}: the output is not compressed; it is where the name given with -o \
+                     ends in .zst, .gz or .bz2"
+                );
+            }
+            return Ok(None);
+        };
+        let levels = levels(compression);
+        let level = level.unwrap_or(default_level(compression));
+        if !levels.contains(&level) {
+            bail!(
+                "--level {level}: {compression} has levels {} to {}",
+                levels.start(),
+                levels.end()
+            );
+        }
+        Ok(Some(Self { compression, level }))
+    }
+}
+
+/// The compression that the name of an output asks for; standard output is written as it is.
+fn compression_of(path: Option<&Path>) -> Option<Compression> {
+    let path = path?;
+    match Destination::of(Some(path)) {
+        Destination::Stdout | Destination::Stderr => None,
+        Destination::Stream(_) | Destination::File(_) => {
+            Compression::of_extension(path.extension()?.to_str()?)
+        }
+    }
+}
+
+/// The end of a name, that of a compression aside: `csv` of `rows.csv.zst`.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    let last = lower(path)?;
+    match Compression::of_extension(&last) {
+        Some(_) => lower(Path::new(path.file_stem()?)),
+        None => Some(last),
+    }
 }
 
 /// Fewer system calls; buffers of rows are written through.
@@ -57,7 +124,84 @@ pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
 impl Output {
     /// Opens a file, or standard output for `-` and nothing. Commands ask the session, which looks first
     /// whether the same place is something else.
-    pub(crate) fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+    pub(crate) fn open(
+        path: Option<&Path>,
+        force: bool,
+        packing: Option<Packing>,
+        threads: usize,
+    ) -> Result<Self> {
+        let sink = Sink::open(path, force)?;
+        let Some(Packing { compression, level }) = packing else {
+            return Ok(Self::Plain(sink));
+        };
+        Ok(Self::Compressed {
+            named: sink.named(),
+            out: Box::new(Compressed::new(sink, compression, level, threads)?),
+        })
+    }
+
+    /// What errors name.
+    fn named(&self) -> Named {
+        match self {
+            Self::Plain(sink) => sink.named(),
+            Self::Compressed { named, .. } => named.clone(),
+        }
+    }
+
+    /// The file under construction, if it is one.
+    pub(crate) fn file(&self) -> Option<&AtomicFile> {
+        let sink = match self {
+            Self::Plain(sink) => sink,
+            Self::Compressed { out, .. } => out.get_ref(),
+        };
+        match sink {
+            Sink::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Writes; errors know the place.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write_all(bytes)
+            .map_err(|error| self.named().failed(error))
+    }
+
+    /// Writes out what is buffered, and then lets files appear under their names, all or none.
+    pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
+        let mut files = Vec::new();
+        for output in outputs {
+            let named = output.named();
+            let failed = |error| named.failed(error);
+            let mut sink = match output {
+                Self::Plain(sink) => sink,
+                Self::Compressed { out, .. } => out.finish().map_err(failed)?,
+            };
+            sink.flush().map_err(failed)?;
+            if let Sink::File(file) = sink {
+                files.push(file);
+            }
+        }
+        AtomicFile::commit_all(files)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(sink) => sink.write(bytes),
+            Self::Compressed { out, .. } => out.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(sink) => sink.flush(),
+            Self::Compressed { out, .. } => out.flush(),
+        }
+    }
+}
+
+impl Sink {
+    fn open(path: Option<&Path>, force: bool) -> Result<Self> {
         let special = |path: &Path, file| Self::Special {
             path: path.to_owned(),
             out: BufWriter::with_capacity(BUFFER, file),
@@ -96,7 +240,7 @@ impl Output {
         }
     }
 
-    /// What errors tell of.
+    /// What errors name.
     fn named(&self) -> Named {
         Named(match self {
             Self::Stdout(_) => None,
@@ -104,29 +248,9 @@ impl Output {
             Self::Special { path, .. } => Some(path.clone()),
         })
     }
-
-    /// Writes; errors know the place.
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.write_all(bytes)
-            .map_err(|error| self.named().failed(error))
-    }
-
-    /// Writes out what is buffered, and then lets files appear under their names, all or none.
-    pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
-        let mut files = Vec::new();
-        for mut output in outputs {
-            output
-                .flush()
-                .map_err(|error| output.named().failed(error))?;
-            if let Self::File(file) = output {
-                files.push(file);
-            }
-        }
-        AtomicFile::commit_all(files)
-    }
 }
 
-impl Write for Output {
+impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
@@ -145,12 +269,12 @@ impl Write for Output {
 
 /// The format that an output is to have: as it is named, or as the file's name tells.
 pub(crate) fn format_of(
-    to: Option<&str>,
+    to: Option<Format>,
     args: &OutputArgs,
     default: Option<Format>,
 ) -> Result<Format> {
-    if let Some(name) = to {
-        return Ok(name.parse()?);
+    if let Some(format) = to {
+        return Ok(format);
     }
     let file = args
         .output
@@ -158,12 +282,24 @@ pub(crate) fn format_of(
         .filter(|path| path.as_os_str() != "-");
     match (file, default) {
         (None, Some(default)) => Ok(default),
-        (None, None) => bail!("name a format with --to, or a file with -o"),
+        (None, None) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
         (Some(path), _) => match Format::of_name(path) {
-            Some(format) => Ok(format),
+            Some(format) if is_written(format) => Ok(format),
+            Some(format) => bail!(
+                "{}: {format} can be read but not written; formats that can be written: {}",
+                path.display(),
+                format_names(true).join(", ")
+            ),
+            None if let Some(what) = foreign::of_name(path) => bail!(
+                "'{}' would be {what}: lanefish cannot write that format yet; formats that can be \
+                 written: {}",
+                path.display(),
+                format_names(true).join(", ")
+            ),
             None => bail!(
-                "{}: the name tells no format; add --to FORMAT",
-                path.display()
+                "cannot infer a format from '{}'; name it .{}, or pass --to FORMAT",
+                path.display(),
+                format_names(true).join(", .")
             ),
         },
     }
@@ -213,7 +349,7 @@ impl RecordOutput {
         if format != Format::BOARDS {
             return Ok(Self::Lines(output));
         }
-        if matches!(output, Output::Stdout(_)) && io::stdout().is_terminal() {
+        if matches!(output, Output::Plain(Sink::Stdout(_))) && io::stdout().is_terminal() {
             bail!("boards files are binary and not written to a terminal; use -o FILE");
         }
         let named = output.named();
@@ -250,7 +386,8 @@ impl RecordOutput {
             Self::Boards { named, writer } => {
                 let failed = |source| named.failed(source);
                 let (mut output, finished) = writer.finish().map_err(failed)?;
-                if let Output::File(file) = &mut output {
+                // What cannot be rewound, and what is compressed, keeps a header without the count.
+                if let Output::Plain(Sink::File(file)) = &mut output {
                     file.rewrite_start(&finished.header).map_err(failed)?;
                 }
                 output

@@ -68,6 +68,7 @@ impl PerftArgs {
             .filter(|&depth| depth <= 100)
             .with_context(|| format!("`{depth}` is not a depth"))?;
         let position = position_of(&fen.join(" "), session, false)?;
+        let phase = session.phase(&format!("counting to depth {depth}"));
         let begin = Instant::now();
         let moves = if self.divide {
             perft::divide(&position, depth, session.analyzer, session.threads)?
@@ -80,6 +81,7 @@ impl PerftArgs {
             perft::perft(&position, depth, session.analyzer, session.threads)?
         };
         let seconds = begin.elapsed().as_secs_f64();
+        drop(phase);
         let rate = nodes as f64 / seconds.max(1e-9);
         if self.json {
             let mut object = Map::new();
@@ -126,7 +128,13 @@ impl PerftArgs {
         })?;
         let (mut checked, mut wrong, mut left_out, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
         let begin = Instant::now();
-        for case in &cases {
+        let phase = session.phase("counting");
+        for (number, case) in cases.iter().enumerate() {
+            phase.set(format!(
+                "counting, position {} of {}",
+                number + 1,
+                cases.len()
+            ));
             for &(depth, expected) in &case.counts {
                 if expected > self.max_nodes {
                     left_out += 1;
@@ -147,6 +155,7 @@ impl PerftArgs {
             }
         }
         let seconds = begin.elapsed().as_secs_f64();
+        drop(phase);
         let rate = all_nodes as f64 / seconds.max(1e-9);
         for case in &wrong {
             session.note(format_args!("wrong: {case}"));

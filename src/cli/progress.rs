@@ -1,18 +1,71 @@
-//! The progress bar on standard error.
+//! How far a run is, on standard error: one line that is drawn again and again on a terminal, a line per second
+//! elsewhere (with `--progress always`).
+//!
+//! Rates and the time that is left come from everything since the start, so that they do not jump. The line
+//! leaves out what has no room, and never wraps.
 
 use super::args::When;
-use super::numbers::{grouped, short};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use super::numbers::{bytes, grouped, short};
 use lanefish::pipeline::Progress;
 use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A run shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Between two drawings on a terminal.
+const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Between two lines where standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(1);
+/// What a terminal is taken for that does not tell its width.
+const WIDTH: usize = 80;
+/// Begins the line again and clears it.
+pub(crate) const CLEAR: &str = "\r\x1b[K";
 
-/// Shows how far a run is: a bar on a terminal, a line a second elsewhere (with `--progress always`).
+/// Whether a line is on the terminal that belongs to nothing that stays.
+static DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Whether a line has to be cleared before something else is written; it is taken for cleared from then on.
+pub(crate) fn take_drawn() -> bool {
+    DRAWN.swap(false, Ordering::SeqCst)
+}
+
+fn clear() {
+    if take_drawn() {
+        let _ = write!(stderr(), "{CLEAR}");
+    }
+}
+
+fn draw(line: &str) {
+    DRAWN.store(true, Ordering::SeqCst);
+    // A closed standard error is no reason to stop.
+    let _ = write!(stderr(), "{CLEAR}{line}");
+}
+
+/// Columns of the terminal.
+fn width() -> usize {
+    terminal_size::terminal_size_of(stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
+}
+
+/// A terminal that can clear a line.
+fn is_terminal() -> bool {
+    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// `0:07`, `12:34`, `1:02:03`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// Shows how far reading is.
 #[derive(Debug)]
 pub(crate) struct Meter {
     total: Option<u64>,
@@ -24,13 +77,13 @@ pub(crate) struct Meter {
 enum Shown {
     Never,
     NotYet { terminal: bool, after: Duration },
-    Bar(ProgressBar),
+    Bar { last: Instant },
     Lines { last: Instant },
 }
 
 impl Meter {
     pub(crate) fn new(when: When, total: Option<u64>) -> Self {
-        let terminal = stderr().is_terminal();
+        let terminal = is_terminal();
         let shown = match when {
             When::Never => Shown::Never,
             When::Auto if !terminal => Shown::Never,
@@ -52,78 +105,227 @@ impl Meter {
 
     pub(crate) fn show(&mut self, progress: Progress) {
         let elapsed = self.begin.elapsed();
-        if let Shown::NotYet { terminal, after } = self.shown {
-            if elapsed < after {
-                return;
-            }
-            self.shown = if terminal {
-                Shown::Bar(bar(self.total, elapsed))
-            } else {
-                self.line(progress);
-                Shown::Lines {
-                    last: Instant::now(),
-                }
-            };
-        }
-        match &self.shown {
-            Shown::Bar(bar) => {
-                bar.set_position(progress.bytes);
-                bar.set_message(self.words(progress));
-            }
-            Shown::Lines { last } if last.elapsed() >= LINE_EVERY => {
-                self.line(progress);
-                self.shown = Shown::Lines {
-                    last: Instant::now(),
+        let now = Instant::now();
+        match self.shown {
+            Shown::NotYet { terminal, after } if elapsed >= after => {
+                self.shown = match terminal {
+                    true => Shown::Bar { last: now },
+                    false => Shown::Lines { last: now },
                 };
             }
-            _ => {}
+            Shown::Bar { ref mut last } if last.elapsed() >= DRAW_EVERY => *last = now,
+            Shown::Lines { ref mut last } if last.elapsed() >= LINE_EVERY => *last = now,
+            _ => return,
+        }
+        let state = State {
+            total: self.total,
+            elapsed,
+            progress,
+        };
+        match self.shown {
+            Shown::Bar { .. } => draw(&state.line(width())),
+            _ => {
+                let _ = writeln!(stderr(), "{}", state.words(usize::MAX));
+            }
         }
     }
 
     pub(crate) fn finish(&self) {
-        if let Shown::Bar(bar) = &self.shown {
-            bar.finish_and_clear();
+        if let Shown::Bar { .. } = self.shown {
+            clear();
         }
-    }
-
-    fn words(&self, progress: Progress) -> String {
-        let rate = progress.records as f64 / self.begin.elapsed().as_secs_f64().max(1e-9);
-        let games = match progress.games {
-            0 => String::new(),
-            games => format!("{} games, ", grouped(games)),
-        };
-        format!(
-            "{games}{} records, {}/s",
-            grouped(progress.records),
-            short(rate)
-        )
-    }
-
-    fn line(&self, progress: Progress) {
-        let share = match self.total {
-            Some(total) if total > 0 => {
-                format!("{:.0} % of ", 100.0 * progress.bytes as f64 / total as f64)
-            }
-            _ => String::new(),
-        };
-        let total = short(self.total.unwrap_or(progress.bytes) as f64);
-        let words = self.words(progress);
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(stderr(), "{share}{total}B, {words}");
     }
 }
 
-fn bar(total: Option<u64>, elapsed: Duration) -> ProgressBar {
-    let target = ProgressDrawTarget::stderr_with_hz(10);
-    let bar = ProgressBar::with_draw_target(total, target).with_elapsed(elapsed);
-    let template = match total {
-        Some(_) => {
-            "{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left"
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What is known at some time.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    total: Option<u64>,
+    elapsed: Duration,
+    progress: Progress,
+}
+
+impl State {
+    /// The part that is done, where it is known.
+    fn share(&self) -> Option<f64> {
+        let total = self.total.filter(|&total| total > 0)?;
+        Some((self.progress.bytes as f64 / total as f64).min(1.0))
+    }
+
+    /// What there is to say, the most important first to be kept, in the order in which it stands.
+    fn parts(&self) -> Vec<(u8, String)> {
+        let Progress {
+            bytes: done,
+            records,
+            games,
+        } = self.progress;
+        let seconds = self.elapsed.as_secs_f64().max(1e-3);
+        let mut parts = vec![(6, "reading".to_owned())];
+        if let Some(share) = self.share() {
+            parts.push((0, format!("{:.0} %", 100.0 * share)));
         }
-        None => "{spinner} {bytes}  {bytes_per_sec}  {msg}",
-    };
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style.progress_chars("█▉▊▋▌▍▎▏ ")),
-        Err(_) => bar,
+        let of = self
+            .total
+            .map_or_else(String::new, |total| format!(" of {}", bytes(total as f64)));
+        parts.push((3, format!("{}{of}", bytes(done as f64))));
+        parts.push((4, format!("{}/s", bytes(done as f64 / seconds))));
+        if games > 0 {
+            parts.push((7, format!("{} games", grouped(games))));
+        }
+        parts.push((2, format!("{} records", grouped(records))));
+        parts.push((5, format!("{}/s", short(records as f64 / seconds))));
+        parts.push((1, clock(self.elapsed)));
+        if let Some(share) = self.share().filter(|&share| share > 0.0) {
+            let left = seconds * (1.0 - share) / share;
+            parts.push((
+                1,
+                format!("{} left", clock(Duration::from_secs_f64(left.min(1e7)))),
+            ));
+        }
+        parts
+    }
+
+    /// As many words as have room.
+    fn words(&self, width: usize) -> String {
+        let parts = self.parts();
+        for least in (0..=8).rev() {
+            let kept: Vec<&str> = parts
+                .iter()
+                .filter(|&&(rank, _)| rank <= least)
+                .map(|(_, text)| text.as_str())
+                .collect();
+            let text = kept.join("  ");
+            if text.len() <= width {
+                return text;
+            }
+        }
+        String::new()
+    }
+
+    /// The words, behind a bar if there is room for one. The last column stays free: some terminals wrap there.
+    fn line(&self, width: usize) -> String {
+        const LONGEST: usize = 24;
+        const SHORTEST: usize = 8;
+        let width = width.saturating_sub(1);
+        let words = self.words(width);
+        let room = width.saturating_sub(words.len() + 2).min(LONGEST);
+        match self.share() {
+            Some(share) if room >= SHORTEST => {
+                let full = (share * room as f64) as usize;
+                format!("{}{}  {words}", "█".repeat(full), "░".repeat(room - full))
+            }
+            _ => words,
+        }
+    }
+}
+
+/// The name of something that takes long and does not report how far it is, with the time it has taken: on a
+/// terminal, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Phase {
+    text: Arc<Mutex<String>>,
+    /// Dropped to end it.
+    stop: Option<Sender<()>>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+impl Phase {
+    pub(crate) fn begin(when: When, text: &str) -> Self {
+        let text = Arc::new(Mutex::new(text.to_owned()));
+        let mut phase = Self {
+            text: Arc::clone(&text),
+            stop: None,
+            drawing: None,
+        };
+        if when == When::Never || !is_terminal() {
+            return phase;
+        }
+        let (stop, stopped) = channel();
+        let begin = Instant::now();
+        let work = move || {
+            let mut wait = PATIENCE;
+            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                wait = DRAW_EVERY;
+                let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let line = format!("{text}  {}", clock(begin.elapsed()));
+                let room = width().saturating_sub(1);
+                draw(&line.chars().take(room).collect::<String>());
+            }
+            clear();
+        };
+        // Without a thread for it nothing is shown.
+        phase.drawing = std::thread::Builder::new().spawn(work).ok();
+        phase.stop = Some(stop);
+        phase
+    }
+
+    /// Says what it is at now.
+    pub(crate) fn set(&self, text: String) {
+        if self.drawing.is_some() {
+            *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        }
+    }
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(drawing) = self.drawing.take() {
+            let _ = drawing.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(done: u64, total: Option<u64>, seconds: u64) -> State {
+        State {
+            total,
+            elapsed: Duration::from_secs(seconds),
+            progress: Progress {
+                bytes: done,
+                records: done / 32,
+                games: done / 2000,
+            },
+        }
+    }
+
+    #[test]
+    fn rate_and_time_left_are_those_since_the_start() {
+        let line = state(1 << 30, Some(4 << 30), 20).words(200);
+        assert!(
+            line.contains("25 %  1.00 GiB of 4.00 GiB  51.2 MiB/s"),
+            "{line}"
+        );
+        assert!(line.contains("0:20  1:00 left"), "{line}");
+        // Nothing has been read yet, or more than was there before.
+        assert!(!state(0, Some(1 << 30), 0).words(200).contains("left"));
+        assert!(state(5, Some(4), 1).words(200).contains("100 %"));
+        let pipe = state(1 << 20, None, 3700).words(200);
+        assert!(!pipe.contains('%') && pipe.contains("1:01:40"), "{pipe}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for total in [None, Some(1 << 20), Some(u64::MAX)] {
+            for done in [0, 1 << 15, u64::MAX / 2] {
+                for width in 0..200 {
+                    let line = state(done, total, 1_000_000).line(width);
+                    let len = line.chars().count();
+                    assert!(len < width.max(1), "{width}: {line}");
+                }
+            }
+        }
+        // The most important stays.
+        assert_eq!(state(1 << 29, Some(1 << 30), 60).line(8), "50 %");
+        assert!(state(1 << 29, Some(1 << 30), 60).line(80).starts_with('█'));
     }
 }

@@ -1,11 +1,12 @@
 //! A run of the pipeline under the global options: what every command that reads positions shares.
 
-use super::args::{Global, Reading, TierChoice, ValidityChoice};
+use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
 use super::numbers::{counted, grouped};
-use super::output::Output;
+use super::output::{Output, Packing};
 use super::places::{Destination, Place};
-use super::progress::Meter;
+use super::progress::{Meter, Phase};
+use super::stdin::{Stdin, pipe_has_bytes};
 use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
@@ -14,7 +15,7 @@ use lanefish::answers::Questions;
 use lanefish::batch::Fields;
 use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
-use lanefish::formats::{self, DecodeOptions, Format};
+use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
@@ -24,6 +25,7 @@ use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The global options, checked.
@@ -35,8 +37,18 @@ pub(crate) struct Session<'a> {
     pub(crate) style: Style,
     /// The file of rejected records, until the run is known to be good.
     rejects: RefCell<Option<Output>>,
+    /// The inputs of the run that comes next.
+    prepared: RefCell<Option<Prepared>>,
     /// Whether the inputs have been compared with the output that was opened.
     compared: Cell<bool>,
+}
+
+/// Inputs that are known to be there.
+#[derive(Debug)]
+struct Prepared {
+    /// As they were named.
+    names: Vec<PathBuf>,
+    inputs: Inputs,
 }
 
 /// What a command adds to the global options of a run.
@@ -94,21 +106,78 @@ impl<'a> Session<'a> {
             threads: global.threads.map_or_else(all_cores, usize::from),
             style: Style::for_stdout(global.color),
             rejects: RefCell::default(),
+            prepared: RefCell::default(),
             compared: Cell::default(),
         })
     }
 
-    /// Opens the output of a command that reads these inputs: standard output where no file is named.
-    pub(crate) fn open_output(&self, path: Option<&Path>, inputs: &[PathBuf]) -> Result<Output> {
-        self.compare(path, inputs)?;
-        self.compared.set(true);
-        self.open(path)
+    /// Finds the inputs and whatever can be seen to be wrong with them, before any output is opened. Without
+    /// names it is standard input, where that is a pipe or a file.
+    pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
+        let names = match names {
+            [] => vec![self.standard_input()?],
+            _ => names.to_vec(),
+        };
+        let inputs = match reading.from {
+            Some(_) => Inputs::resolve(&names, |_| true)?,
+            None => Inputs::resolve(&names, formats::is_supported)?,
+        };
+        let is_stdin = |path: &Path| path.as_os_str() == "-";
+        if inputs.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+            bail!("standard input can be read only once");
+        }
+        if stdin_is_closed() && inputs.paths.iter().any(|path| is_stdin(path)) {
+            bail!("standard input is closed");
+        }
+        // That the last of many is of no known format should not be found after an hour.
+        if reading.from.is_none() {
+            for name in names.iter().filter(|name| name.is_file()) {
+                let opened =
+                    formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
+                if let Err(error @ Error::UnknownFormat { .. }) = opened {
+                    return Err(error.into());
+                }
+            }
+        }
+        self.prepared.replace(Some(Prepared { names, inputs }));
+        Ok(())
     }
 
-    fn open(&self, path: Option<&Path>) -> Result<Output> {
-        let output = Output::open(path, self.global.force)?;
+    /// Standard input, if it is there to be read although nobody named it.
+    fn standard_input(&self) -> Result<PathBuf> {
+        const HOW: &str = "name files or directories, or - for standard input, or pipe records in; \
+            --help shows how";
+        let note = || {
+            self.note(format_args!(
+                "reading standard input, because no input is named"
+            ));
+        };
+        match Stdin::find() {
+            Stdin::File => {}
+            Stdin::Pipe if pipe_has_bytes(note) => {}
+            Stdin::Pipe => bail!("no input is named, and standard input is empty: {HOW}"),
+            Stdin::Other => bail!("no input: {HOW}"),
+        }
+        Ok(PathBuf::from("-"))
+    }
+
+    /// Opens the output of a command that has prepared its inputs: standard output where no file is named.
+    pub(crate) fn open_output(&self, args: &OutputArgs) -> Result<Output> {
+        let path = args.output.as_deref();
+        let packing = Packing::of(path, args.level)?;
+        let prepared = self.prepared.borrow();
+        let inputs = prepared
+            .as_ref()
+            .map_or(&[][..], |prepared| &prepared.names);
+        self.compare(path, inputs)?;
+        self.compared.set(true);
+        self.open(path, packing)
+    }
+
+    fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {
+        let output = Output::open(path, self.global.force, packing, self.threads)?;
         if self.verbose()
-            && let Output::File(file) = &output
+            && let Some(file) = output.file()
         {
             for left in AtomicFile::leftovers(file.path()) {
                 self.note(format_args!(
@@ -167,7 +236,13 @@ impl<'a> Session<'a> {
 
     /// Lets the output of a run appear, and the file of rejected records with it.
     pub(crate) fn commit(&self, output: Option<Output>) -> Result<(), Error> {
+        let _phase = Phase::begin(self.global.progress, "writing to disk");
         Output::finish_all(output.into_iter().chain(self.rejects.take()))
+    }
+
+    /// Shows the name of something that takes long.
+    pub(crate) fn phase(&self, text: &str) -> Phase {
+        Phase::begin(self.global.progress, text)
     }
 
     /// The options themselves.
@@ -215,30 +290,16 @@ impl<'a> Session<'a> {
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
-        if !self.compared.get() {
-            self.compare(None, inputs)?;
+        if self.prepared.borrow().is_none() {
+            self.prepare(inputs, reading)?;
         }
-        let from = reading
-            .from
-            .as_deref()
-            .map(str::parse::<Format>)
-            .transpose()?;
-        let inputs = match from {
-            Some(_) => Inputs::resolve(inputs, |_| true)?,
-            None => Inputs::resolve(inputs, formats::is_supported)?,
+        let Some(Prepared { names, inputs }) = self.prepared.take() else {
+            bail!("there are no inputs");
         };
-        if inputs
-            .paths
-            .iter()
-            .filter(|path| path.as_os_str() == "-")
-            .count()
-            > 1
-        {
-            bail!("standard input can be read only once");
+        if !self.compared.get() {
+            self.compare(None, &names)?;
         }
-        if stdin_is_closed() && inputs.paths.iter().any(|path| path.as_os_str() == "-") {
-            bail!("standard input is closed");
-        }
+        let from = reading.from;
         for path in &inputs.skipped {
             if self.verbose() {
                 self.note(format_args!(
@@ -249,7 +310,7 @@ impl<'a> Session<'a> {
         }
         // Commands that read several times write one file.
         let mut rejects = match (self.rejects.take(), &self.global.rejects) {
-            (None, Some(path)) => Some(self.open(Some(path))?),
+            (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
             (open, _) => open,
         };
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
@@ -343,6 +404,13 @@ impl<'a> Session<'a> {
             let more = rejected.saturating_sub(summary.first_rejects.len() as u64);
             if more > 0 {
                 self.note(format_args!("  and {} more", grouped(more)));
+            }
+            let mut raw = summary.first_rejects.iter().map(|reject| &*reject.raw);
+            if raw.any(foreign::is_scored_line) {
+                self.note(format_args!(
+                    "lines such as FEN | score | result carry a score and a result: a text format of training \
+                     data that lanefish cannot read yet"
+                ));
             }
         }
         for (remark, times) in summary.remarks.iter() {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// A FEN, or files, directories, or - for standard input
-    #[arg(value_name = "FEN|INPUT", required = true)]
+    #[arg(value_name = "FEN|INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]

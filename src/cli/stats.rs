@@ -1,7 +1,7 @@
 //! `stats`: what a dataset is made of, as a table for people or as JSON.
 
 use super::args::ReadArgs;
-use super::numbers::{counted, grouped, percent, short};
+use super::numbers::{bytes, counted, grouped, percent, short};
 use super::session::{Run, Session, Timed};
 use super::style::Style;
 use anyhow::Result;
@@ -114,9 +114,9 @@ impl StatsArgs {
                     threads => format!("{threads} threads"),
                 };
                 let run = format!(
-                    "{seconds:.3} s, {} positions/s, {tier}, {threads}, {}B read\n",
+                    "{seconds:.3} s, {} positions/s, {tier}, {threads}, {} read\n",
                     short(rate),
-                    short(summary.bytes as f64),
+                    bytes(summary.bytes as f64),
                 );
                 text.push('\n');
                 text.push_str(&session.style.faint(&run));

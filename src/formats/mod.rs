@@ -12,6 +12,7 @@
 
 pub mod boards;
 pub mod evals;
+pub mod foreign;
 mod lines;
 pub mod pgn;
 pub mod puzzles;
@@ -550,15 +551,17 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
         return Ok(format);
     }
-    match named {
-        Some(format) => Ok(format),
+    match (foreign::recognized(head, all, path, named), named) {
+        (Some(reason), _) => Err(reason),
+        (None, Some(format)) => Ok(format),
         // Nothing at all is an empty list.
-        None if all && head.is_empty() => Ok(Format::FEN),
-        None => {
+        (None, None) if all && head.is_empty() => Ok(Format::FEN),
+        (None, None) => {
             let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
             let start: String = start.escape_debug().collect();
             Err(format!(
-                "neither its content (`{start}`) nor its name tells the format"
+                "has no known format: neither its content (`{start}`) nor its name shows one; \
+                 name the format with --from"
             ))
         }
     }

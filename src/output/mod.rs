@@ -1,6 +1,7 @@
 //! Outputs: records to bytes, and files that appear whole or not at all.
 
 mod atomic;
+pub mod compress;
 pub mod csv;
 pub mod jsonl;
 pub mod rows;

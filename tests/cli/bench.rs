@@ -107,8 +107,63 @@ fn filter_input_and_tables() {
         markdown.contains("| kogge-stone") && markdown.contains("|--"),
         "{markdown}"
     );
-    let nothing = output(0, &["bench", "--filter", "no such row"]);
-    assert!(nothing.contains("no row"), "{nothing}");
+}
+
+#[test]
+fn a_filter_that_lets_nothing_through_is_an_error_that_lists_what_there_is() {
+    let said = complaint(2, &["bench", "--filter", "no such row"]);
+    for name in [
+        "no such row",
+        "sliders/{",
+        "pext-compressed",
+        "kernels/{decode,",
+        "decode/{fen,",
+        "scan/{sum,",
+        "{cache,memory}",
+    ] {
+        assert!(said.contains(name), "{said}");
+    }
+    let said = complaint(2, &["bench", "decode", "--filter", "pext"]);
+    assert!(
+        said.contains("decode/{fen,") && !said.contains("sliders"),
+        "{said}"
+    );
+}
+
+/// Titles are known before anything is measured: one that is missing there could not be asked for.
+#[test]
+fn every_row_can_be_filtered_by_its_title() {
+    let answer = json(0, &["bench", "--json", "--seconds", AN_INSTANT]);
+    let rows = answer["rows"].as_array().unwrap();
+    let said = complaint(2, &["bench", "--filter", "no such row"]);
+    let mut expected = 0;
+    // What is listed is as many rows as there are.
+    for group in said.split("there are ").nth(1).unwrap().split(", ") {
+        let parts = group.trim().split('/').skip(1);
+        let counts = parts.map(|part| part.matches(',').count() + 1);
+        expected += counts.product::<usize>();
+    }
+    // Only tiers decode, not their alternatives.
+    expected -= 4;
+    assert_eq!(rows.len(), expected, "{said}");
+    for row in rows {
+        let name = row["name"].as_str().unwrap();
+        assert!(said.contains(name), "{name}: {said}");
+    }
+}
+
+#[test]
+fn tables_fit_a_terminal() {
+    let table = output(0, &["bench", "--seconds", AN_INSTANT]);
+    // The first line names the CPU, which chooses its own length.
+    for line in table.lines().skip(1) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(
+        table.contains("AVX-512") && table.contains("BMI2"),
+        "{table}"
+    );
+    assert!(!table.contains("avx512f"), "{table}");
 }
 
 #[test]

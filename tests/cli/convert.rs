@@ -120,3 +120,29 @@ fn an_output_into_a_missing_directory() {
     );
     assert!(told.contains("a.fen"), "{told}");
 }
+
+#[test]
+fn formats_that_are_only_read_are_refused_before_anything_is_opened() {
+    let dir = Dir::new();
+    let input = sample("perft.epd");
+    for name in ["a.pgn", "a.pgn.zst"] {
+        let said = complaint(2, &["convert", &input, "-o", &dir.name(name)]);
+        assert!(
+            said.contains("pgn can be read but not written")
+                && said.contains("fen, epd, perft, boards"),
+            "{said}"
+        );
+    }
+    for command in ["convert", "generate"] {
+        for format in ["pgn", "puzzles", "evals"] {
+            let said = complaint(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
+            assert!(
+                said.contains("not written") && said.contains("boards"),
+                "{said}"
+            );
+        }
+        let said = complaint(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
+        assert!(said.contains("did you mean `boards`?"), "{said}");
+    }
+    assert_eq!(dir.list(), [""; 0]);
+}

@@ -38,6 +38,20 @@ fn calibration() {
         text.contains("choice of tier: ") && text.contains("  portable  lanes "),
         "{text}"
     );
+    let verdict = text
+        .lines()
+        .find(|line| line.starts_with("choice of tier: "))
+        .unwrap();
+    assert!(
+        [
+            "nothing is faster here",
+            "equal within noise",
+            "set LANEFISH_TIER="
+        ]
+        .iter()
+        .any(|words| verdict.contains(words)),
+        "{verdict}"
+    );
     complaint(2, &["info", "--calibrate", &sample("famous.epd")]);
 }
 

@@ -1,15 +1,19 @@
 //! The command-line contract: every command, option, exit status and error.
 
+mod arguments;
 mod bench;
 mod completions;
+mod compression;
 mod compute;
 mod convert;
 mod damage;
 mod expected;
 #[cfg(unix)]
 mod files;
+mod foreign;
 mod games;
 mod generate;
+mod help;
 mod info;
 mod options;
 mod perft;

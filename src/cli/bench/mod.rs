@@ -2,6 +2,7 @@
 
 mod json;
 mod tables;
+mod titles;
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
@@ -61,7 +62,7 @@ enum Group {
     /// Slider attacks of one piece on one square, on `random` boards, on `real` ones, and under `pressure`:
     /// real ones while the first two levels of the cache are full of other data
     Sliders,
-    /// What is asked about positions in bulk, in every tier and by rivals that no tier uses
+    /// What is asked about positions in bulk, in every tier and by alternatives that no tier uses
     Kernels,
     /// Text and files to positions, and back
     Decode,
@@ -79,7 +80,7 @@ impl BenchArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         ensure!(
             self.seconds > 0.0 && self.seconds <= 3600.0,
-            "`{}` is no time for a row: give seconds, more than 0 and at most 3600",
+            "--seconds must be > 0 and at most 3600, and not {}",
             self.seconds
         );
         let options = Options {
@@ -87,24 +88,45 @@ impl BenchArgs {
             filter: self.filter.clone(),
             threads: session.global().threads.map_or(1, usize::from),
         };
+        let all: Vec<Group> = if self.groups.is_empty() {
+            Group::value_variants().to_vec()
+        } else {
+            self.groups.clone()
+        };
+        let filter = self.filter.as_deref().unwrap_or_default();
+        let mut titles: Vec<String> = all.iter().copied().flat_map(titles::of).collect();
+        titles.retain(|title| title.contains(filter));
+        ensure!(
+            !titles.is_empty(),
+            "--filter {filter}: no row has that in its title; there are {}",
+            all.iter()
+                .copied()
+                .map(titles::in_short)
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
         let mut status = 0;
         let positions = if self.input.is_empty() {
             sample_positions()
         } else {
             self.positions(session, &mut status)?
         };
-        let all: Vec<Group> = if self.groups.is_empty() {
-            Group::value_variants().to_vec()
-        } else {
-            self.groups.clone()
-        };
         let mut rows = Vec::new();
+        let phase = session.phase("preparing");
+        let at = |done: usize| {
+            if let Some(title) = titles.get(done) {
+                let (row, of) = (done + 1, titles.len());
+                phase.set(format!("row {row} of {of}: {}", titles::together(title)));
+            }
+        };
+        at(0);
         for group in all {
             let show = |row: Row| {
                 if session.verbose() {
                     session.note(format_args!("{}", row.title()));
                 }
                 rows.push(row);
+                at(rows.len());
             };
             match group {
                 Group::Sliders => measure_sliders(&options, &positions, show),
@@ -113,6 +135,7 @@ impl BenchArgs {
                 Group::Scan => measure_scan(&options, &positions, session.analyzer, show),
             }?;
         }
+        drop(phase);
         let faults = faults(&rows);
         for fault in &faults {
             session.note(format_args!("{fault}"));

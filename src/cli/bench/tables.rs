@@ -16,22 +16,22 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
         _ => format!("{threads} threads at once"),
     };
     let mut text = format!("{}, {unit}\n", cpu::model());
-    if rows.is_empty() {
-        text.push_str("\nno row has that name\n");
-        return text;
-    }
-    let tables = [
-        slider_table(rows),
-        kernel_table(rows),
-        decode_table(rows),
-        scan_table(rows),
-    ];
-    for table in tables.into_iter().flatten() {
+    // What no terminal has room for is split into several tables there.
+    let (sliders, kernels) = match markdown {
+        true => (
+            slider_table(rows, None).into_iter().collect(),
+            kernel_table(rows, true).into_iter().collect(),
+        ),
+        false => (slider_tables(rows), kernel_tables(rows)),
+    };
+    let others = [decode_table(rows), scan_table(rows)];
+    let tables: Vec<Lines> = [sliders, kernels].into_iter().flatten().collect();
+    for table in tables.into_iter().chain(others.into_iter().flatten()) {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{}\n\n{}", table.title, table.render(markdown));
     }
     if !markdown {
-        text.push_str("\nchecksums, the same for all that are asked the same:\n");
+        text.push_str("\nchecksums; rows that are asked the same must agree:\n");
         let checksums: BTreeMap<_, _> = rows
             .iter()
             .filter_map(|row| Some((row.question(), row.measured?.checksum)))
@@ -108,22 +108,90 @@ fn spread<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     }
 }
 
+/// The names that instruction sets go by: `AVX-512`, `AVX2, GFNI`, `BMI2`.
+fn family(needs: &[&str]) -> String {
+    let has = |name: &str| needs.contains(&name);
+    let mut names = Vec::new();
+    if needs.iter().any(|name| name.starts_with("avx512")) {
+        names.push(match has("avx512bitalg") {
+            true => "AVX-512 BITALG".to_owned(),
+            false => "AVX-512".to_owned(),
+        });
+    } else if has("avx2") {
+        names.push("AVX2".to_owned());
+    } else if has("bmi2") {
+        names.push("BMI2".to_owned());
+    }
+    if has("gfni") {
+        names.push("GFNI".to_owned());
+    }
+    if names.is_empty() {
+        names = needs.iter().map(|name| name.to_uppercase()).collect();
+    }
+    names.join(", ")
+}
+
 fn needs(row: &Row) -> String {
-    let needs = row.needs.join(" ");
+    let needs = family(row.needs);
     match row.measured {
         Some(_) => needs,
         None => format!("{needs} (not here)"),
     }
 }
 
-/// One line an algorithm, one column a source and piece, fastest for queens of real positions first.
-fn slider_table(rows: &[Row]) -> Option<Lines> {
+/// A table for each source of questions, and one of what the algorithms need.
+fn slider_tables(rows: &[Row]) -> Vec<Lines> {
+    let sources = keys(rows, |row| match row.subject {
+        Subject::Slider { source, .. } => Some(source),
+        _ => None,
+    });
+    let mut tables: Vec<Lines> = sources
+        .iter()
+        .filter_map(|&source| slider_table(rows, Some(source)))
+        .collect();
+    let sizes = keys(rows, |row| match row.subject {
+        Subject::Slider { table_bytes, .. } => Some((row.name, table_bytes)),
+        _ => None,
+    });
+    let lines: Vec<_> = sizes
+        .into_iter()
+        .filter_map(|(name, size)| {
+            let row = rows
+                .iter()
+                .find(|row| row.group == "sliders" && row.name == name)?;
+            Some(vec![
+                name.to_owned(),
+                bytes(size),
+                row.kind.to_string(),
+                needs(row),
+            ])
+        })
+        .collect();
+    if !lines.is_empty() {
+        tables.push(Lines {
+            title: "Slider algorithms: size of their tables, and what they need".to_owned(),
+            header: ["algorithm", "tables", "kind", "needs"]
+                .map(str::to_owned)
+                .to_vec(),
+            lines,
+            numbers: 1..2,
+        });
+    }
+    tables
+}
+
+/// One line an algorithm, one column a source and piece, fastest for queens of real positions first; of one
+/// source only times.
+fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
+    let whole = only.is_none();
     let column = |row: &Row| match row.subject {
-        Subject::Slider { piece, source, .. } => Some((source, piece)),
+        Subject::Slider { piece, source, .. } if only.is_none_or(|only| only == source) => {
+            Some((source, piece))
+        }
         _ => None,
     };
     let columns = keys(rows, column);
-    let queens = (Source::Real, Piece::Queen);
+    let queens = (only.unwrap_or(Source::Real), Piece::Queen);
     let deciding = match columns.contains(&queens) {
         true => queens,
         false => *columns.last()?,
@@ -138,14 +206,19 @@ fn slider_table(rows: &[Row]) -> Option<Lines> {
     names.sort_by(|a, b| place(a).total_cmp(&place(b)));
 
     let mut header = vec!["algorithm".to_owned()];
-    header.extend(
-        columns
-            .iter()
-            .map(|(source, piece)| format!("{source} {piece}")),
-    );
-    header.extend(["ratio", "spread", "tables", "kind", "needs"].map(str::to_owned));
+    header.extend(columns.iter().map(|(source, piece)| match whole {
+        true => format!("{source} {piece}"),
+        false => piece.to_string(),
+    }));
+    header.extend(["ratio", "spread"].map(str::to_owned));
+    if whole {
+        header.extend(["tables", "kind", "needs"].map(str::to_owned));
+    }
     let lines = names.iter().filter_map(|&name| {
-        let own = || rows.iter().filter(move |row| row.name == name);
+        let own = || {
+            rows.iter()
+                .filter(move |row| row.name == name && column(row).is_some())
+        };
         let first = own().next()?;
         let Subject::Slider { table_bytes, .. } = first.subject else {
             return None;
@@ -157,28 +230,66 @@ fn slider_table(rows: &[Row]) -> Option<Lines> {
                 .map(|&column| number(nanoseconds(name, column), 2)),
         );
         let ratio = cell(name, deciding).and_then(|row| row.ratio_to_fastest(rows));
-        line.extend([
-            number(ratio, 2),
-            spread(own()),
-            bytes(table_bytes),
-            first.kind.to_string(),
-            needs(first),
-        ]);
+        line.extend([number(ratio, 2), spread(own())]);
+        if whole {
+            line.extend([bytes(table_bytes), first.kind.to_string(), needs(first)]);
+        }
         Some(line)
     });
     let (source, piece) = deciding;
     Some(Lines {
-        title: format!(
-            "Slider attacks: nanoseconds a question; ratio to the fastest, {source} {piece}"
-        ),
+        title: match whole {
+            true => {
+                format!(
+                    "Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}"
+                )
+            }
+            false => {
+                format!(
+                    "Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}"
+                )
+            }
+        },
         header,
         lines: lines.collect(),
-        numbers: 1..columns.len() + 4,
+        numbers: 1..columns.len() + if whole { 4 } else { 3 },
     })
 }
 
-/// One line a tier or rival, one column a kernel.
-fn kernel_table(rows: &[Row]) -> Option<Lines> {
+/// A table of rates, and one of what the implementations need.
+fn kernel_tables(rows: &[Row]) -> Vec<Lines> {
+    let Some(all) = kernel_table(rows, true) else {
+        return Vec::new();
+    };
+    let (name, last) = (0, all.header.len() - 2);
+    let needs = Lines {
+        title: "Kernels: spread of the times, and what the implementations need".to_owned(),
+        header: [
+            all.header[name].clone(),
+            "algorithm".to_owned(),
+            all.header[last].clone(),
+            all.header[last + 1].clone(),
+        ]
+        .to_vec(),
+        lines: all
+            .lines
+            .iter()
+            .map(|line| {
+                [name, 1, last, last + 1]
+                    .map(|at| line[at].clone())
+                    .to_vec()
+            })
+            .collect(),
+        numbers: 2..3,
+    };
+    kernel_table(rows, false)
+        .into_iter()
+        .chain([needs])
+        .collect()
+}
+
+/// One line a tier or alternative, one column a kernel; `whole` with algorithm, spread and needs.
+fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     let who = |row: &Row| match row.subject {
         Subject::Kernel { tier, algorithm } => Some((tier, algorithm)),
         _ => None,
@@ -188,27 +299,59 @@ fn kernel_table(rows: &[Row]) -> Option<Lines> {
         true => "legal_count",
         false => kernels.last()?,
     };
-    let mut header = ["tier", "algorithm"].map(str::to_owned).to_vec();
-    header.extend(kernels.iter().map(|&kernel| kernel.to_owned()));
-    header.extend(["×", "spread", "needs"].map(str::to_owned));
+    let short = |kernel: &str| match kernel {
+        "attack_maps" => "attacks".to_owned(),
+        "legal_count" => "legal".to_owned(),
+        "everything" => "all".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut header = vec!["tier".to_owned()];
+    if whole {
+        header.push("algorithm".to_owned());
+    }
+    header.extend(kernels.iter().map(|&kernel| match whole {
+        true => kernel.to_owned(),
+        false => short(kernel),
+    }));
+    header.push("×".to_owned());
+    if whole {
+        header.extend(["spread", "needs"].map(str::to_owned));
+    }
     let lines = keys(rows, who).into_iter().filter_map(|wanted| {
         let own = || rows.iter().filter(move |row| who(row) == Some(wanted));
         let of = |kernel| own().find(|row| row.name == kernel);
         let (tier, algorithm) = wanted;
-        let tier = tier.map_or("-", Tier::name);
-        let mut line = vec![tier.to_owned(), algorithm.to_owned()];
+        let mut line = match whole {
+            true => vec![
+                tier.map_or("-", Tier::name).to_owned(),
+                algorithm.to_owned(),
+            ],
+            // What has no tier goes by its algorithm.
+            false => vec![tier.map_or(algorithm, Tier::name).to_owned()],
+        };
         line.extend(kernels.iter().map(|&kernel| millions(of(kernel))));
         let ratio = of(deciding).and_then(|row| row.ratio_to_portable(rows));
-        line.extend([number(ratio, 1), spread(own()), needs(own().next()?)]);
+        line.push(number(ratio, 1));
+        if whole {
+            line.extend([spread(own()), needs(own().next()?)]);
+        }
         Some(line)
     });
     Some(Lines {
         title: format!(
-            "Kernels: millions of positions a second; × portable, {deciding}; without a tier: rivals, piece by piece"
+            "Kernels: millions of positions per second; × portable, {}",
+            if whole {
+                deciding.to_owned()
+            } else {
+                short(deciding)
+            }
         ),
         header,
         lines: lines.collect(),
-        numbers: 2..kernels.len() + 4,
+        numbers: match whole {
+            true => 2..kernels.len() + 4,
+            false => 1..kernels.len() + 2,
+        },
     })
 }
 
@@ -225,21 +368,17 @@ fn decode_table(rows: &[Row]) -> Option<Lines> {
                 number(Some(timing.nanoseconds), 1),
                 millions(Some(row)),
                 number(Some(bytes_per_position), 1),
-                number(Some(timing.per_second * bytes_per_position / 1e6), 0),
+                number(
+                    Some(timing.per_second * bytes_per_position / 1_048_576.0),
+                    0,
+                ),
                 spread([row].into_iter()),
             ])
         })
         .collect();
-    let header = [
-        "row",
-        "ns",
-        "millions a second",
-        "bytes",
-        "MB a second",
-        "spread",
-    ];
+    let header = ["row", "ns", "M/s", "bytes", "MiB/s", "spread"];
     (!lines.is_empty()).then(|| Lines {
-        title: "Decoding: time, rate and size of a position".to_owned(),
+        title: "Decoding: time of a position, millions of positions per second, size".to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 1..6,
@@ -266,26 +405,18 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
                 tier.map_or("-", Tier::name).to_owned(),
                 number(Some(timing.nanoseconds), 2),
                 millions(Some(row)),
-                number(Some(timing.per_second * PACKED_BYTES / 1e9), 1),
+                number(Some(timing.per_second * PACKED_BYTES / 1_073_741_824.0), 1),
                 number(row.ratio_to_fastest(rows), 2),
                 spread([row].into_iter()),
             ])
         })
         .collect();
     let header = [
-        "place",
-        "work",
-        "tier",
-        "ns",
-        "millions a second",
-        "GB a second",
-        "ratio",
-        "spread",
+        "place", "work", "tier", "ns", "M/s", "GiB/s", "ratio", "spread",
     ];
     (!lines.is_empty()).then(|| Lines {
-        title:
-            "Reading packed boards: time and rate of a position; ratio to the fastest of the place"
-                .to_owned(),
+        title: "Reading packed boards: time of a position, millions of positions per second"
+            .to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 3..8,

@@ -1,0 +1,127 @@
+//! The titles of all rows there are, in the order in which they are measured: so that a filter can be checked
+//! before anything is, and progress has a total.
+
+use super::Group;
+use lanefish::bench::kernels::Kernel;
+use lanefish::bench::scan::Place;
+use lanefish::bench::sliders::{Piece, Source};
+use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
+use lanefish::tiers::{self, Tier};
+
+/// What the slider algorithms of lanes are called; the tests compare this with the rows.
+const LANES: [&str; 6] = [
+    "lanes-fill-portable",
+    "lanes-hyperbola-portable",
+    "lanes-fill-avx2",
+    "lanes-hyperbola-avx2",
+    "lanes-fill-avx512",
+    "lanes-hyperbola-avx512",
+];
+const DECODE: [&str; 6] = ["fen", "pgn", "boards", "pack", "unpack", "write_fen"];
+const SCAN: [&str; 3] = ["sum", "checksum", "legal_count"];
+
+fn algorithms() -> Vec<&'static str> {
+    struct Names(Vec<&'static str>);
+    impl Visitor for Names {
+        fn visit<A: Sliders>(&mut self) {
+            self.0.push(A::NAME);
+        }
+    }
+    let mut names = Names(Vec::new());
+    for_each_algorithm(&mut names);
+    let mut names = names.0;
+    // The lanes of other CPUs are not part of this program.
+    let lanes = if cfg!(target_arch = "x86_64") { 6 } else { 2 };
+    names.extend(&LANES[..lanes]);
+    names
+}
+
+/// Who answers for positions in bulk.
+fn implementations() -> Vec<&'static str> {
+    let tiers = Tier::all().map(Tier::name);
+    tiers
+        .chain(tiers::rivals().map(|rival| rival.name))
+        .collect()
+}
+
+/// The titles of a group's rows.
+pub(super) fn of(group: Group) -> Vec<String> {
+    let mut titles = Vec::new();
+    match group {
+        Group::Sliders => {
+            let algorithms = algorithms();
+            for source in Source::ALL {
+                for piece in Piece::ALL {
+                    let title = |name| format!("sliders/{name}/{piece}/{source}");
+                    titles.extend(algorithms.iter().map(title));
+                }
+            }
+        }
+        Group::Kernels => {
+            let implementations = implementations();
+            for kernel in Kernel::ALL {
+                // Only tiers decode.
+                let count = match kernel {
+                    Kernel::Decode => Tier::all().len(),
+                    _ => implementations.len(),
+                };
+                let title = |name| format!("kernels/{}/{name}", kernel.name());
+                titles.extend(implementations[..count].iter().map(title));
+            }
+        }
+        Group::Decode => titles.extend(DECODE.map(|name| format!("decode/{name}"))),
+        Group::Scan => {
+            for place in Place::ALL {
+                titles.extend(SCAN.map(|name| format!("scan/{name}/{place}")));
+            }
+        }
+    }
+    titles
+}
+
+/// The same in short, the way a shell would write them.
+pub(super) fn in_short(group: Group) -> String {
+    match group {
+        Group::Sliders => format!(
+            "sliders/{{{}}}/{{{}}}/{{{}}}",
+            algorithms().join(","),
+            Piece::ALL.map(|piece| piece.to_string()).join(","),
+            Source::ALL.map(|source| source.to_string()).join(",")
+        ),
+        Group::Kernels => format!(
+            "kernels/{{{}}}/{{{}}}",
+            Kernel::ALL.map(Kernel::name).join(","),
+            implementations().join(",")
+        ),
+        Group::Decode => format!("decode/{{{}}}", DECODE.join(",")),
+        Group::Scan => format!(
+            "scan/{{{}}}/{{{}}}",
+            SCAN.join(","),
+            Place::ALL.map(|place| place.to_string()).join(",")
+        ),
+    }
+}
+
+/// What is measured together with the row of this title, in words.
+pub(super) fn together(title: &str) -> String {
+    let words: Vec<&str> = title.split('/').collect();
+    match words[..] {
+        ["sliders", _, piece, source] => format!("sliders, {piece}, {source}"),
+        ["kernels", kernel, _] => format!("kernels, {kernel}"),
+        ["scan", _, place] => format!("scan, {place}"),
+        _ => words[0].to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_in_words() {
+        assert_eq!(together("sliders/pext/queen/real"), "sliders, queen, real");
+        assert_eq!(together("decode/fen"), "decode");
+        assert!(of(Group::Kernels).contains(&"kernels/pins/avx2".to_owned()));
+        assert!(in_short(Group::Scan).starts_with("scan/{sum,"));
+    }
+}

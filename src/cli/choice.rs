@@ -1,0 +1,180 @@
+//! Names of formats and columns as arguments: what exists, for help and completions, and what was probably
+//! meant by what does not.
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+use lanefish::columns::{COLUMNS, Columns};
+use lanefish::formats::Format;
+use std::ffi::OsStr;
+
+/// The one of these names that is spelled most alike, if any is near.
+pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// As clap has it for commands and options.
+    const NEAR: f64 = 0.7;
+    let name = name.to_ascii_lowercase();
+    names
+        .into_iter()
+        .map(|other| match strsim::osa_distance(&name, other) {
+            // Also in short names, of which one letter is a large part.
+            0 | 1 => (1.0, other),
+            _ => (strsim::jaro(&name, other), other),
+        })
+        .filter(|&(likeness, _)| likeness > NEAR)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, other)| other)
+}
+
+/// ``; did you mean `epd`?``, or nothing.
+pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    similar(name, names).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
+}
+
+/// Formats that can be written.
+pub(crate) fn is_written(format: Format) -> bool {
+    format.about().writes.is_some()
+}
+
+/// Names of formats, those that can be written or all.
+pub(crate) fn format_names(written: bool) -> Vec<&'static str> {
+    let formats = Format::ALL.iter().copied();
+    formats
+        .filter(|&format| !written || is_written(format))
+        .map(Format::name)
+        .collect()
+}
+
+/// An error in an argument, printed as clap prints its own.
+fn invalid(command: &Command, text: String) -> clap::Error {
+    clap::Error::raw(ErrorKind::InvalidValue, format!("{text}\n")).with_cmd(command)
+}
+
+fn named(argument: Option<&Arg>) -> String {
+    argument.map_or_else(String::new, |argument| format!("'{argument}'"))
+}
+
+/// A format that can be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadFormat;
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WrittenFormat;
+
+fn parse_format(
+    written: bool,
+    command: &Command,
+    argument: Option<&Arg>,
+    value: &OsStr,
+) -> Result<Format, clap::Error> {
+    let name = StringValueParser::new().parse_ref(command, argument, value)?;
+    let names = format_names(written);
+    let known = names.join(", ");
+    match name.parse::<Format>() {
+        Ok(format) if !written || is_written(format) => Ok(format),
+        Ok(format) => Err(invalid(
+            command,
+            format!(
+                "{}: {format} can be read but not written\n  [possible values: {known}]",
+                named(argument)
+            ),
+        )),
+        Err(_) => Err(invalid(
+            command,
+            format!(
+                "{}: unknown format `{name}`{}\n  [possible values: {known}]",
+                named(argument),
+                did_you_mean(&name, names.iter().copied())
+            ),
+        )),
+    }
+}
+
+fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {
+    Box::new(names.into_iter().map(PossibleValue::new))
+}
+
+impl TypedValueParser for ReadFormat {
+    type Value = Format;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Format, clap::Error> {
+        parse_format(false, command, argument, value)
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(format_names(false)))
+    }
+}
+
+impl TypedValueParser for WrittenFormat {
+    type Value = Format;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Format, clap::Error> {
+        parse_format(true, command, argument, value)
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(format_names(true)))
+    }
+}
+
+/// Names of columns, separated by commas.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnNames;
+
+impl TypedValueParser for ColumnNames {
+    type Value = String;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let names = StringValueParser::new().parse_ref(command, argument, value)?;
+        let Err(error) = Columns::named(&names) else {
+            return Ok(names);
+        };
+        let is_unknown = |name: &&str| Columns::named(name).is_err();
+        let hint = names
+            .split(',')
+            .map(str::trim)
+            .find(is_unknown)
+            .map_or_else(String::new, |name| did_you_mean(name, column_names()));
+        Err(invalid(
+            command,
+            format!(
+                "{}: {error}{hint}\n  --list-columns prints all of them",
+                named(argument)
+            ),
+        ))
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(
+            std::iter::once("all").chain(column_names()).collect(),
+        ))
+    }
+}
+
+/// Names of all columns.
+pub(crate) fn column_names() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().map(|column| column.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant() {
+        let names = format_names(false);
+        assert_eq!(similar("board", names.iter().copied()), Some("boards"));
+        assert_eq!(similar("EDP", names.iter().copied()), Some("epd"));
+        assert_eq!(similar("xyz", names.iter().copied()), None);
+    }
+}

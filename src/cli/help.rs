@@ -1,0 +1,385 @@
+//! The definitions of the arguments as they are shown and parsed: headings, what `-h` leaves out, examples, and
+//! which of the global options a command has no use for.
+//!
+//! The derived definitions say what there is; what is the same for many arguments is said here once.
+
+use super::args::Cli;
+use super::choice::column_names;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory, ValueHint};
+
+/// The heading of an argument. Those of one command stand under `Options`.
+fn heading(id: &str) -> Option<&'static str> {
+    Some(match id {
+        "output" | "level" | "to" | "format" => "Output",
+        "from" | "keep_en_passant" => "Reading",
+        _ if GAMES.contains(&id) => "Games (PGN)",
+        _ if GLOBAL.contains(&id) => "Global options",
+        _ => return None,
+    })
+}
+
+/// Options that choose games and their positions.
+const GAMES: [&str; 18] = [
+    "variations",
+    "drop_bad_games",
+    "plies",
+    "skip_book",
+    "every",
+    "last",
+    "max_per_game",
+    "seed",
+    "min_elo",
+    "max_elo",
+    "time_control",
+    "result",
+    "min_plies",
+    "termination",
+    "eco",
+    "since",
+    "until",
+    "variant",
+];
+
+/// Options of every command.
+const GLOBAL: [&str; 15] = [
+    "tier",
+    "threads",
+    "validity",
+    "strict",
+    "rejects",
+    "force",
+    "skip",
+    "limit",
+    "no_mmap",
+    "max_record",
+    "max_window",
+    "strict_pgn",
+    "progress",
+    "color",
+    "quiet",
+];
+
+/// What `-h` leaves to `--help`: it should fit a screen.
+const RARE: [&str; 9] = [
+    "tier",
+    "validity",
+    "strict",
+    "no_mmap",
+    "max_record",
+    "max_window",
+    "strict_pgn",
+    "progress",
+    "color",
+];
+
+/// What matters only to commands that read records.
+const OF_READING: [&str; 10] = [
+    "validity",
+    "strict",
+    "rejects",
+    "skip",
+    "limit",
+    "no_mmap",
+    "max_record",
+    "max_window",
+    "strict_pgn",
+    "from",
+];
+
+/// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
+/// records is an error, and what makes no difference (`--threads`, `--color`, ..) is not.
+fn is_useless(command: &str, id: &str) -> bool {
+    match command {
+        "completions" | "man" => GLOBAL.contains(&id) && id != "quiet",
+        "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
+        "perft" => matches!(id, "force" | "color"),
+        "bench" => matches!(id, "force" | "color"),
+        "info" => matches!(id, "force" | "color" | "progress" | "skip" | "limit"),
+        "stats" | "show" => false,
+        _ => id == "color",
+    }
+}
+
+/// The definitions, complete.
+pub(super) fn command() -> Command {
+    let mut all = Cli::command()
+        .mut_args(|arg| match arg.get_id().as_str() {
+            id if RARE.contains(&id) => arg.hide_short_help(true),
+            "rejects" => arg.value_hint(ValueHint::FilePath),
+            _ => arg,
+        })
+        .mut_subcommands(|command| {
+            let name = command.get_name().to_owned();
+            let generates = name == "generate";
+            let mut command = command.mut_args(|arg| {
+                let id = arg.get_id().as_str().to_owned();
+                let arg = match &*id {
+                    "inputs" | "input" | "files" | "suite" => {
+                        arg.value_hint(ValueHint::AnyPath)
+                    }
+                    "directory" => arg.value_hint(ValueHint::DirPath),
+                    _ => arg,
+                };
+                if arg.is_positional() {
+                    return arg.help_heading(None::<&str>);
+                }
+                // The seed of `generate` is another one.
+                let heading = heading(&id).filter(|_| !(generates && id == "seed"));
+                let rare = heading == Some("Games (PGN)") || id == "keep_en_passant";
+                arg.help_heading(heading).hide_short_help(rare)
+            });
+            let reads = command.get_arguments().any(|arg| arg.get_id() == "from");
+            if reads {
+                command = command.after_help(
+                    "--help has examples, formats, and the options that are left out here: choice of games and \
+                     positions, validity, limits.",
+                );
+            }
+            command.after_long_help(long_end(&name, reads))
+        })
+        .after_help(format!(
+            "{INPUTS}\n\nlanefish COMMAND -h lists the options of a command, --help explains them."
+        ))
+        .after_long_help(format!(
+            "{INPUTS}\n\n{FORMATS}\n\n{}\n\n{STATUS}\n\n{ENVIRONMENT}",
+            examples_text("")
+        ));
+    // From here on the commands have the global options.
+    all.build();
+    all.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|arg| {
+            let useless = is_useless(&name, arg.get_id().as_str());
+            arg.hide(useless)
+        })
+    })
+}
+
+/// Refuses global options that would choose records where none are read.
+pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let Some((name, own)) = matches.subcommand() else {
+        return Ok(());
+    };
+    for id in OF_READING {
+        let given = own.try_contains_id(id).is_ok()
+            && own.value_source(id) == Some(ValueSource::CommandLine);
+        if given && id != "from" && is_useless(name, id) {
+            let option = id.replace('_', "-");
+            let text =
+                format!("--{option} means nothing to `lanefish {name}`, which reads no records\n");
+            let command = all.find_subcommand_mut(name);
+            let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
+            return Err(match command {
+                Some(command) => error.with_cmd(command),
+                None => error,
+            });
+        }
+    }
+    Ok(())
+}
+
+const INPUTS: &str = "\
+Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories, \
+and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
+never if it is a terminal, /dev/null or a socket.";
+
+const FORMATS: &str = "\
+Formats, found from the content and then from the name:
+  fen, epd, perft  positions as lines
+  boards           lanefish's own: packed, mapped, with checksums
+  pgn              games
+  puzzles, evals   of Lichess (.csv, .jsonl)
+Records are written as fen, epd, perft or boards, rows as csv or jsonl.";
+
+pub(super) const STATUS: &str = "\
+Exit status:
+  0    everything was read and every record was good
+  1    it finished, but records were rejected or a check failed
+  2    it could not do the job: usage, missing or damaged files, a full disk, --strict
+  130  interrupted by Ctrl-C (143 by SIGTERM)";
+
+pub(super) const ENVIRONMENT: &str = "\
+Environment:
+  LANEFISH_TIER  the tier, where --tier is not given
+  NO_COLOR       not empty: no colours, where --color is not given
+  TERM           dumb: no colours and no progress line";
+
+/// What stands below the options of a command.
+fn long_end(name: &str, reads: bool) -> String {
+    let mut end = Vec::new();
+    if reads {
+        end.push(INPUTS.to_owned());
+        end.push(FORMATS.to_owned());
+    }
+    if name == "compute" {
+        end.push(columns_text());
+    }
+    end.push(examples_text(name));
+    end.push(STATUS.to_owned());
+    end.join("\n\n")
+}
+
+/// The names of all columns, in lines that fit.
+fn columns_text() -> String {
+    const WIDTH: usize = 78;
+    let mut text = "Columns (--list-columns explains them):\n ".to_owned();
+    let mut len = 1;
+    for name in column_names() {
+        if len + 1 + name.len() > WIDTH {
+            text.push_str("\n ");
+            len = 1;
+        }
+        text.push(' ');
+        text.push_str(name);
+        len += 1 + name.len();
+    }
+    text
+}
+
+fn examples_text(name: &str) -> String {
+    let examples = examples(name).iter();
+    let examples = examples.map(|(what, command)| format!("  {what}\n    $ {command}"));
+    format!("Examples:\n{}", examples.collect::<Vec<_>>().join("\n"))
+}
+
+/// Examples of a command: what is done, and how.
+pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        "stats" => &[
+            (
+                "What a dump of games is made of",
+                "lanefish stats games.pgn.zst",
+            ),
+            (
+                "One number of it",
+                "lanefish stats --json games.pgn.zst | jq .legal_moves.mean",
+            ),
+            (
+                "Only strong players, without the opening",
+                "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst",
+            ),
+        ],
+        "compute" => &[
+            (
+                "Some columns of the first ten positions",
+                "lanefish compute positions.epd --columns fen,legal_moves,in_check --limit 10",
+            ),
+            (
+                "All columns, as compressed JSON lines",
+                "lanefish compute games.pgn.zst --columns all -o rows.jsonl.zst",
+            ),
+            (
+                "From another program",
+                "grep -v ' b ' a.fen | lanefish compute",
+            ),
+        ],
+        "convert" => &[
+            (
+                "Packed once, read at the speed of the disk ever after",
+                "lanefish convert games.pgn.zst -o games.boards",
+            ),
+            (
+                "Back to text, compressed as small as it gets",
+                "lanefish convert games.boards -o games.fen.zst --level 19",
+            ),
+            (
+                "Good records to one file, bad ones to another",
+                "lanefish convert mixed.epd -o good.epd --rejects bad.txt",
+            ),
+        ],
+        "games" => &[
+            ("One row per game", "lanefish games games.pgn -o games.csv"),
+            (
+                "Games that ended in stalemate",
+                "lanefish games games.pgn --format jsonl | jq 'select(.end == \"stalemate\")'",
+            ),
+        ],
+        "show" => &[
+            (
+                "A position",
+                "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\"",
+            ),
+            (
+                "The tenth record of a file, with the squares that White attacks",
+                "lanefish show games.pgn --index 9 --attacks white",
+            ),
+        ],
+        "perft" => &[
+            ("From the start position", "lanefish perft 6"),
+            (
+                "Below each move of another one",
+                "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5",
+            ),
+            (
+                "A file of known counts",
+                "lanefish perft --suite standard.perft",
+            ),
+        ],
+        "bench" => &[
+            ("Everything, in about a minute and a half", "lanefish bench"),
+            (
+                "One algorithm, on positions of a file",
+                "lanefish bench sliders --filter pext --input positions.epd",
+            ),
+            (
+                "For further use",
+                "lanefish bench kernels --json > kernels.json",
+            ),
+        ],
+        "generate" => &[
+            (
+                "A million positions, the same everywhere",
+                "lanefish generate -n 1000000 --seed 7 -o random.boards",
+            ),
+            (
+                "Chess960, compressed",
+                "lanefish generate -n 50000 --chess960 -o random.fen.zst",
+            ),
+        ],
+        "verify" => &[
+            ("Whatever is wrong with some files", "lanefish verify data/"),
+            (
+                "As JSON, at the level of the other commands",
+                "lanefish verify --json --validity playable a.boards",
+            ),
+        ],
+        "info" => &[
+            ("This CPU, and which tier is used", "lanefish info"),
+            ("A file", "lanefish info games.boards"),
+            (
+                "Whether the choice of tier is right here",
+                "lanefish info --calibrate",
+            ),
+        ],
+        "completions" => &[
+            (
+                "For bash",
+                "lanefish completions bash > ~/.local/share/bash-completion/completions/lanefish",
+            ),
+            (
+                "For fish",
+                "lanefish completions fish > ~/.config/fish/completions/lanefish.fish",
+            ),
+        ],
+        "man" => &[
+            ("Read a page", "lanefish man compute | man -l -"),
+            (
+                "Install all of them",
+                "lanefish man --directory ~/.local/share/man/man1",
+            ),
+        ],
+        _ => &[
+            ("What a dataset is made of", "lanefish stats games.pgn.zst"),
+            (
+                "Rows for other programs",
+                "lanefish compute positions.epd --columns fen,legal_moves -o rows.csv.gz",
+            ),
+            (
+                "Packed for reading again",
+                "lanefish convert games.pgn.zst -o games.boards",
+            ),
+        ],
+    }
+}

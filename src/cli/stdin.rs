@@ -1,0 +1,75 @@
+//! Standard input where no input is named.
+//!
+//! It is read where somebody has evidently put something there: a pipe, or a file that it was redirected from.
+//! A terminal, `/dev/null`, a socket or a closed descriptor are what a process is started with by a shell,
+//! by cron, by a service or by a CI system, and stand for nothing. Since some of those hand over a pipe that nobody writes to,
+//! one that ends without a byte is not taken for an empty list unless it was named (`-`).
+
+/// What standard input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    /// A pipe, named or not.
+    Pipe,
+    /// A regular file.
+    File,
+    /// Anything else.
+    Other,
+}
+
+impl Stdin {
+    #[cfg(unix)]
+    pub(crate) fn find() -> Self {
+        use rustix::fs::{FileType, fstat};
+        if super::closed::stdin_is_closed() {
+            return Self::Other;
+        }
+        match fstat(rustix::stdio::stdin()).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+            Ok(FileType::Fifo) => Self::Pipe,
+            Ok(FileType::RegularFile) => Self::File,
+            _ => Self::Other,
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn find() -> Self {
+        use std::io::IsTerminal;
+        match std::io::stdin().is_terminal() {
+            true => Self::Other,
+            false => Self::Pipe,
+        }
+    }
+}
+
+/// Waits until a pipe has something to read; false where it ends before. `note` is called once when that takes
+/// more than a second.
+#[cfg(unix)]
+pub(crate) fn pipe_has_bytes(note: impl FnOnce()) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = rustix::stdio::stdin();
+    let wait = |limit: Option<&Timespec>| {
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        loop {
+            match poll(&mut ready, limit) {
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(0) => return None,
+                // What is wrong with it is said when it is read.
+                Err(_) => return Some(PollFlags::IN),
+                Ok(_) => return Some(ready[0].revents()),
+            }
+        }
+    };
+    let second = Timespec {
+        tv_sec: 1,
+        tv_nsec: 0,
+    };
+    let events = wait(Some(&second)).or_else(|| {
+        note();
+        wait(None)
+    });
+    events.is_none_or(|events| events.contains(PollFlags::IN))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn pipe_has_bytes(_: impl FnOnce()) -> bool {
+    true
+}

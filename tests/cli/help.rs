@@ -1,0 +1,186 @@
+//! Help, manual pages and completions: what they show, and where.
+
+use super::{Dir, complaint, json, output};
+use std::fs;
+
+const COMMANDS: [&str; 12] = [
+    "stats",
+    "compute",
+    "convert",
+    "games",
+    "show",
+    "perft",
+    "bench",
+    "generate",
+    "verify",
+    "info",
+    "completions",
+    "man",
+];
+
+/// The section of a help text that has this heading.
+fn section<'a>(help: &'a str, heading: &str) -> &'a str {
+    let start = format!("\n{heading}:\n");
+    let Some(at) = help.find(&start) else {
+        return "";
+    };
+    let rest = &help[at + start.len()..];
+    let end = rest.find("\n\n").unwrap_or(rest.len());
+    &rest[..end]
+}
+
+#[test]
+fn short_help_fits_a_screen_and_names_what_it_leaves_out() {
+    for command in COMMANDS {
+        let short = output(0, &[command, "-h"]);
+        assert!(short.lines().count() <= 42, "{command}: {short}");
+        assert!(
+            !short.contains("--min-elo") && !short.contains("--max-window"),
+            "{short}"
+        );
+        let long = output(0, &[command, "--help"]);
+        assert!(
+            long.contains("\nExamples:\n") && long.contains(&format!("$ lanefish {command}")),
+            "{long}"
+        );
+        assert!(long.contains("Exit status:"), "{long}");
+    }
+    assert!(output(0, &["stats", "-h"]).contains("--help has"));
+    assert!(output(0, &["-h"]).lines().count() <= 42);
+}
+
+#[test]
+fn options_stand_under_headings_that_fit() {
+    for command in ["stats", "compute", "convert", "games", "show", "verify"] {
+        let long = output(0, &[command, "--help"]);
+        let games =
+            &long[long.find("Games (PGN):").unwrap()..long.find("Global options:").unwrap()];
+        for option in [
+            "--columns",
+            "--json",
+            "--output",
+            "--maps",
+            "--index",
+            "--from",
+            "--to ",
+        ] {
+            assert!(!games.contains(option), "{command}: {games}");
+        }
+        assert!(games.contains("--min-elo") && games.contains("--until"));
+        assert!(long.contains("pgn") && long.contains("boards"));
+    }
+    let short = output(0, &["compute", "-h"]);
+    assert!(section(&short, "Options").contains("--columns"), "{short}");
+    assert!(section(&short, "Output").contains("--level"), "{short}");
+    assert!(section(&short, "Reading").contains("--from"), "{short}");
+    let long = output(0, &["compute", "--help"]);
+    assert!(
+        long.contains("mobility_white") && long.contains("time_control"),
+        "{long}"
+    );
+}
+
+#[test]
+fn options_that_mean_nothing_are_not_shown() {
+    for (command, options) in [
+        (
+            "generate",
+            &["--skip", "--limit", "--rejects", "--validity", "--no-mmap"][..],
+        ),
+        (
+            "completions",
+            &["--skip", "--rejects", "--tier", "--threads"],
+        ),
+        ("man", &["--limit", "--max-record", "--strict-pgn"]),
+    ] {
+        let long = output(0, &[command, "--help"]);
+        for option in options {
+            assert!(!long.contains(option), "{command}: {option}");
+        }
+    }
+    // What would choose records is refused, and what makes no difference is not.
+    for (option, value) in [("--skip", "1"), ("--limit", "1"), ("--rejects", "x")] {
+        for arguments in [["generate", option, value], [option, value, "generate"]] {
+            let said = complaint(2, &arguments);
+            assert!(
+                said.contains(option) && said.contains("means nothing"),
+                "{said}"
+            );
+        }
+    }
+    output(
+        0,
+        &[
+            "generate",
+            "-n",
+            "1",
+            "--progress",
+            "never",
+            "--tier",
+            "portable",
+        ],
+    );
+}
+
+#[test]
+fn manual_pages_have_all_sections_and_no_help_of_help() {
+    let dir = Dir::new();
+    output(0, &["man", "--directory", &dir.name("pages")]);
+    let mut names: Vec<String> = fs::read_dir(dir.path("pages"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut expected: Vec<String> = COMMANDS.map(|name| format!("lanefish-{name}.1")).to_vec();
+    expected.push("lanefish.1".to_owned());
+    expected.sort();
+    assert_eq!(names, expected);
+    for name in &names {
+        let page = fs::read_to_string(dir.path("pages").join(name)).unwrap();
+        for section in [".SH EXAMPLES", ".SH \"EXIT STATUS\"", ".SH \"ENVIRONMENT\""] {
+            assert!(page.contains(section), "{name}: {section}");
+        }
+        assert!(
+            page.contains("LANEFISH_TIER") && page.contains("\nlanefish"),
+            "{name}"
+        );
+    }
+    let page = output(0, &["man", "compute"]);
+    assert!(page.contains(".TH lanefish-compute 1"), "{page}");
+    let said = complaint(2, &["man", "comptue"]);
+    assert!(said.contains("did you mean `compute`?"), "{said}");
+}
+
+#[test]
+fn completions_know_formats_and_columns() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = output(0, &["completions", shell]);
+        if matches!(shell, "bash" | "zsh" | "fish") {
+            assert!(script.contains("mobility_white"), "{shell}");
+            assert!(
+                script.contains("puzzles") && script.contains("boards"),
+                "{shell}"
+            );
+        }
+    }
+}
+
+#[test]
+fn columns_as_json() {
+    let columns = json(0, &["compute", "--list-columns", "--json"]);
+    let columns = columns.as_array().unwrap();
+    let fen = columns
+        .iter()
+        .find(|column| column["name"] == "fen")
+        .unwrap();
+    assert_eq!(
+        (&fen["type"], &fen["default"]),
+        (&"text".into(), &true.into())
+    );
+    let listed = output(0, &["compute", "--list-columns"]);
+    for column in columns {
+        assert!(listed.contains(column["name"].as_str().unwrap()));
+        assert!(!column["meaning"].as_str().unwrap().is_empty());
+    }
+    complaint(2, &["compute", "--json", "x"]);
+}
