@@ -275,6 +275,17 @@ fn tokens_that_real_files_have() {
         let decoded = decode_with(text.as_bytes(), &strict());
         assert_eq!(reasons(&decoded), ["bad_token"], "{moves}");
     }
+    for moves in [
+        "1. e4 - e5 2. Nf3 Nc6 1-0",
+        "1. e4 = e5 2. Nf3 Nc6 1-0",
+        "1. e4 e5 2. Nf3 Nc6 \u{bd}-\u{bd}",
+        "1. e4 e5 2. Nf3 Nc6 1/2",
+    ] {
+        let text = game(moves);
+        assert_eq!(positions(&decode(text.as_bytes())), plain, "{moves}");
+        let decoded = decode_with(text.as_bytes(), &strict());
+        assert_eq!(reasons(&decoded), ["bad_token"], "{moves}");
+    }
     // ISO-8859-1.
     let latin = b"[Event \"?\"]\n\n1. e4\xA0e5 \xB1 2. Nf3 Nc6 1-0\n";
     assert_eq!(positions(&decode(latin)), plain);
@@ -341,6 +352,43 @@ fn the_last_game_may_be_open() {
     ] {
         assert_eq!(decode(text.as_bytes()).last_game_open, open, "{text}");
     }
+}
+
+/// Where the input breaks off, the last game is whole only if its result and its line end are there.
+#[test]
+fn a_game_that_breaks_off_is_a_reject() {
+    let torn = |text: &str, max_record: usize| {
+        let chunk = Chunk {
+            file: Path::new("x").into(),
+            bytes: text.as_bytes().to_vec().into(),
+            offset: 0,
+            torn: true,
+        };
+        let options = DecodeOptions {
+            max_record,
+            ..options()
+        };
+        let decoded = Format::Pgn.decode(&chunk, &options);
+        (positions(&decoded).len(), reasons(&decoded))
+    };
+    for (moves, records, expected) in [
+        ("1. e4 e5 1-0\n", 3, &[][..]),
+        ("1. e4 e5 *\r\n", 3, &[]),
+        ("1. e4 e5 1-0", 0, &["cut_off"]),
+        ("1. e4 e5\n", 0, &["cut_off"]),
+        ("1. e4 e", 0, &["cut_off"]),
+    ] {
+        let text = format!("[Event \"x\"]\n\n{moves}");
+        assert_eq!(torn(&text, 1000), (records, expected.to_vec()), "{moves}");
+        let two = format!("[Event \"x\"]\n\n1. d4 *\n\n{text}");
+        assert_eq!(
+            torn(&two, 1000),
+            (2 + records, expected.to_vec()),
+            "{moves}"
+        );
+    }
+    let (_, reasons) = torn(&game(&"1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(100)), 1000);
+    assert_eq!(reasons, ["record_too_long"]);
 }
 
 #[test]
