@@ -83,6 +83,9 @@ fn leftovers_of_a_game_are_no_game() {
             "{text}"
         );
     }
+    // A tag without end at the end of the text does not.
+    let text = b"[Event \"x\"]\n\n1. e4 *\n\n[Event \"y\"]\n[White \"Kasp";
+    assert_eq!(outcome(text), (2, 3, vec!["open_tag"]));
     // Walking variations makes no game of them.
     let walking = DecodeOptions {
         games: Some(Arc::new(Selection {
@@ -176,6 +179,33 @@ fn games_are_told_apart_without_their_first_tag_and_without_tags() {
         outcome(b"1. e4 (1. d4 1-0\n1. c4 c5 1-0\n").2,
         ["open_variation"]
     );
+}
+
+/// Where a text may be cut: at the mark, and nowhere else behind its first byte.
+#[test]
+fn texts_are_cut_only_where_games_begin() {
+    for text in [
+        "[Event \"x\"]\n\n1. e4\n\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n\n1. e4\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n[Event \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\n\n@[White \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\r\n \r\n@[Black \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\n[White \"y\"]\n",
+        "[White \"x\"]\n\n1. e4\n\n[White \"y\"]\n",
+        "[White \"x\"]\n[Black \"x\"]\n\n@[White \"y\"]\n",
+        "[White \"x\"]\n[Black \"x\"]\n\n[Black \"y\"]\n",
+        "[White \"x\"]\n[White \"y\"]\n",
+        "1. e4 1-0\n@1. d4 *\n",
+        "1. e4 1-0\n1. *\n",
+        "1. e4\n1. d4 *\n",
+        "1. e4 ; 1-0\n1. d4 *\n",
+        "1. e4 {a\n\n[Event \"y\"]\n} *\n",
+    ] {
+        let expected = text.find('@');
+        let bytes = text.replace('@', "").into_bytes();
+        assert_eq!(boundary(&bytes, bytes.len(), true), expected, "{text}");
+    }
 }
 
 #[test]
@@ -343,6 +373,8 @@ fn null_moves_in_every_spelling() {
 fn the_last_game_may_be_open() {
     for (text, open) in [
         ("[Event \"x\"]\n\n1. e4 *\n", false),
+        ("[Event \"x\"]\n\n1. e4 *", false),
+        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
         ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
         ("[Event \"x\"]\n\n1. e4\n", true),
         ("[Event \"x\"]\n", true),
