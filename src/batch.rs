@@ -316,16 +316,6 @@ impl<T: Clone + Default> Column<T> {
             .map(|word| word.count_ones() as usize)
             .sum()
     }
-    /// Drops all rows from `len` on.
-    pub fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-        self.present.truncate(len.div_ceil(64));
-        if !len.is_multiple_of(64)
-            && let Some(last) = self.present.last_mut()
-        {
-            *last &= (1 << (len % 64)) - 1;
-        }
-    }
 }
 
 impl Column<()> {
@@ -398,10 +388,6 @@ impl Values {
     /// Adds a missing row.
     pub fn push_missing(&mut self) {
         each_type!(self, column => column.push(None));
-    }
-    /// Drops all rows from `len` on.
-    pub fn truncate(&mut self, len: usize) {
-        each_type!(self, column => column.truncate(len));
     }
     /// The number in a row; `None` where it is missing or a text.
     ///

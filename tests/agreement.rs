@@ -285,6 +285,58 @@ fn artificial_boards() {
     }
 }
 
+/// One square of a playable board changed into anything, a mark or a rook that may castle included: every tier
+/// tells the boards that are not playable, whether or not anything else is asked.
+#[test]
+fn boards_that_break_a_rule() {
+    let mut random = Random::new(6);
+    let mut positions: Vec<_> = support::FAMOUS
+        .iter()
+        .map(|fen| Position::from_fen(fen).unwrap())
+        .cycle()
+        .take(20_000)
+        .collect();
+    while positions.len() < 40_000 {
+        let position = artificial(&mut random, 12);
+        if position.is_valid(Validity::Playable) {
+            positions.push(position);
+        }
+    }
+    let boards: Vec<Packed> = positions
+        .iter()
+        .map(|position| {
+            let mut board = Packed::pack(position).unwrap();
+            let (square, kind) = (1 << random.below(64), random.next());
+            let [t0, t1, t2] = &mut board.types;
+            for (bit, plane) in [&mut board.color, t0, t1, t2].into_iter().enumerate() {
+                *plane = *plane & !square | if kind >> bit & 1 != 0 { square } else { 0 };
+            }
+            board
+        })
+        .collect();
+    let playable: Vec<bool> = boards
+        .iter()
+        .map(|board| {
+            let position = board.unpack(0, 1);
+            position.is_ok_and(|position| position.is_valid(Validity::Playable))
+        })
+        .collect();
+    let good = playable.iter().filter(|&&playable| playable).count();
+    assert!((5_000..35_000).contains(&good), "{good}");
+    let alone = Questions::UNPLAYABLE;
+    let groups = support::groups(&boards);
+    for analyzer in Tier::all().filter_map(Tier::analyzer) {
+        for wanted in [alone, Questions::ALL] {
+            let mut results = vec![GroupResults::default(); groups.len()];
+            analyzer.analyze(&groups, wanted, &mut results);
+            for (index, board) in boards.iter().enumerate() {
+                let found = results[index / Group::LEN].unplayable[index % Group::LEN] == 0;
+                assert_eq!(found, playable[index], "{}: {board:?}", analyzer.tier());
+            }
+        }
+    }
+}
+
 /// Kings and rooks on the first rank, sparse boards: castling from everywhere, rooks that uncover checks.
 #[test]
 fn castling_from_everywhere() {

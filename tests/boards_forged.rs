@@ -290,6 +290,12 @@ fn cases() -> Vec<Case> {
             "without clocks",
         ),
         (
+            "a block that ends behind the file",
+            |s| set(&mut s[BLOCK], 8, 8, 1 << 20),
+            false,
+            "cut off: 2304 of 1048576 bytes",
+        ),
+        (
             "bytes at the end",
             |s| s[BLOCK].extend([0; 64]),
             true,
@@ -307,6 +313,15 @@ fn cases() -> Vec<Case> {
             },
             true,
             "a block behind the last one",
+        ),
+        (
+            "a second header",
+            |s| {
+                let again = s[HEADER].clone();
+                s.insert(BLOCK, again);
+            },
+            true,
+            "a second header in the midst of the file",
         ),
         // Columns and their places.
         (
@@ -748,7 +763,11 @@ fn every_guard_finds_its_damage() {
         let opened = BoardsFile::open(&path.as_path().into());
         let failed = opened.and_then(|file| file.block(0).map(|_| ())).is_err();
         // What other sections say of a block is not known where only the block is read.
-        let elsewhere = ["a block behind the last one", "blocks in the index"];
+        let elsewhere = [
+            "a block behind the last one",
+            "a second header in the midst of the file",
+            "blocks in the index",
+        ];
         assert!(failed || elsewhere.contains(&message), "{what}");
         // However it is read, the same is found, and nothing is asked for memory that is not there.
         let (records, expected) = read(&path, 1, true, false);
@@ -891,6 +910,15 @@ fn what_would_be_damage_is_not_written() {
         let error = writer.write(&batch, 0..1).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         assert!(error.to_string().contains("record 0"), "{error}");
+        // Its number is that in the file, not in the batch or in the block.
+        let mut more = Batch::new();
+        for _ in 0..5000 {
+            more.push(batch.board(0), 0, 1);
+        }
+        writer.write(&more, 0..5000).unwrap();
+        more.extend_from(&batch, 0..1);
+        let error = writer.write(&more, 4999..5001).unwrap_err();
+        assert!(error.to_string().contains("record 5001"), "{error}");
     }
 }
 

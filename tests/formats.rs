@@ -143,6 +143,61 @@ fn lines_of_all_kinds_are_read_in_order() {
     assert_eq!(Field::Operations.name(), "operations");
 }
 
+#[test]
+fn formats_are_known_by_content_and_then_by_name() {
+    const FEN: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
+    const EPD: &str = "4k3/8/8/8/8/8/8/4K3 w - - bm Kd2;\n";
+    for (name, head, format) in [
+        ("x", FEN, Some(Format::FEN)),
+        ("x", EPD, Some(Format::EPD)),
+        ("x.fen", EPD, Some(Format::FEN)),
+        ("x.epd", FEN, Some(Format::EPD)),
+        ("x.perft", FEN, Some(Format::PERFT)),
+        ("x.pgn", FEN, Some(Format::FEN)),
+        ("x.boards", EPD, Some(Format::EPD)),
+        (
+            "x",
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D1 5\n",
+            Some(Format::EPD),
+        ),
+        ("x", "id one\n", Some(Format::PERFT)),
+        ("x", "epd 4k3/8/8/8/8/8/8/4K3 w - -\n", Some(Format::PERFT)),
+        ("x", "identity\n", None),
+        // Seven slashes are not enough, and neither are letters of men.
+        ("x", "a/b/c/d/e/f/g/h w - - 0 1\n", None),
+        ("x", "4k3/8/8/8 w - - 0 1\n", None),
+        ("x", "4k3/8/8/8/8/8/8/4K3 x - - 0 1\n", None),
+        ("x", "1. e4 e5 *\n", Some(Format::PGN)),
+        ("x", "% a comment\n\n1.e4 e5 *\n", Some(Format::PGN)),
+        ("x", "[Event \"x\"]\n", Some(Format::PGN)),
+        ("x.fen", "[Event \"x\"]\n", Some(Format::PGN)),
+        ("x", "[section]\nkey = \"value\"\n", None),
+        ("x", "[section] \"value\"\n", None),
+        ("x", "[1, \"x\"]\n", None),
+        ("x.pgn", "1-0\n", Some(Format::PGN)),
+        ("x", "", Some(Format::FEN)),
+        ("x.pgn", "", Some(Format::PGN)),
+    ] {
+        let found = lanefish::formats::detect(head.as_bytes(), true, Path::new(name)).ok();
+        assert_eq!(found, format, "{name}: {head}");
+    }
+}
+
+/// `id`, `epd` and `perft` lines are known by the whole word; what only begins like one is no position.
+#[test]
+fn lines_that_begin_like_a_block_are_not_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let bad = [
+        "idle", "epd:", "perfect", "i", "e", "p", "id", "epd", "perft",
+    ];
+    let text = bad.map(|line| format!("{line}\n4k3/8/8/8/8/8/8/4K3 w - - 0 1\n"));
+    let path = file(directory.path(), "x.epd", text.concat().as_bytes());
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!((batch.len(), summary.rejected), (9, 9));
+    let raw = summary.first_rejects.iter().map(|reject| &reject.raw[..]);
+    assert!(raw.eq(bad.map(str::as_bytes)));
+}
+
 /// So many positions of a random game, and other columns with holes.
 pub(crate) fn sample_batch(len: usize) -> Batch {
     let mut random = Random::new(len as u64);
@@ -224,6 +279,7 @@ fn boards_files_give_back_every_record_at_all_edges() {
         }
         let opened = BoardsFile::open(&path.as_path().into()).unwrap();
         assert_eq!(opened.len(), len as u64);
+        assert!(opened.block(opened.blocks()).is_err());
         for record in [0, len / 2, len.saturating_sub(1), len] {
             let found = opened.record(record as u64).unwrap();
             assert_eq!(

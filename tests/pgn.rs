@@ -527,6 +527,28 @@ fn rejects_say_where_and_in_what_position() {
     assert_eq!(batch.values(Field::Game).unwrap().number(6), Some(2));
 }
 
+/// Tags that are to blame stand before the moves, and before moves that were rejected earlier.
+#[test]
+fn rejects_of_tags_have_the_line_of_the_tag() {
+    let text = "[Event \"a\"]\n[Variant \"Standard\"]\n[FEN \"nothing\"]\n[Site \"x\"]\n\n1. e4 *\n\n\
+        [Event \"b\"]\n[Site \"x\"]\n[Variant \"Atomic\"]\n[Date \"x\"]\n\n1. e4\ne5 *\n\n\
+        [Event \"c\"]\n\n1. e4\ne4 *\n";
+    let (_, summary) = read_text(text.as_bytes(), 1 << 20, 1);
+    let places: Vec<_> = summary
+        .first_rejects
+        .iter()
+        .map(|reject| (reject.place.line, reject.place.offset as usize))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (Some(3), text.find("[FEN").unwrap()),
+            (Some(10), text.find("[Variant \"Atomic").unwrap()),
+            (Some(19), text.rfind("e4").unwrap()),
+        ]
+    );
+}
+
 const TWO_GAMES: &str = "[Event \"a\"]\n[Site \"https://x/1\"]\n[UTCDate \"2025.05.01\"]\n[WhiteElo \"1500\"]\n\
     [BlackElo \"1600\"]\n[ECO \"C20\"]\n[Opening \"King's Pawn\"]\n[TimeControl \"300+3\"]\n\
     [Termination \"Normal\"]\n[Result \"1-0\"]\n\n\
@@ -1008,6 +1030,20 @@ fn large_files_are_cut_also_without_tags_or_empty_lines() {
     }
 }
 
+/// Without tags and move numbers only the results tell where a text can be cut; if nothing did, this one would
+/// be a single record that is too long.
+#[test]
+fn large_files_are_cut_behind_results_if_nothing_else_tells_games_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    let game = "e4 e5 Nf3 Nc6 1-0\n";
+    let games = (9 << 20) / game.len();
+    std::fs::write(&path, game.repeat(games)).unwrap();
+    let (batch, summary) = read(&[path], |options| options.decode.max_record = 5 << 20);
+    assert_eq!((summary.games, summary.rejected), (games as u64, 0));
+    assert_eq!(batch.len(), 5 * games);
+}
+
 #[test]
 fn a_game_without_end_is_a_reject() {
     let text = game("1. e4") + &game(&"1. Nf3 Nf6 2. Ng1 Ng8\n".repeat(1 << 20));
@@ -1101,6 +1137,9 @@ fn evaluations_in_any_order_and_shape() {
         "{\"fen\":\"x",
         "[]",
         "{\"fen",
+        "{\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - -\"} and more",
+        "{\"x\":,\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - -\"}",
+        "{\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - -\",\"evals\":[{\"depth\":,\"pvs\":[]}]}",
     ];
     let text = format!("{}\n{}\n{}\n", good[0], good[1], bad.join("\n"));
     let directory = tempfile::tempdir().unwrap();
@@ -1110,7 +1149,12 @@ fn evaluations_in_any_order_and_shape() {
         options.from = Some(lanefish::formats::Format::EVALS);
     });
     assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
+    let told = &summary.first_rejects[6].message;
+    assert!(told.starts_with("column 36: "), "{told}");
     assert!(batch.values(Field::Score).is_none());
+    let operations = batch.values(Field::Operations).unwrap();
+    assert_eq!(operations.text(0), None);
+    assert_eq!(operations.text(1).map(|text| &**text), Some("acd 9;"));
     let mate = |row| batch.values(Field::Mate).unwrap().number(row);
     assert_eq!((mate(0), mate(1)), (None, Some(-3)));
 }

@@ -4,7 +4,7 @@ use crate::formats::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
 use lanefish::batch::{Batch, Field};
-use lanefish::games::{Date, Selection, Speed};
+use lanefish::games::{Date, Selection, Speed, TimeControl, Variant};
 use lanefish::pipeline::Summary;
 use std::io::Write;
 use std::process::Stdio;
@@ -141,6 +141,136 @@ fn classes_of_time_controls() {
     ] {
         assert_eq!(takes(&exact, &[("TimeControl", tag)]), taken, "{tag}");
     }
+}
+
+#[test]
+fn options_that_are_set_are_told_of_and_no_others() {
+    let all = Selection::default;
+    let told = |selection| {
+        let (_, summary) = select(&game(&[]), selection);
+        summary.left_out.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(told(all()), [""; 0]);
+    let set = [
+        (
+            "plies",
+            Selection {
+                first_ply: 1,
+                ..all()
+            },
+        ),
+        (
+            "plies",
+            Selection {
+                last_ply: Some(9),
+                ..all()
+            },
+        ),
+        (
+            "skip-book",
+            Selection {
+                skip_book: 1,
+                ..all()
+            },
+        ),
+        ("every", Selection { every: 2, ..all() }),
+        (
+            "last",
+            Selection {
+                last: true,
+                ..all()
+            },
+        ),
+        (
+            "max-per-game",
+            Selection {
+                max_per_game: Some(9),
+                ..all()
+            },
+        ),
+        (
+            "min-elo",
+            Selection {
+                min_elo: Some(0),
+                ..all()
+            },
+        ),
+        (
+            "max-elo",
+            Selection {
+                max_elo: Some(9),
+                ..all()
+            },
+        ),
+        (
+            "min-plies",
+            Selection {
+                min_plies: 1,
+                ..all()
+            },
+        ),
+        (
+            "drop-bad-games",
+            Selection {
+                drop_bad_games: true,
+                ..all()
+            },
+        ),
+        (
+            "variant",
+            Selection {
+                variant: Some(Variant::Standard),
+                ..all()
+            },
+        ),
+    ];
+    for (name, selection) in set {
+        assert_eq!(told(selection), [name]);
+    }
+}
+
+#[test]
+fn every_class_of_time_controls_has_its_name() {
+    let classes = [
+        ("ultrabullet", "15+0"),
+        ("bullet", "60+0"),
+        ("Blitz", "180+2"),
+        ("rapid", "600+0"),
+        ("classical", "1800+0"),
+        ("correspondence", "-"),
+    ];
+    for (name, own) in classes {
+        let selection = Selection {
+            time_controls: vec![name.parse().unwrap()],
+            ..Selection::default()
+        };
+        for (_, tag) in classes {
+            let taken = takes(&selection, &[("TimeControl", tag)]);
+            assert_eq!(taken, tag == own, "{name}: {tag}");
+        }
+    }
+    assert!("slow".parse::<TimeControl>().is_err());
+}
+
+#[test]
+fn variants_by_any_of_their_names() {
+    let only = |variant| Selection {
+        variant: Some(variant),
+        ..Selection::default()
+    };
+    for (tag, standard) in [
+        ("Standard", true),
+        ("From Position", true),
+        ("", true),
+        ("Chess960", false),
+        ("fischerandom", false),
+    ] {
+        let tags = [("Variant", tag)];
+        assert_eq!(takes(&only(Variant::Standard), &tags), standard, "{tag}");
+        assert_eq!(takes(&only(Variant::Chess960), &tags), !standard, "{tag}");
+    }
+    assert!(takes(&only(Variant::Standard), &[]));
+    assert!(!takes(&only(Variant::Chess960), &[]));
 }
 
 #[test]

@@ -84,6 +84,9 @@ fn leftovers_of_a_game_are_no_game() {
             "{text}"
         );
     }
+    // A tag without end at the end of the text does not.
+    let text = b"[Event \"x\"]\n\n1. e4 *\n\n[Event \"y\"]\n[White \"Kasp";
+    assert_eq!(outcome(text), (2, 3, vec!["open_tag"]));
     // Walking variations makes no game of them.
     let walking = DecodeOptions {
         games: Some(Arc::new(Selection {
@@ -177,6 +180,33 @@ fn games_are_told_apart_without_their_first_tag_and_without_tags() {
         outcome(b"1. e4 (1. d4 1-0\n1. c4 c5 1-0\n").2,
         ["open_variation"]
     );
+}
+
+/// Where a text may be cut: at the mark, and nowhere else behind its first byte.
+#[test]
+fn texts_are_cut_only_where_games_begin() {
+    for text in [
+        "[Event \"x\"]\n\n1. e4\n\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n\n1. e4\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n\n@[Event \"y\"]\n",
+        "[Event \"x\"]\n[Event \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\n\n@[White \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\r\n \r\n@[Black \"y\"]\n",
+        "[White \"x\"]\n\n1. e4 1-0\n[White \"y\"]\n",
+        "[White \"x\"]\n\n1. e4\n\n[White \"y\"]\n",
+        "[White \"x\"]\n[Black \"x\"]\n\n@[White \"y\"]\n",
+        "[White \"x\"]\n[Black \"x\"]\n\n[Black \"y\"]\n",
+        "[White \"x\"]\n[White \"y\"]\n",
+        "1. e4 1-0\n@1. d4 *\n",
+        "1. e4 1-0\n1. *\n",
+        "1. e4\n1. d4 *\n",
+        "1. e4 ; 1-0\n1. d4 *\n",
+        "1. e4 {a\n\n[Event \"y\"]\n} *\n",
+    ] {
+        let expected = text.find('@');
+        let bytes = text.replace('@', "").into_bytes();
+        assert_eq!(boundary(&bytes, bytes.len(), true), expected, "{text}");
+    }
 }
 
 #[test]
@@ -276,6 +306,17 @@ fn tokens_that_real_files_have() {
         let decoded = decode_with(text.as_bytes(), &strict());
         assert_eq!(reasons(&decoded), ["bad_token"], "{moves}");
     }
+    for moves in [
+        "1. e4 - e5 2. Nf3 Nc6 1-0",
+        "1. e4 = e5 2. Nf3 Nc6 1-0",
+        "1. e4 e5 2. Nf3 Nc6 \u{bd}-\u{bd}",
+        "1. e4 e5 2. Nf3 Nc6 1/2",
+    ] {
+        let text = game(moves);
+        assert_eq!(positions(&decode(text.as_bytes())), plain, "{moves}");
+        let decoded = decode_with(text.as_bytes(), &strict());
+        assert_eq!(reasons(&decoded), ["bad_token"], "{moves}");
+    }
     // ISO-8859-1.
     let latin = b"[Event \"?\"]\n\n1. e4\xA0e5 \xB1 2. Nf3 Nc6 1-0\n";
     assert_eq!(positions(&decode(latin)), plain);
@@ -333,6 +374,8 @@ fn null_moves_in_every_spelling() {
 fn the_last_game_may_be_open() {
     for (text, open) in [
         ("[Event \"x\"]\n\n1. e4 *\n", false),
+        ("[Event \"x\"]\n\n1. e4 *", false),
+        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
         ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
         ("[Event \"x\"]\n\n1. e4\n", true),
         ("[Event \"x\"]\n", true),
@@ -345,6 +388,43 @@ fn the_last_game_may_be_open() {
         let (_, note) = watch.end(text.len() as u64);
         assert_eq!(note.is_some(), open, "{text}");
     }
+}
+
+/// Where the input breaks off, the last game is whole only if its result and its line end are there.
+#[test]
+fn a_game_that_breaks_off_is_a_reject() {
+    let torn = |text: &str, max_record: usize| {
+        let chunk = Chunk {
+            file: Path::new("x").into(),
+            bytes: text.as_bytes().to_vec().into(),
+            offset: 0,
+            truncated: true,
+        };
+        let options = DecodeOptions {
+            max_record,
+            ..options()
+        };
+        let decoded = Format::PGN.decode(&chunk, &options);
+        (positions(&decoded).len(), reasons(&decoded))
+    };
+    for (moves, records, expected) in [
+        ("1. e4 e5 1-0\n", 3, &[][..]),
+        ("1. e4 e5 *\r\n", 3, &[]),
+        ("1. e4 e5 1-0", 0, &["cut_off"]),
+        ("1. e4 e5\n", 0, &["cut_off"]),
+        ("1. e4 e", 0, &["cut_off"]),
+    ] {
+        let text = format!("[Event \"x\"]\n\n{moves}");
+        assert_eq!(torn(&text, 1000), (records, expected.to_vec()), "{moves}");
+        let two = format!("[Event \"x\"]\n\n1. d4 *\n\n{text}");
+        assert_eq!(
+            torn(&two, 1000),
+            (2 + records, expected.to_vec()),
+            "{moves}"
+        );
+    }
+    let (_, reasons) = torn(&game(&"1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(100)), 1000);
+    assert_eq!(reasons, ["record_too_long"]);
 }
 
 #[test]

@@ -445,19 +445,6 @@ impl Stats {
     pub fn mates(&self) -> Mates {
         self.mates
     }
-    /// How many scores lie in each of the intervals that begin at these (ascending) centipawns; scores
-    /// below the first are not counted, the last interval is open.
-    pub fn scores_between(&self, bounds: &[i16]) -> Vec<u64> {
-        let index = |at: usize| bounds.get(at).map_or(Scores::LEN, |&b| Scores::index(b));
-        (0..bounds.len())
-            .map(|at| {
-                let range = index(at)..index(at + 1);
-                self.scores
-                    .as_ref()
-                    .map_or(0, |s| s.counts[range].iter().sum())
-            })
-            .collect()
-    }
 }
 
 /// The values of a column 64 rows at a time, which of them are there, and which of them count.

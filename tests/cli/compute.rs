@@ -67,6 +67,124 @@ fn the_list_of_columns() {
 }
 
 #[test]
+fn results_as_games_write_them() {
+    let dir = Dir::new();
+    let games =
+        ["1-0", "0-1", "1/2-1/2", "*"].map(|result| format!("[Event \"x\"]\n\n1. e4 {result}\n\n"));
+    let file = dir.file("games.pgn", games.concat());
+    assert_eq!(
+        output(0, &["compute", "--columns", "result,game", "--last", &file]),
+        "result,game\n1-0,0\n0-1,1\n1/2-1/2,2\n,3\n"
+    );
+}
+
+#[test]
+fn a_score_of_nothing_has_no_sign() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "game.pgn",
+        "[Event \"x\"]\n\n1. e4 {[%eval 0.0]} e5 {[%eval -0.01]} *\n",
+    );
+    assert_eq!(
+        output(0, &["compute", "--columns", "ply,score", &file]),
+        "ply,score\n0,\n1,0\n2,-1\n"
+    );
+}
+
+#[test]
+fn clocks_stand_in_operations_where_epd_has_no_fields_for_them() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "a.epd",
+        "4k3/8/8/8/8/8/8/4K2R w K - hmvc 7; fmvn 42;\n4k3/8/8/8/8/8/8/4K2R w K - bm O-O; hmvc 3;\n",
+    );
+    assert_eq!(
+        output(0, &["compute", "--columns", "halfmove,fullmove", &file]),
+        "halfmove,fullmove\n7,42\n3,1\n"
+    );
+}
+
+#[test]
+fn checkers_and_pinned_men_are_told_by_square() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "check.fen",
+        "4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\n4k3/8/8/8/4r3/8/3n4/6K1 w - - 0 1\n\
+         4k3/8/8/8/4r3/5n2/8/4K3 w - - 0 1\n",
+    );
+    assert_eq!(
+        output(
+            0,
+            &[
+                "compute",
+                "--columns",
+                "checkers,in_check,double_check,checkers_mask,pinned_mask",
+                &file
+            ]
+        ),
+        "checkers,in_check,double_check,checkers_mask,pinned_mask\n\
+         1,1,0,0x0000000000000001,0x0000000000001000\n\
+         0,0,0,0x0000000000000000,0x0000000000000000\n\
+         2,1,1,0x0000000010200000,0x0000000000000000\n"
+    );
+}
+
+/// The record that is rejected has a number, too.
+#[test]
+fn numbers_of_records_go_on_behind_a_reject() {
+    let dir = Dir::new();
+    for (name, good, bad) in [
+        ("a.fen", format!("{START}\n"), "nonsense\n".to_owned()),
+        (
+            "a.jsonl",
+            format!("{{\"fen\":\"{START}\",\"evals\":[]}}\n"),
+            "{\"fen\":1}\n".to_owned(),
+        ),
+        (
+            "a.csv",
+            "00008,r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24,f2g3 e6e7,1,1,1,1,,,\n"
+                .to_owned(),
+            format!("{},{KIWIPETE},e1e8,1,1,1,1,,,\n", "x".repeat(200)),
+        ),
+    ] {
+        let file = dir.file(name, format!("{good}{bad}{good}{good}"));
+        for limit in ["100", "1000000"] {
+            let arguments = [
+                "compute",
+                "--max-record",
+                limit,
+                "--columns",
+                "index",
+                &file,
+            ];
+            assert_eq!(output(1, &arguments), "index\n0\n2\n3\n", "{name}");
+            let told = complaint(1, &arguments);
+            assert!(told.contains(&format!("{name}:2 ")), "{told}");
+        }
+    }
+}
+
+/// A column asks for what it needs, whatever else is asked for.
+#[test]
+fn columns_alone_are_what_they_are_among_all() {
+    let input = sample("famous.epd");
+    let rows = |columns| {
+        let arguments = ["compute", "--columns", columns, "--format", "jsonl", &input];
+        output(0, &arguments)
+            .lines()
+            .map(|row| serde_json::from_str(row).expect("JSON"))
+            .collect::<Vec<serde_json::Map<_, _>>>()
+    };
+    let all = rows("all");
+    for name in all[0].keys() {
+        for (row, all) in rows(name).iter().zip(&all) {
+            assert_eq!(row.len(), 1);
+            assert_eq!(row[name], all[name], "{name}");
+        }
+    }
+}
+
+#[test]
 fn operations_are_quoted() {
     let dir = Dir::new();
     let file = dir.file("one.epd", format!("{START} id \"a, b\";\n"));

@@ -1,6 +1,10 @@
 //! Global options, inputs, exit status.
 
 use super::{Dir, KIWIPETE, START, complaint, json, lanefish, output, sample};
+use crate::formats::boards_bytes;
+use lanefish::batch::Batch;
+use lanefish::block::Packed;
+use lanefish::chess::Position;
 use std::fs;
 
 #[test]
@@ -120,6 +124,28 @@ fn rejects_are_told_counted_and_written() {
     complaint(1, &["stats", "--rejects", &rejects, "--force", &file]);
 }
 
+/// A record that is not text is written as its planes and clocks.
+#[test]
+fn rejects_of_boards_files_are_written_as_numbers() {
+    let dir = Dir::new();
+    let mut batch = Batch::new();
+    for fen in [START, "4k3/8/8/8/8/8/4R3/4K3 w - - 3 9"] {
+        let position = Position::from_fen(fen).unwrap();
+        let board = Packed::pack(&position).unwrap();
+        batch.push(board, position.halfmove, position.fullmove);
+    }
+    let file = dir.file("a.boards", boards_bytes(&batch));
+    let rejects = dir.name("rejects.txt");
+    complaint(1, &["stats", "--rejects", &rejects, &file]);
+    let written = fs::read_to_string(&rejects).unwrap();
+    assert!(
+        written.ends_with(
+            "\t1000000000000000 0000000000000000 1000000000000010 1000000000001010 3 9\n"
+        ),
+        "{written}"
+    );
+}
+
 #[test]
 fn strict_stops_at_the_first_bad_record() {
     let dir = Dir::new();
@@ -143,6 +169,31 @@ fn validity_levels() {
     json(0, &["stats", "--json", &file]);
     json(1, &["-q", "stats", "--json", "--validity", "strict", &file]);
     complaint(2, &["stats", "--validity", "lax", &file]);
+}
+
+#[test]
+fn strict_judges_en_passant_squares_that_nobody_can_take_on() {
+    let dir = Dir::new();
+    // Behind the first square a pawn may have jumped, behind the second it still stands where it began.
+    let file = dir.file(
+        "a.fen",
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\n\
+         rnbqkbnr/pppppppp/8/8/4P3/8/PPPPPPP1/RNBQKBNR b KQkq e3 0 1\n",
+    );
+    let judged = |level, status| {
+        let found = json(
+            status,
+            &["-q", "stats", "--json", "--validity", level, &file],
+        );
+        (found["positions"].clone(), found["rejected"].clone())
+    };
+    assert_eq!(judged("playable", 0), (2.into(), 0.into()));
+    assert_eq!(judged("strict", 1), (1.into(), 1.into()));
+    let told = complaint(1, &["stats", "--json", "--validity", "strict", &file]);
+    assert!(
+        told.contains("a.fen:2 ") && told.contains("en passant square"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -179,6 +230,13 @@ fn compressed_inputs() {
     let stats = json(0, &["stats", "--json", &zst, &gz, &bz2]);
     assert_eq!(stats["positions"], 6);
     assert_eq!(stats["legal_moves"]["sum"], 3 * 68);
+    for packed in [zst, gz, bz2] {
+        lanefish(&["compute", "--columns", "legal_moves", "-"])
+            .write_stdin(std::fs::read(&packed).unwrap())
+            .assert()
+            .success()
+            .stdout("legal_moves\n20\n48\n");
+    }
 }
 
 #[test]
@@ -187,6 +245,12 @@ fn dropped_en_passant_squares_are_counted_with_v() {
     let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
     let told = complaint(0, &["-v", "stats", &file]);
     assert!(told.contains("1 en passant square dropped"), "{told}");
+    let evals = dir.file(
+        "a.jsonl",
+        "{\"fen\":\"8/8/8/8/k2Pp2Q/8/8/3K4 b - d3\",\"evals\":[]}\n",
+    );
+    let told = complaint(0, &["-v", "stats", &file, &evals]);
+    assert!(told.contains("2 en passant squares dropped"), "{told}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
     assert!(
         output(

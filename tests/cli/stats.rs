@@ -1,6 +1,9 @@
 //! `stats`: the table, the JSON, and that nothing changes either but the data.
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample};
+use crate::formats::{boards_bytes, sample_batch};
+use lanefish::batch::{Column, Field, Values};
+use lanefish::chess::Color;
 use serde_json::{Value, json};
 
 /// The last line tells the run, which is never the same.
@@ -85,6 +88,13 @@ fn json_of_two_positions() {
     assert_eq!(moves["mean"], 34.0);
     assert_eq!(moves["median"], 34.0);
     assert_eq!(moves["stddev"], 14.0);
+    for side in ["attacked_white", "attacked_black"] {
+        assert_eq!(
+            (&stats[side]["sum"], &stats[side]["mean"]),
+            (&json!(60), &json!(30.0)),
+            "{side}"
+        );
+    }
     let histogram = moves["histogram"].as_array().unwrap();
     assert_eq!(histogram.len(), 49);
     assert_eq!((&histogram[20], &histogram[48]), (&json!(1), &json!(1)));
@@ -111,6 +121,75 @@ fn json_of_two_positions() {
     ] {
         assert!(!stats["run"][key].is_null(), "{key}");
     }
+}
+
+/// Several blocks, several threads: what is counted of the columns is what their rows say.
+#[test]
+fn results_scores_and_mates_are_those_of_the_records() {
+    let dir = Dir::new();
+    let mut batch = sample_batch(10_000);
+    let mut mates = Column::default();
+    for row in 0..batch.len() {
+        // Few, far apart, and in no moves for those who are mated.
+        mates.push((row % 97 < 2).then_some((row % 5) as i16 - 2));
+    }
+    batch.fields.insert(Field::Mate, Values::I16(mates.clone()));
+    let file = dir.file("x.boards", boards_bytes(&batch));
+    let Some(Values::U8(results)) = batch.values(Field::Result) else {
+        panic!("results");
+    };
+    let Some(Values::I16(scores)) = batch.values(Field::Score) else {
+        panic!("scores");
+    };
+    let rows = || 0..batch.len();
+    let ended = |code| {
+        rows()
+            .filter(|&row| results.get(row) == Some(&code))
+            .count()
+    };
+    let scores: Vec<i64> = rows()
+        .filter_map(|row| scores.get(row).map(|&s| s.into()))
+        .collect();
+    let wins = |white: bool| {
+        let by_white = |row: usize| match *mates.get(row)? {
+            0 => Some(batch.board(row).side_to_move() == Color::Black),
+            moves => Some(moves > 0),
+        };
+        rows().filter(|&row| by_white(row) == Some(white)).count()
+    };
+    for threads in ["1", "3"] {
+        let stats = json(0, &["stats", "--json", "--threads", threads, &file]);
+        assert_eq!(
+            stats["results"],
+            json!({
+                "white": ended(2),
+                "draw": ended(1),
+                "black": ended(0),
+                "unknown": batch.len() - ended(0) - ended(1) - ended(2),
+            })
+        );
+        let score = &stats["score"];
+        assert_eq!(score["count"], scores.len());
+        assert_eq!(score["sum"], scores.iter().sum::<i64>());
+        assert_eq!(score["min"], *scores.iter().min().unwrap());
+        assert_eq!(score["max"], *scores.iter().max().unwrap());
+        assert_eq!(
+            stats["mate"],
+            json!({"white": wins(true), "black": wins(false)})
+        );
+    }
+}
+
+#[test]
+fn mates_are_told_also_where_there_are_no_scores() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "x.pgn",
+        "[Event \"x\"]\n\n1. e4 {[%eval #-3]} e5 {[%eval #2]} *\n",
+    );
+    let stats = json(0, &["stats", "--json", &file]);
+    assert_eq!(stats["score"], Value::Null);
+    assert_eq!(stats["mate"], json!({"white": 1, "black": 1}));
 }
 
 #[test]

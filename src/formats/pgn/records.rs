@@ -450,6 +450,7 @@ mod tests {
             ("0:05:00.x", None),
             ("0:05:", None),
             ("-1:00", None),
+            ("0:01:02:03", None),
         ] {
             assert_eq!(clock(text.as_bytes().trim_ascii()), expected, "{text}");
         }

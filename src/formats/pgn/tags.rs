@@ -142,11 +142,6 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// The value of a tag as text: escapes resolved, ISO-8859-1 turned into UTF-8 where it is not that.
-    pub fn text(&self, name: &str) -> Option<String> {
-        self.get(name).map(|value| text(value).into_owned())
-    }
-
     /// The value of a tag that is a number; `None` also where it is `?` or no number.
     pub fn number(&self, name: &str) -> Option<u16> {
         let value = self.get(name)?;
