@@ -5,12 +5,13 @@ mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::answers::Questions;
-use lanefish::batch::{Batch, Fields};
 use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
-use lanefish::pipeline::{self, Job, Options, Tile};
+use lanefish::pipeline::{self, Job, Options};
 use lanefish::stats::Stats;
+use lanefish::table::Tile;
+use lanefish::table::{Batch, Fields};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 use std::io::Write;

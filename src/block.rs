@@ -37,6 +37,7 @@
 
 use crate::chess::{Bitboard, CastlingRights, Color, Position, Rank, Role, Square};
 use bytemuck::{Pod, Zeroable};
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Ranks 3 and 6, where a mark on an empty square is an en passant square.
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
@@ -118,22 +119,14 @@ impl Packed {
     /// [`UnpackError::Marks`] when more than one empty square is marked.
     #[inline]
     pub fn unpack(&self, halfmove: u16, fullmove: u16) -> Result<Position, UnpackError> {
-        let [t0, t1, t2] = self.types;
+        let planes = self.planes();
         let occupied = self.occupied();
         let mark = self.color & !occupied;
         if mark & mark.wrapping_sub(1) != 0 {
             return Err(UnpackError::Marks);
         }
-        let castling = t0 & t1 & t2;
-        let by_role = [
-            t0 & !t1 & !t2,
-            t1 & !t0 & !t2,
-            t0 & t1 & !t2,
-            (t2 & !t0 & !t1) | castling,
-            t2 & t0 & !t1,
-            t2 & t1 & !t0,
-        ]
-        .map(Bitboard);
+        let castling = planes.castling();
+        let by_role = Role::ALL.map(|role| Bitboard(planes.role(role)));
         let black = self.color & occupied;
         let mut position =
             Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
@@ -147,6 +140,15 @@ impl Packed {
         position.halfmove = halfmove;
         position.fullmove = fullmove;
         Ok(position)
+    }
+
+    /// The planes.
+    #[inline(always)]
+    pub const fn planes(&self) -> Planes<u64> {
+        Planes {
+            color: self.color,
+            types: self.types,
+        }
     }
 
     /// All occupied squares.
@@ -169,6 +171,99 @@ impl Packed {
     #[inline(always)]
     pub fn en_passant(&self) -> Option<Square> {
         Bitboard(self.color & !self.occupied() & EN_PASSANT_RANKS).first()
+    }
+}
+
+/// The four planes of boards, for any lanes: how they decode to sets of pieces is written here.
+#[derive(Clone, Copy, Debug)]
+pub struct Planes<L> {
+    /// Set for Black on occupied squares; the state on empty ones.
+    pub color: L,
+    /// The three bits of the piece code, the lowest first.
+    pub types: [L; 3],
+}
+
+impl<L> Planes<L>
+where
+    L: Copy + BitAnd<Output = L> + BitOr<Output = L> + BitXor<Output = L> + Not<Output = L>,
+{
+    /// All occupied squares.
+    #[inline(always)]
+    pub fn occupied(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t0 | t1 | t2
+    }
+    /// Pawns of both sides.
+    #[inline(always)]
+    pub fn pawns(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t0 & !(t1 | t2)
+    }
+    /// Knights of both sides.
+    #[inline(always)]
+    pub fn knights(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t1 & !(t0 | t2)
+    }
+    /// Bishops of both sides.
+    #[inline(always)]
+    pub fn bishops(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t0 & t1 & !t2
+    }
+    /// Rooks of both sides.
+    #[inline(always)]
+    pub fn rooks(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t2 & !(t0 ^ t1)
+    }
+    /// Queens of both sides.
+    #[inline(always)]
+    pub fn queens(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t2 & t0 & !t1
+    }
+    /// Kings of both sides.
+    #[inline(always)]
+    pub fn kings(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t2 & t1 & !t0
+    }
+    /// Knights and bishops of both sides.
+    #[inline(always)]
+    pub fn minors(&self) -> L {
+        let [_, t1, t2] = self.types;
+        t1 & !t2
+    }
+    /// Bishops and queens of both sides.
+    #[inline(always)]
+    pub fn diagonal(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t0 & (t1 ^ t2)
+    }
+    /// Rooks and queens of both sides.
+    #[inline(always)]
+    pub fn orthogonal(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t2 & (t0 | !t1)
+    }
+    /// Rooks that may still castle.
+    #[inline(always)]
+    pub fn castling(&self) -> L {
+        let [t0, t1, t2] = self.types;
+        t0 & t1 & t2
+    }
+    /// All pieces of a role.
+    #[inline(always)]
+    pub fn role(&self, role: Role) -> L {
+        match role {
+            Role::Pawn => self.pawns(),
+            Role::Knight => self.knights(),
+            Role::Bishop => self.bishops(),
+            Role::Rook => self.rooks(),
+            Role::Queen => self.queens(),
+            Role::King => self.kings(),
+        }
     }
 }
 

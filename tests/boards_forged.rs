@@ -6,13 +6,14 @@ use crate::support::Random;
 use assert_cmd::Command;
 use lanefish::Error;
 use lanefish::answers::Questions;
-use lanefish::batch::{Batch, Column, Field, Fields, Values};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{Job, Options, Tile, run};
+use lanefish::pipeline::{Job, Options, run};
+use lanefish::table::Tile;
+use lanefish::table::{Array, Batch, Field, Fields, Texts, Values};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,14 +34,14 @@ fn base() -> Batch {
         let board = Packed::pack(&position).unwrap();
         batch.push(board, position.halfmove, position.fullmove);
         let there = row % 3 != 0;
-        let mut put = |field: Field, change: &mut dyn FnMut(&mut Values)| {
+        let mut put = |field: Field, change: &mut dyn FnMut(&mut Array)| {
             let values = batch.fields.entry(field).or_insert_with(|| field.column(0));
             change(values);
         };
         macro_rules! push {
             ($field:ident, $type:ident, $value:expr) => {
                 put(Field::$field, &mut |values| match values {
-                    Values::$type(column) => column.push($value),
+                    Array::$type(column) => column.push($value),
                     _ => panic!("another type"),
                 })
             };
@@ -900,8 +901,8 @@ fn anything_may_be_forged() {
 #[test]
 fn what_would_be_damage_is_not_written() {
     for (field, values) in [
-        (Field::Result, Values::U8(of(3))),
-        (Field::Move, Values::U16(of(0x1000))),
+        (Field::Result, Array::U8(of(3))),
+        (Field::Move, Array::U16(of(0x1000))),
     ] {
         let mut batch = Batch::new();
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
@@ -922,10 +923,17 @@ fn what_would_be_damage_is_not_written() {
     }
 }
 
-fn of<T: Clone + Default>(value: T) -> Column<T> {
-    let mut column = Column::default();
+fn of<T: Clone + Default>(value: T) -> Values<T> {
+    let mut column = Values::default();
     column.push(Some(value));
     column
+}
+
+/// A column of one text.
+fn one(text: Arc<str>) -> Texts {
+    let mut texts = Texts::default();
+    texts.push(Some(text));
+    texts
 }
 
 /// The ends of texts are 32 bits: what does not fit is refused, and nothing wraps around.
@@ -935,21 +943,21 @@ fn texts_that_are_too_long_for_a_block_are_refused() {
     let board = Packed::pack(&Position::standard()).unwrap();
     let long: Arc<str> = "x".repeat(48 << 20).into();
     let mut shared = Batch::new();
-    let mut texts = Column::default();
+    let mut texts = Texts::default();
     for _ in 0..4000 {
         shared.push(board, 0, 1);
         texts.push(Some(Arc::clone(&long)));
     }
-    shared.fields.insert(Field::Site, Values::Text(texts));
+    shared.fields.insert(Field::Site, Array::Text(texts));
     // One text that all rows share is no problem.
     writer.write(&shared, 0..4000).unwrap();
     let mut other = Batch::new();
     other.push(board, 0, 1);
     let another = Arc::from("y".repeat(48 << 20));
-    other.fields.insert(Field::Site, Values::Text(of(another)));
+    other.fields.insert(Field::Site, Array::Text(one(another)));
     writer.write(&other, 0..1).unwrap();
     let another = Arc::from("z".repeat(48 << 20));
-    other.fields.insert(Field::Site, Values::Text(of(another)));
+    other.fields.insert(Field::Site, Array::Text(one(another)));
     let error = writer.write(&other, 0..1).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
     assert!(

@@ -2,7 +2,6 @@
 
 use crate::support::Random;
 use lanefish::answers::{GroupResults, Questions};
-use lanefish::batch::{Batch, Field, Fields, Values};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
@@ -10,7 +9,9 @@ use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
-use lanefish::pipeline::{Job, Options, Summary, Tile, run};
+use lanefish::pipeline::{Job, Options, Summary, run};
+use lanefish::table::Tile;
+use lanefish::table::{Array, Batch, Field, Fields};
 use lanefish::tiers::{Analyzer, Tier};
 use std::path::{Path, PathBuf};
 
@@ -226,14 +227,14 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
         let there = !number.is_multiple_of(3);
         for (field, values) in &mut columns {
             match values {
-                Values::U8(column) => column.push(there.then_some((number % 3) as u8)),
-                Values::I16(column) => {
+                Array::U8(column) => column.push(there.then_some((number % 3) as u8)),
+                Array::I16(column) => {
                     column.push(there.then_some(((number % 62_001) as i32 - 31_000) as i16));
                 }
-                Values::U16(column) => column.push(there.then_some(number as u16)),
-                Values::U32(column) => column.push(there.then_some(number as u32)),
-                Values::U64(column) => column.push(Some((row / 100) as u64)),
-                Values::Text(column) => {
+                Array::U16(column) => column.push(there.then_some(number as u16)),
+                Array::U32(column) => column.push(there.then_some(number as u32)),
+                Array::U64(column) => column.push(Some((row / 100) as u64)),
+                Array::Text(column) => {
                     column.push(there.then(|| format!("text é {}", number % 7).into()));
                 }
                 _ => panic!("a new type of {field:?}"),

@@ -1,11 +1,11 @@
 //! Mates are not scores: PGN, evaluations and boards files of both versions say the same of them.
 
 use crate::formats::{lines, read};
-use lanefish::batch::{Batch, Column, Field, Fields, Values};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::stats::{Mates, Stats};
+use lanefish::table::{Array, Batch, Field, Fields, Values};
 use std::path::PathBuf;
 
 const GAME: &str = "[Event \"x\"]\n\n1. f3 {[%eval -1.5]} e5 {[%eval -1.6] [%eval #5]} 2. g4 {[%eval #-1]} \
@@ -18,7 +18,7 @@ fn file(directory: &tempfile::TempDir, name: &str, content: &[u8]) -> PathBuf {
 }
 
 fn values(batch: &Batch, field: Field) -> Vec<Option<i64>> {
-    let of = |values: &Values| (0..batch.len()).map(|row| values.number(row)).collect();
+    let of = |values: &Array| (0..batch.len()).map(|row| values.number(row)).collect();
     batch
         .values(field)
         .map_or_else(|| vec![None; batch.len()], of)
@@ -67,7 +67,7 @@ fn from_games_through_boards_and_back() {
 #[test]
 fn mates_on_the_board_count_for_who_has_mated() {
     let mut batch = Batch::new();
-    let mut mates = Column::default();
+    let mut mates = Values::default();
     for (fen, mate) in [
         ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", 0),
         ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", 0),
@@ -77,7 +77,7 @@ fn mates_on_the_board_count_for_who_has_mated() {
         batch.push(Packed::pack(&position).unwrap(), 0, 1);
         mates.push(Some(mate));
     }
-    batch.fields.insert(Field::Mate, Values::I16(mates));
+    batch.fields.insert(Field::Mate, Array::I16(mates));
     let mut stats = Stats::new();
     stats.add_fields(&batch, 0, &[0b111]);
     assert_eq!(stats.mates(), Mates { white: 2, black: 1 });
@@ -90,13 +90,13 @@ fn mates_among_the_scores_of_older_files() {
     let directory = tempfile::tempdir().unwrap();
     let old = [31_000, -31_000, 31_001, -31_997, 32_000, -32_000, 5];
     let mut batch = Batch::new();
-    let mut column = Column::default();
+    let mut column = Values::default();
     for score in old {
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
         column.push(Some(score));
     }
     // Written now, such scores are cut off; so the old ones are put in afterwards.
-    batch.fields.insert(Field::Score, Values::I16(column));
+    batch.fields.insert(Field::Score, Array::I16(column));
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     writer.write(&batch, 0..7).unwrap();
     let mut bytes = writer.finish().unwrap().0;

@@ -3,11 +3,11 @@
 use crate::formats::{lines, read};
 use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
-use lanefish::batch::{Batch, Field};
 use lanefish::chess::Position;
 use lanefish::formats::pgn::boundary;
 use lanefish::games::Selection;
 use lanefish::pipeline::Summary;
+use lanefish::table::{Batch, Field};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -1154,7 +1154,7 @@ fn evaluations_in_any_order_and_shape() {
     assert!(batch.values(Field::Score).is_none());
     let operations = batch.values(Field::Operations).unwrap();
     assert_eq!(operations.text(0), None);
-    assert_eq!(operations.text(1).map(|text| &**text), Some("acd 9;"));
+    assert_eq!(operations.text(1), Some("acd 9;"));
     let mate = |row| batch.values(Field::Mate).unwrap().number(row);
     assert_eq!((mate(0), mate(1)), (None, Some(-3)));
 }

@@ -2,9 +2,9 @@
 
 use crate::formats::read;
 use crate::support::shared_data;
-use lanefish::batch::Batch;
 use lanefish::chess::Position;
 use lanefish::pipeline::Summary;
+use lanefish::table::Batch;
 
 /// Reads a text as a PGN file.
 fn read_text(text: &str, strict: bool) -> (Batch, Summary) {
@@ -229,8 +229,8 @@ fn short_texts_are_the_moves_that_the_rules_know() {
             .collect();
         let (batch, summary) = read_text(&text, strict);
         assert_eq!(summary.games as usize, all.len());
-        let moves = batch.values(lanefish::batch::Field::Move);
-        let games = batch.values(lanefish::batch::Field::Game).unwrap();
+        let moves = batch.values(lanefish::table::Field::Move);
+        let games = batch.values(lanefish::table::Field::Game).unwrap();
         let mut played = vec![None; all.len()];
         for row in 0..batch.len() {
             if let Some(bits) = moves.and_then(|moves| moves.number(row)) {

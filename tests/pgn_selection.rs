@@ -3,9 +3,9 @@
 use crate::formats::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
-use lanefish::batch::{Batch, Field};
 use lanefish::games::{Date, Selection, Speed, TimeControl, Variant};
 use lanefish::pipeline::Summary;
+use lanefish::table::{Batch, Field};
 use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;

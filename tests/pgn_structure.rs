@@ -2,10 +2,10 @@
 //! with the input and no faster.
 
 use crate::support::Random;
-use lanefish::batch::{Field, Fields};
 use lanefish::formats::pgn::boundary;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format};
 use lanefish::games::Selection;
+use lanefish::table::{Field, Fields};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -3,10 +3,10 @@
 
 use crate::formats::{boards_bytes, lines, read, sample_batch};
 use crate::support::Random;
-use lanefish::batch::Fields;
 use lanefish::error::Error;
 use lanefish::formats::{Chunk, DecodeOptions, Format, Totals};
 use lanefish::pipeline::{Options, Summary};
+use lanefish::table::Fields;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

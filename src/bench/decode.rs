@@ -13,7 +13,6 @@
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
-use crate::batch::{Batch, Fields};
 use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::fen::CastlingStyle;
@@ -22,6 +21,7 @@ use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::sliders::Kind;
+use crate::table::{Batch, Fields};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::path::Path;

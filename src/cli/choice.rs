@@ -4,8 +4,8 @@
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
-use lanefish::columns::{COLUMNS, Columns};
 use lanefish::formats::Format;
+use lanefish::table::{COLUMNS, Columns};
 use std::ffi::OsStr;
 
 /// The one of these names that is spelled most alike, if any is near.

@@ -6,13 +6,11 @@ use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use lanefish::answers::Questions;
-use lanefish::block::Group;
-use lanefish::columns::{COLUMNS, Columns, Row};
+use lanefish::jobs;
 use lanefish::output::csv::Csv;
 use lanefish::output::jsonl::JsonLines;
-use lanefish::output::rows::RowFormat;
-use lanefish::pipeline::{Job, Tile};
+use lanefish::output::rows::{self, RowFormat};
+use lanefish::table::{COLUMNS, Columns};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -44,6 +42,10 @@ pub(crate) struct ComputeArgs {
     #[arg(long, requires = "list_columns")]
     json: bool,
 
+    /// How sets of squares and keys are written; in JSON lines, hex is a string and decimal a number
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
+    masks: Masks,
+
     /// Format of the rows [default: from the name given with -o, else csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Rows>,
@@ -61,34 +63,29 @@ enum Rows {
     Jsonl,
 }
 
+/// How sets of squares are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Masks {
+    /// 0x and 16 hexadecimal digits
+    Hex,
+    /// Decimal digits
+    Decimal,
+}
+
+impl From<Masks> for rows::Masks {
+    fn from(masks: Masks) -> Self {
+        match masks {
+            Masks::Hex => Self::Hex,
+            Masks::Decimal => Self::Decimal,
+        }
+    }
+}
+
 impl Rows {
     fn format(self) -> &'static dyn RowFormat {
         match self {
             Self::Csv => &Csv,
             Self::Jsonl => &JsonLines,
-        }
-    }
-}
-
-/// Formats rows.
-struct Format<'a> {
-    columns: &'a Columns,
-    rows: &'static dyn RowFormat,
-}
-
-impl Job for Format<'_> {
-    type Part = Vec<u8>;
-    fn asks(&self) -> Questions {
-        self.columns.asks()
-    }
-    fn begin(&self) -> Vec<u8> {
-        Vec::new()
-    }
-    fn tile(&self, text: &mut Vec<u8>, tile: &Tile<'_>) {
-        for record in tile.rows() {
-            let results = &tile.results[(record - tile.start) / Group::LEN];
-            self.rows
-                .row(self.columns, &Row::new(tile.batch, record, results), text);
         }
     }
 }
@@ -109,9 +106,10 @@ impl ComputeArgs {
             fields: columns.fields(),
             ..Run::default()
         };
-        let job = Format {
+        let job = jobs::Rows {
             columns: &columns,
-            rows,
+            format: rows,
+            masks: self.masks.into(),
         };
         let done = session.read(&self.inputs, &self.reading, run, &job, |text| {
             output.put(&text)

@@ -2,14 +2,13 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::numbers::counted;
-use super::output::{Encoded, RecordOutput, format_of};
+use super::output::{RecordOutput, format_of};
 use super::session::{Run, Session};
 use anyhow::Result;
 use clap::Args;
-use lanefish::answers::Questions;
-use lanefish::batch::{Field, Fields};
 use lanefish::formats::Format;
-use lanefish::pipeline::{Job, Tile};
+use lanefish::jobs::Conversion;
+use lanefish::table::{Field, Fields};
 use std::collections::BTreeMap;
 
 /// Convert any input format to any output format
@@ -26,33 +25,6 @@ pub(crate) struct ConvertArgs {
     output: OutputArgs,
 }
 
-/// Encodes records and counts what the output has no place for.
-struct Encode {
-    format: Format,
-}
-
-impl Job for Encode {
-    type Part = (Encoded, BTreeMap<Field, u64>);
-    fn asks(&self) -> Questions {
-        Questions::NONE
-    }
-    fn begin(&self) -> Self::Part {
-        (Encoded::new(self.format), BTreeMap::new())
-    }
-    fn tile(&self, (encoded, lost): &mut Self::Part, tile: &Tile<'_>) {
-        encoded.add(tile.batch, tile.rows());
-        for (&field, values) in &tile.batch.fields {
-            if !RecordOutput::holds(self.format, field) {
-                let present = tile
-                    .rows()
-                    .filter(|&row| values.number(row).is_some() || values.text(row).is_some())
-                    .count();
-                *lost.entry(field).or_default() += present as u64;
-            }
-        }
-    }
-}
-
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let format = format_of(self.to, &self.output, None)?;
@@ -63,14 +35,14 @@ impl ConvertArgs {
             fields: Fields::ALL,
             ..Run::default()
         };
-        let job = Encode { format };
+        let job = Conversion { format };
         let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
         let reading = &self.read.reading;
-        let done = session.read(&self.read.inputs, reading, run, &job, |(encoded, some)| {
+        let done = session.read(&self.read.inputs, reading, run, &job, |(piece, some)| {
             for (field, records) in some {
                 *lost.entry(field).or_default() += records;
             }
-            output.put(&encoded)
+            output.put(&piece)
         })?;
         if done.summary.failure.is_none() {
             session.commit(Some(output.finish()?))?;

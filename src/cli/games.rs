@@ -5,11 +5,7 @@ use super::output::extension;
 use super::session::{Run, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use lanefish::answers::Questions;
-use lanefish::games::GameRow;
-use lanefish::one_line;
-use lanefish::pipeline::{Job, Tile};
-use serde_json::{Map, Value, json};
+use lanefish::jobs::{GameFormat, GameRows};
 
 /// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
 #[derive(Debug, Args)]
@@ -34,129 +30,15 @@ enum Rows {
     Jsonl,
 }
 
-/// Columns that are tags, and their names as columns.
-const TAGS: [(&str, &str); 14] = [
-    ("Event", "event"),
-    ("Site", "site"),
-    ("Date", "date"),
-    ("UTCTime", "time"),
-    ("Round", "round"),
-    ("White", "white"),
-    ("Black", "black"),
-    ("WhiteElo", "white_elo"),
-    ("BlackElo", "black_elo"),
-    ("ECO", "eco"),
-    ("Opening", "opening"),
-    ("TimeControl", "time_control"),
-    ("Termination", "termination"),
-    ("Variant", "variant"),
-];
-
-/// Makes rows; each keeps its own text, so that `--skip` and `--limit` count games.
-struct Format {
-    rows: Rows,
-}
-
-impl Job for Format {
-    type Part = Vec<Vec<u8>>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
-    }
-    fn begin(&self) -> Self::Part {
-        Vec::new()
-    }
-    fn tile(&self, _: &mut Self::Part, _: &Tile<'_>) {}
-    fn games(&self, rows: &mut Self::Part, games: &[GameRow]) {
-        rows.extend(games.iter().map(|game| match self.rows {
-            Rows::Csv => csv_row(game),
-            Rows::Jsonl => json_row(game),
-        }));
-    }
-}
-
-/// How the final position ends the game, if it does.
-fn end(game: &GameRow) -> &'static str {
-    match &game.last {
-        Some(last) if last.is_checkmate() => "checkmate",
-        Some(last) if last.is_stalemate() => "stalemate",
-        _ => "",
-    }
-}
-
-fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
-    let found = game.tags.iter().rev().find(|(other, _)| other == name);
-    found.map_or("", |(_, value)| value)
-}
-
-fn header() -> Vec<u8> {
-    let mut names = vec!["game"];
-    names.extend(TAGS.map(|(_, column)| column));
-    names.extend(["result", "plies", "end", "fen", "error"]);
-    csv_line(&names)
-}
-
-fn csv_line<T: AsRef<[u8]>>(fields: &[T]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new()
-        .has_headers(false)
-        .from_writer(Vec::new());
-    // Writing to memory does not fail.
-    let _ = writer.write_record(fields.iter().map(|field| {
-        let mut line = Vec::new();
-        one_line::push(field.as_ref(), &mut line);
-        line
-    }));
-    writer.into_inner().unwrap_or_default()
-}
-
-fn csv_row(game: &GameRow) -> Vec<u8> {
-    let mut fields = vec![game.game.to_string()];
-    fields.extend(TAGS.map(|(name, _)| tag(game, name).to_owned()));
-    fields.push(game.result.map_or("", |result| result.token()).to_owned());
-    fields.push(game.plies.to_string());
-    fields.push(end(game).to_owned());
-    fields.push(
-        game.last
-            .as_ref()
-            .map_or_else(String::new, |last| last.to_string()),
-    );
-    fields.push(game.error.clone().unwrap_or_default());
-    csv_line(&fields)
-}
-
-fn json_row(game: &GameRow) -> Vec<u8> {
-    let tags: Map<String, Value> = game
-        .tags
-        .iter()
-        .map(|(name, value)| (name.clone(), Value::String(value.clone())))
-        .collect();
-    let end = match end(game) {
-        "" => None,
-        end => Some(end),
-    };
-    let row = json!({
-        "game": game.game,
-        "tags": tags,
-        "result": game.result.map(|result| result.token()),
-        "plies": game.plies,
-        "end": end,
-        "fen": game.last.as_ref().map(|last| last.to_string()),
-        "error": game.error,
-    });
-    let mut line = one_line::of_json(&row.to_string())
-        .into_owned()
-        .into_bytes();
-    line.push(b'\n');
-    line
-}
-
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let rows = self.rows()?;
+        let format = match self.rows()? {
+            Rows::Csv => GameFormat::Csv,
+            Rows::Jsonl => GameFormat::JsonLines,
+        };
         session.prepare(&self.read.inputs, &self.read.reading)?;
         let mut output = session.open_output(&self.output)?;
-        if rows == Rows::Csv {
-            output.put(&header())?;
-        }
+        output.put(&format.header())?;
         let global = session.global();
         let mut skip = global.skip;
         let mut left = global.limit.unwrap_or(u64::MAX);
@@ -165,7 +47,7 @@ impl GamesArgs {
             ..Run::default()
         };
         let reading = &self.read.reading;
-        let job = Format { rows };
+        let job = GameRows { format };
         let done = session.read(&self.read.inputs, reading, run, &job, |rows| {
             for row in rows {
                 if skip > 0 {

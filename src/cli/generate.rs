@@ -3,15 +3,15 @@
 use super::args::OutputArgs;
 use super::interrupt;
 use super::numbers::grouped;
-use super::output::{Encoded, RecordOutput, format_of};
+use super::output::{RecordOutput, format_of};
 use super::session::Session;
 use anyhow::{Context, Result};
 use clap::Args;
 use lanefish::Error;
-use lanefish::batch::Batch;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::Format;
+use lanefish::formats::{Format, Piece};
+use lanefish::table::Batch;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -72,7 +72,7 @@ impl GenerateArgs {
                         })?;
                     Ok(receiver)
                 })
-                .collect::<Result<Vec<Receiver<Encoded>>, Error>>()?;
+                .collect::<Result<Vec<Receiver<Piece>>, Error>>()?;
             for shard in 0..shards {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted.into());
@@ -94,7 +94,7 @@ impl GenerateArgs {
     }
 
     /// The positions of one shard; the last may be cut short.
-    fn shard(&self, shard: u64, format: Format) -> Encoded {
+    fn shard(&self, shard: u64, format: Format) -> Piece {
         let start = if self.chess960 {
             Start::Chess960
         } else {
@@ -113,8 +113,9 @@ impl GenerateArgs {
                 batch.push(board, position.halfmove, position.fullmove);
             }
         }
-        let mut encoded = Encoded::new(format);
-        encoded.add(&batch, 0..batch.len());
-        encoded
+        let rows: Vec<usize> = (0..batch.len()).collect();
+        let mut piece = Piece::default();
+        format.encode(&batch, &rows, &mut piece);
+        piece
     }
 }

@@ -4,16 +4,13 @@ use super::args::OutputArgs;
 use super::choice::{format_names, is_written};
 use super::closed;
 use super::places::Destination;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use lanefish::Error;
-use lanefish::batch::{Batch, Field, Fields};
-use lanefish::formats::Format;
-use lanefish::formats::boards::BoardsWriter;
 use lanefish::formats::foreign;
+use lanefish::formats::{Encoder, Format, Piece};
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
-use lanefish::output::text::write_line;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -306,92 +303,46 @@ pub(crate) fn format_of(
 }
 
 /// Records on their way into an output of some format.
-#[derive(Debug)]
-pub(crate) enum RecordOutput {
-    Lines(Output),
-    Boards {
-        named: Named,
-        writer: Box<BoardsWriter<Output>>,
-    },
-}
-
-/// What a chunk of records becomes before it is written: text is made on all threads.
-#[derive(Debug)]
-pub(crate) enum Encoded {
-    Lines { format: Format, text: Vec<u8> },
-    Boards(Batch),
-}
-
-impl Encoded {
-    pub(crate) fn new(format: Format) -> Self {
-        match format == Format::BOARDS {
-            true => Self::Boards(Batch::new()),
-            false => Self::Lines {
-                format,
-                text: Vec::new(),
-            },
-        }
-    }
-
-    pub(crate) fn add(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) {
-        match self {
-            Self::Lines { format, text } => {
-                rows.for_each(|row| write_line(*format, batch, row, text));
-            }
-            Self::Boards(all) => all.extend_from(batch, rows),
-        }
-    }
+pub(crate) struct RecordOutput {
+    named: Named,
+    output: Output,
+    encoder: Box<dyn Encoder>,
 }
 
 impl RecordOutput {
     /// Begins an output.
     pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
-        if format != Format::BOARDS {
-            return Ok(Self::Lines(output));
+        if !format.about().is_text
+            && matches!(output, Output::Plain(Sink::Stdout(_)))
+            && io::stdout().is_terminal()
+        {
+            bail!("{format} files are binary and not written to a terminal; use -o FILE");
         }
-        if matches!(output, Output::Plain(Sink::Stdout(_))) && io::stdout().is_terminal() {
-            bail!("boards files are binary and not written to a terminal; use -o FILE");
-        }
-        let named = output.named();
-        let writer =
-            BoardsWriter::new(output, Fields::ALL).map_err(|source| named.failed(source))?;
-        Ok(Self::Boards {
-            named,
-            writer: Box::new(writer),
-        })
+        let mut records = Self {
+            named: output.named(),
+            output,
+            encoder: format
+                .encoder()
+                .with_context(|| format!("{format} can be read but not written"))?,
+        };
+        let begun = records.encoder.begin(&mut records.output);
+        begun.map_err(|source| records.named.failed(source))?;
+        Ok(records)
     }
 
-    /// Whether this field has a place in the format.
-    pub(crate) fn holds(format: Format, field: Field) -> bool {
-        format
-            .about()
-            .writes
-            .is_some_and(|fields| fields.contains(field))
-    }
-
-    pub(crate) fn put(&mut self, encoded: &Encoded) -> Result<(), Error> {
-        match (self, encoded) {
-            (Self::Lines(output), Encoded::Lines { text, .. }) => output.put(text),
-            (Self::Boards { named, writer }, Encoded::Boards(batch)) => writer
-                .write(batch, 0..batch.len())
-                .map_err(|source| named.failed(source)),
-            _ => unreachable!("encoded for another output"),
-        }
+    pub(crate) fn put(&mut self, piece: &Piece) -> Result<(), Error> {
+        let put = self.encoder.put(piece, &mut self.output);
+        put.map_err(|source| self.named.failed(source))
     }
 
     /// Completes the records; the output is still to be committed.
-    pub(crate) fn finish(self) -> Result<Output, Error> {
-        Ok(match self {
-            Self::Lines(output) => output,
-            Self::Boards { named, writer } => {
-                let failed = |source| named.failed(source);
-                let (mut output, finished) = writer.finish().map_err(failed)?;
-                // What cannot be rewound, and what is compressed, keeps a header without the count.
-                if let Output::Plain(Sink::File(file)) = &mut output {
-                    file.rewrite_start(&finished.header).map_err(failed)?;
-                }
-                output
-            }
-        })
+    pub(crate) fn finish(mut self) -> Result<Output, Error> {
+        let failed = |source| self.named.failed(source);
+        let start = self.encoder.finish(&mut self.output).map_err(failed)?;
+        // What cannot be rewound, and what is compressed, keeps its first bytes.
+        if let (Some(start), Output::Plain(Sink::File(file))) = (start, &mut self.output) {
+            file.rewrite_start(&start).map_err(failed)?;
+        }
+        Ok(self.output)
     }
 }

@@ -8,7 +8,8 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::answers::Questions;
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
-use lanefish::pipeline::{Job, Tile};
+use lanefish::pipeline::Job;
+use lanefish::table::Tile;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -8,14 +8,10 @@ use anyhow::Result;
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::Error;
-use lanefish::answers::Questions;
-use lanefish::batch::Field;
-use lanefish::pipeline::{Job, Tile};
+use lanefish::jobs::Statistics;
 use lanefish::stats::{HeatMaps, Mates, Stats, Summary};
-use lanefish::tiers::Analyzer;
 use serde_json::json;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
 #[derive(Debug, Args)]
@@ -32,56 +28,20 @@ pub(crate) struct StatsArgs {
     maps: bool,
 }
 
-/// Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only as many as
-/// chunks under way, and they are merged once, at the end.
-struct Gather<'a> {
-    analyzer: &'a dyn Analyzer,
-    shelf: Mutex<Vec<Stats>>,
-}
-
-impl Job for Gather<'_> {
-    type Part = Stats;
-    fn asks(&self) -> Questions {
-        Stats::ASKS
-    }
-    fn begin(&self) -> Stats {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.pop().unwrap_or_default()
-    }
-    fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
-        stats.add_tile(self.analyzer, tile.groups, tile.results, tile.mask);
-        stats.add_fields(tile.batch, tile.start, tile.mask);
-    }
-}
-
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let gather = Gather {
-            analyzer: session.analyzer,
-            shelf: Mutex::default(),
-        };
+        let job = Statistics::new(session.analyzer);
         let run = Run {
-            fields: [Field::Score, Field::Mate, Field::Result]
-                .into_iter()
-                .collect(),
+            fields: Statistics::FIELDS,
             ..Run::default()
         };
         let reading = &self.read.reading;
         let Timed { summary, elapsed } =
-            session.read(&self.read.inputs, reading, run, &gather, |stats| {
-                let mut shelf = gather.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-                shelf.push(stats);
+            session.read(&self.read.inputs, reading, run, &job, |stats| {
+                job.put_back(stats);
                 Ok(())
             })?;
-        let shelf = gather
-            .shelf
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut stats = shelf.into_iter().reduce(|mut all, some| {
-            all.merge(&some);
-            all
-        });
-        let stats = stats.get_or_insert_default();
+        let mut stats = job.finish();
         stats.add_rejected(summary.rejected);
 
         // What was read before a broken place of an input counts and is shown.
@@ -104,7 +64,7 @@ impl StatsArgs {
             } else {
                 let mut text = String::new();
                 let report = Report {
-                    stats,
+                    stats: &stats,
                     games: summary.games,
                     style: session.style,
                 };

@@ -11,9 +11,9 @@
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn, text};
-use crate::batch::{Field, Fields, MOST_CENTIPAWNS};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
+use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 use memchr::memchr2;
 
 /// Lichess evaluations.

@@ -3,12 +3,12 @@
 
 use super::text::DROPPED_EN_PASSANT;
 use super::{Chunk, DecodeOptions, Decoded};
-use crate::batch::{Batch, Field, Values};
 use crate::block::Packed;
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
+use crate::table::{Array, Batch, Field};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub(super) fn decode(
     let mut decoded = Decoded::default();
     let mut batch = Batch::new();
     let mut ordinals = Vec::new();
-    let mut columns: BTreeMap<Field, Values> = options
+    let mut columns: BTreeMap<Field, Array> = options
         .fields
         .iter()
         .map(|field| (field, field.column(0)))
@@ -139,12 +139,12 @@ pub(super) fn decode(
 }
 
 /// Adds a record's value to a column.
-fn add(record: &Record, field: Field, values: &mut Values) {
+fn add(record: &Record, field: Field, values: &mut Array) {
     match (field, values) {
-        (Field::Move, Values::U16(column)) => column.push(record.mv.map(Move::to_bits)),
-        (Field::Score, Values::I16(column)) => column.push(record.score),
-        (Field::Mate, Values::I16(column)) => column.push(record.mate),
-        (_, Values::Text(column)) => {
+        (Field::Move, Array::U16(column)) => column.push(record.mv.map(Move::to_bits)),
+        (Field::Score, Array::I16(column)) => column.push(record.score),
+        (Field::Mate, Array::I16(column)) => column.push(record.mate),
+        (_, Array::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
             column.push(text.map(|(_, text)| Arc::from(text.as_str())));
         }

@@ -18,11 +18,11 @@ pub mod pgn;
 pub mod puzzles;
 pub mod text;
 
-use crate::batch::{Batch, Field, Fields, Values};
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Error, Place, Reject};
 use crate::games::{GameRow, LeftOutBy, Selection};
 use crate::input::{Access, Bytes, Compression, Input};
+use crate::table::{Array, Batch, Field, Fields};
 use memchr::{memchr, memchr_iter};
 use std::fmt;
 use std::io;
@@ -96,9 +96,60 @@ pub trait Codec: fmt::Debug + Sync {
         Some(text::line_at(chunk, origin))
     }
 
+    /// Adds these rows of a batch to a piece of output; on any thread.
+    fn encode(&self, _batch: &Batch, _rows: &[usize], _piece: &mut Piece) {}
+
+    /// Writes pieces in order; `None` where the format cannot be written.
+    fn encoder(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
+
     /// Follows the chunks of a file, where something is true only of the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
+    }
+}
+
+/// What a run of records becomes before it is written. A format uses what suits it.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// Finished bytes.
+    pub bytes: Vec<u8>,
+    /// Records that are put together with those of other pieces.
+    pub batch: Batch,
+}
+
+/// Writes the pieces of one output.
+pub trait Encoder: Send {
+    /// Writes what stands before the first record.
+    ///
+    /// # Errors
+    /// When writing fails.
+    fn begin(&mut self, _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+    /// Writes the next piece.
+    ///
+    /// # Errors
+    /// When writing fails, or the format cannot hold the records.
+    fn put(&mut self, piece: &Piece, out: &mut dyn io::Write) -> io::Result<()>;
+    /// Writes what stands behind the last record; returns what should replace the first bytes, where the
+    /// output can be rewound.
+    ///
+    /// # Errors
+    /// When writing fails.
+    fn finish(&mut self, _out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+}
+
+/// Pieces are finished bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytewise;
+
+impl Encoder for Bytewise {
+    fn put(&mut self, piece: &Piece, out: &mut dyn io::Write) -> io::Result<()> {
+        out.write_all(&piece.bytes)
     }
 }
 
@@ -425,7 +476,7 @@ impl Decoded {
             batch.first_index += totals.records;
             if self.games != 0
                 && totals.games != 0
-                && let Some(Values::U64(games)) = batch.fields.get_mut(&Field::Game)
+                && let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game)
             {
                 games.add(totals.games);
             }

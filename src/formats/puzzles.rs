@@ -11,10 +11,10 @@
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
-use crate::batch::{Field, Fields};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
+use crate::table::{Field, Fields};
 
 /// Lichess puzzles.
 #[derive(Clone, Copy, Debug)]

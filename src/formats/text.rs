@@ -5,15 +5,23 @@
 //! What follows the fields of FEN in a line is kept as text in [`Field::Operations`]: EPD operations, perft
 //! counts.
 //!
+//! FEN is written with six fields and nothing else. EPD keeps the operations of the record behind the first four
+//! fields, or behind all six where the clocks are not those of a fresh game: readers of EPD take two numbers
+//! there as the clocks, so that nothing is lost. Control characters in them become blanks. A perft file is an EPD
+//! file whose operations are counts.
+//!
 //! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, ..; it is one record, and its id and
 //! counts become the operations `id "NAME"; D1 20; D2 400;`.
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, Remark};
-use crate::batch::{Batch, Column, Field, Fields, Values};
+use super::{
+    About, Bytewise, Chunk, Codec, DecodeOptions, Decoded, Encoder, Likeness, Piece, Remark,
+};
 use crate::block::Packed;
-use crate::chess::fen::{self, FenOptions};
+use crate::chess::fen::{self, CastlingStyle, FenOptions};
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
+use crate::one_line;
+use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -54,6 +62,15 @@ macro_rules! format_of_lines {
             }
             fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 decode(chunk, options)
+            }
+            fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Piece) {
+                let with_operations = $kind != Kind::Fen;
+                for &row in rows {
+                    write_line(batch, row, with_operations, &mut piece.bytes);
+                }
+            }
+            fn encoder(&self) -> Option<Box<dyn Encoder>> {
+                Some(Box::new(Bytewise))
             }
         }
     };
@@ -207,6 +224,28 @@ fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
     }
 }
 
+/// Appends the line of a record.
+fn write_line(batch: &Batch, row: usize, with_operations: bool, out: &mut Vec<u8>) {
+    // A board that does not decode never gets past a reader.
+    let Ok(position) = batch.position(row) else {
+        return;
+    };
+    position.write_fen(out, CastlingStyle::Outermost);
+    if with_operations {
+        if out.ends_with(b" 0 1") {
+            out.truncate(out.len() - 4);
+        }
+        let operations = batch
+            .values(Field::Operations)
+            .and_then(|values| values.text(row));
+        if let Some(operations) = operations.filter(|operations| !operations.is_empty()) {
+            out.push(b' ');
+            one_line::push(operations.as_bytes(), out);
+        }
+    }
+    out.push(b'\n');
+}
+
 /// The line that contains a place, without its end, and its number counted from 1.
 pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
     let at = at.min(bytes.len());
@@ -260,7 +299,7 @@ struct Decoder<'a> {
     ordinals: Vec<u32>,
     decoded: Decoded,
     /// Where operations are wanted: those of all records but the last one, to which lines may be added yet.
-    operations: Option<Column<Arc<str>>>,
+    operations: Option<Texts>,
     open: Option<String>,
     /// The `id` line of the block that has just begun.
     id: String,
@@ -281,7 +320,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         operations: options
             .fields
             .contains(Field::Operations)
-            .then(Column::default),
+            .then(Texts::default),
         open: None,
         id: String::new(),
         id_at: 0,
@@ -483,7 +522,7 @@ impl Decoder<'_> {
         {
             self.batch
                 .fields
-                .insert(Field::Operations, Values::Text(operations));
+                .insert(Field::Operations, Array::Text(operations));
         }
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);
@@ -569,4 +608,37 @@ pub fn id(operations: &str) -> Option<&str> {
         operations.find(" id \"")? + 5
     };
     operations[at..].split_once('"').map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::Position;
+
+    #[test]
+    fn clocks_are_written_where_they_matter() {
+        let fresh = "8/8/8/4k3/8/8/8/4K2R w K - 0 1";
+        let later = "8/8/8/4k3/8/8/8/4K2R w K - 10 1";
+        let mut batch = Batch::new();
+        for fen in [fresh, later] {
+            let position = Position::from_fen(fen).unwrap();
+            let board = Packed::pack(&position).unwrap();
+            batch.push(board, position.halfmove, position.fullmove);
+        }
+        let mut values = Field::Operations.column(1);
+        if let Array::Text(column) = &mut values {
+            column.push(Some("id \"a\";".into()));
+        }
+        batch.fields.insert(Field::Operations, values);
+        let lines = |with_operations| {
+            let mut out = Vec::new();
+            (0..2).for_each(|row| write_line(&batch, row, with_operations, &mut out));
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(lines(false), format!("{fresh}\n{later}\n"));
+        assert_eq!(
+            lines(true),
+            format!("8/8/8/4k3/8/8/8/4K2R w K -\n{later} id \"a\";\n")
+        );
+    }
 }

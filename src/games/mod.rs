@@ -51,7 +51,7 @@ impl Outcome {
             Self::Draw => "1/2-1/2",
         }
     }
-    /// 0 Black won, 1 draw, 2 White won: the code of [`crate::batch::Field::Result`].
+    /// 0 Black won, 1 draw, 2 White won: the code of [`crate::table::Field::Result`].
     pub const fn code(self) -> u8 {
         match self {
             Self::Black => 0,

@@ -1,7 +1,7 @@
 //! From planes to piece sets, turned so that the side to move plays up the board.
 
 use super::RANK_6;
-use crate::block::Group;
+use crate::block::{Group, Planes};
 use crate::simd::{Lanes, Simd, inlined};
 
 /// The pieces of one side; a queen is in both slider sets.
@@ -51,14 +51,15 @@ impl<L: Lanes> Board<L> {
         let t1 = t1.swap_bytes_where(turned);
         let t2 = t2.swap_bytes_where(turned);
 
-        let occupied = t0 | t1 | t2;
+        let planes = Planes {
+            color,
+            types: [t0, t1, t2],
+        };
+        let occupied = planes.occupied();
         let us = occupied & !(color ^ turned);
         let them = occupied & (color ^ turned);
-        let pawns = t0 & !(t1 | t2);
-        let knights = t1 & !(t0 | t2);
-        let diagonal = t0 & (t1 ^ t2);
-        let orthogonal = t2 & (t0 | !t1);
-        let kings = t2 & t1 & !t0;
+        let (pawns, knights, kings) = (planes.pawns(), planes.knights(), planes.kings());
+        let (diagonal, orthogonal) = (planes.diagonal(), planes.orthogonal());
         let side = inlined(
             #[inline(always)]
             |all| Side {
@@ -75,7 +76,7 @@ impl<L: Lanes> Board<L> {
             them: side(them),
             occupied,
             empty: !occupied,
-            castling: t0 & t1 & t2,
+            castling: planes.castling(),
             marks: color & !occupied,
             en_passant: color & !occupied & simd.splat(RANK_6),
             turned,

@@ -13,7 +13,7 @@
 use super::RANK_6;
 use super::sums::Sums;
 use crate::answers::GroupResults;
-use crate::block::Group;
+use crate::block::{Group, Planes};
 use crate::simd::{Lanes, Simd};
 
 /// Marks on ranks 3 and 6 are en passant squares.
@@ -69,12 +69,13 @@ pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
     let t0 = simd.load(t0, at);
     let t1 = simd.load(t1, at);
     let t2 = simd.load(t2, at);
-    let castling = t0 & t1 & t2;
-    let occupied = t0 | t1 | t2;
-    let kings = t2 & t1 & !t0;
-    let minors = t1 & !t2;
-    let rooks = (t2 & !(t1 | t0)) | castling;
-    let queens = t2 & t0 & !t1;
+    let planes = Planes {
+        color,
+        types: [t0, t1, t2],
+    };
+    let (castling, occupied) = (planes.castling(), planes.occupied());
+    let (kings, minors) = (planes.kings(), planes.minors());
+    let (rooks, queens) = (planes.rooks(), planes.queens());
 
     let one = simd.splat(1);
     let none = simd.splat(0);
@@ -152,17 +153,18 @@ pub fn count_squares<S: Simd>(
     let mut at = 0;
     while at < 8 {
         macro_rules! count_role {
-            ($role:literal, |$t0:ident, $t1:ident, $t2:ident| $set:expr) => {{
+            ($role:literal, $set:ident) => {{
                 let mut white = [none; 16];
                 let mut black = [none; 16];
                 let mut index = 0;
                 while index < 16 {
                     let [color, t0, t1, t2] = &padded_groups[index].planes;
                     let color = simd.load(color, at);
-                    let $t0 = simd.load(t0, at);
-                    let $t1 = simd.load(t1, at);
-                    let $t2 = simd.load(t2, at);
-                    let set = $set;
+                    let planes = Planes {
+                        color,
+                        types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
+                    };
+                    let set = planes.$set();
                     white[index] = set & !color;
                     black[index] = set & color;
                     index += 1;
@@ -171,12 +173,12 @@ pub fn count_squares<S: Simd>(
                 add(simd, &mut counters.planes[$role + 6], at, black);
             }};
         }
-        count_role!(0, |t0, t1, t2| t0 & !(t1 | t2));
-        count_role!(1, |t0, t1, t2| t1 & !(t0 | t2));
-        count_role!(2, |t0, t1, t2| t0 & t1 & !t2);
-        count_role!(3, |t0, t1, t2| t2 & !(t0 ^ t1));
-        count_role!(4, |t0, t1, t2| t2 & t0 & !t1);
-        count_role!(5, |t0, t1, t2| t2 & t1 & !t0);
+        count_role!(0, pawns);
+        count_role!(1, knights);
+        count_role!(2, bishops);
+        count_role!(3, rooks);
+        count_role!(4, queens);
+        count_role!(5, kings);
         let mut side = 0;
         while side < 2 {
             let mut attacks = [none; 16];

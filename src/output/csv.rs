@@ -1,8 +1,8 @@
 //! CSV: a header line, then a line per row; LF ends, quotes only where they are needed (RFC 4180).
 //! Control characters in texts become blanks, so that a row is a line to every program.
 
-use super::rows::RowFormat;
-use crate::columns::{Columns, Row};
+use super::rows::{Masks, RowFormat, cells};
+use crate::table::{Columns, Tile};
 
 /// Rows as CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,15 @@ impl RowFormat for Csv {
         end_line(out);
     }
 
-    fn row(&self, columns: &Columns, row: &Row<'_>, out: &mut Vec<u8>) {
-        for column in columns.iter() {
-            column.get(row).write_csv(out);
-            out.push(b',');
+    fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>) {
+        let cells = cells(columns, masks, tile);
+        for row in tile.rows() {
+            for column in &cells {
+                column.write_csv(row - tile.start, out);
+                out.push(b',');
+            }
+            end_line(out);
         }
-        end_line(out);
     }
 }
 

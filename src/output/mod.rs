@@ -1,12 +1,12 @@
 //! Outputs: records to bytes, and files that appear whole or not at all.
 
 mod atomic;
+mod cells;
 pub mod compress;
 pub mod csv;
 pub mod jsonl;
 pub mod rows;
 mod temporary;
-pub mod text;
 
 pub use atomic::AtomicFile;
 pub use temporary::abandon_outputs;

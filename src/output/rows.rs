@@ -1,14 +1,24 @@
 //! Rows of named columns as text: one file per format behind one small trait.
 //!
-//! A row is appended to a buffer and never written directly, so that rows are formatted on all threads and
-//! only finished buffers are put in order.
+//! The columns of a tile are filled one after the other, and then its rows are appended to a buffer: so rows are
+//! formatted on all threads, and only finished buffers are put in order.
 
-use crate::columns::{Columns, Row};
+use super::cells::Cells;
+pub use super::cells::Masks;
+use crate::table::{Columns, Tile};
 
 /// A text format with a line per row.
 pub trait RowFormat: Send + Sync {
     /// Appends what comes before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
-    /// Appends a row.
-    fn row(&self, columns: &Columns, row: &Row<'_>, out: &mut Vec<u8>);
+    /// Appends the rows of the records that count.
+    fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>);
+}
+
+/// The columns of a tile.
+pub(super) fn cells(columns: &Columns, masks: Masks, tile: &Tile<'_>) -> Vec<Cells> {
+    columns
+        .iter()
+        .map(|column| Cells::new(column.name, column.kind, column.fill(tile), masks))
+        .collect()
 }

@@ -120,7 +120,7 @@ struct Parent<A, const BLACK: bool> {
 impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
     #[inline(always)]
     fn new(sliders: A, board: Packed) -> Self {
-        let [t0, t1, t2] = board.types;
+        let planes = board.planes();
         let occupied = board.occupied();
         let color = board.color & occupied;
         let black = color;
@@ -134,11 +134,11 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             occupied,
             us: if BLACK { black } else { white },
             them: if BLACK { white } else { black },
-            pawns: t0 & !(t1 | t2),
-            knights: t1 & !(t0 | t2),
-            diagonal: t0 & (t1 ^ t2),
-            orthogonal: t2 & (t0 | !t1),
-            kings: t2 & t1 & !t0,
+            pawns: planes.pawns(),
+            knights: planes.knights(),
+            diagonal: planes.diagonal(),
+            orthogonal: planes.orthogonal(),
+            kings: planes.kings(),
             free: free ^ but_lowest & but_lowest.wrapping_sub(1),
         }
     }

@@ -4,13 +4,13 @@
 //! level the rules of one position are asked besides. What is bad becomes a reject, and the job sees the tile
 //! with a mask of the records that count.
 
-use super::{Job, TILE, Tile};
+use super::{Job, TILE};
 use crate::answers::{GroupResults, Questions};
-use crate::batch::{Batch, Field};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::{Chunk, Format};
+use crate::table::{Batch, Field, Tile, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -63,14 +63,13 @@ impl<J: Job> Judge<'_, J> {
                 || self.reject_bad(batch, start, &mut mask);
             self.job.tile(
                 self.part,
-                &Tile {
+                &Tile::new(
                     batch,
                     start,
                     len,
-                    groups,
-                    results: &self.results[..groups.len()],
-                    mask: &mask[..len.div_ceil(64)],
-                },
+                    &self.results[..groups.len()],
+                    &mask[..len.div_ceil(64)],
+                ),
             );
             if !more {
                 return false;
@@ -164,17 +163,6 @@ fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
             mask[row / 64] &= !(1 << (row % 64));
         }
     }
-}
-
-/// The records of a mask.
-pub(super) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ {
-    (0..).zip(mask).flat_map(|(word, &bits)| {
-        std::iter::successors((bits != 0).then_some(bits), |bits| {
-            let rest = bits & (bits - 1);
-            (rest != 0).then_some(rest)
-        })
-        .map(move |bits| 64 * word + bits.trailing_zeros() as usize)
-    })
 }
 
 /// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.

@@ -20,13 +20,12 @@ mod summary;
 
 pub use summary::{FileSummary, Summary};
 
-use crate::answers::{GroupResults, Questions};
-use crate::batch::Batch;
-use crate::block::Group;
+use crate::answers::Questions;
 use crate::error::{Error, Reject};
 use crate::formats::{DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
+use crate::table::Tile;
 use crate::tiers::Analyzer;
 use feed::{Feed, GIANT};
 use order::{Ordered, Settings, Shared, State, StopOnDrop, work};
@@ -130,49 +129,6 @@ pub struct Progress {
     pub records: u64,
     /// Games begun.
     pub games: u64,
-}
-
-/// A run of judged records with the answers to the questions about them.
-#[derive(Clone, Copy, Debug)]
-pub struct Tile<'a> {
-    /// The batch that the records are in.
-    pub batch: &'a Batch,
-    /// Row of the first record; a multiple of 64.
-    pub start: usize,
-    /// Number of records; the last group may be partly filled.
-    pub len: usize,
-    /// The boards.
-    pub groups: &'a [Group],
-    /// The answers, one for each group.
-    pub results: &'a [GroupResults],
-    /// A bit for each record, set where the record counts: bad ones, and those that are not wanted, do not.
-    pub mask: &'a [u64],
-}
-
-impl Tile<'_> {
-    /// The rows of [`Tile::batch`] that count. Row *r* is lane `r % 8` of group `(r - start) / 8`.
-    pub fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        judge::rows_of(self.mask).map(|row| self.start + row)
-    }
-    /// Number of records that count.
-    pub fn count(&self) -> usize {
-        self.mask
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum()
-    }
-    /// Whether all of the records count.
-    pub fn is_whole(&self) -> bool {
-        self.count() == self.len
-    }
-    /// Which lanes of a group hold records that count, as bits.
-    ///
-    /// # Panics
-    /// When there is no such group.
-    #[inline]
-    pub fn lanes(&self, group: usize) -> u8 {
-        (self.mask[group / 8] >> (group % 8 * 8)) as u8
-    }
 }
 
 /// What is done with the records.

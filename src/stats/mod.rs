@@ -20,10 +20,10 @@ pub use heat::HeatMaps;
 pub use tally::Summary;
 
 use crate::answers::{GroupResults, Questions};
-use crate::batch::{Batch, Column, Field, Values};
 use crate::block::Group;
 use crate::chess::Color;
 use crate::kernels::Census;
+use crate::table::{Array, Batch, Field, Values};
 use crate::tiers::Analyzer;
 use census::Flags;
 use tally::Tally;
@@ -237,7 +237,7 @@ impl Stats {
     /// When `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
     pub fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64]) {
         assert!(start.is_multiple_of(64), "rows begin at a word");
-        if let Some(Values::U8(column)) = batch.values(Field::Result) {
+        if let Some(Array::U8(column)) = batch.values(Field::Result) {
             for (values, present, mask) in words(column, start, mask) {
                 let mut counts = [0u8; 3];
                 if mask == !0 {
@@ -261,7 +261,7 @@ impl Stats {
                 }
             }
         }
-        if let Some(Values::I16(column)) = batch.values(Field::Score) {
+        if let Some(Array::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
             for (values, present, mask) in words(column, start, mask) {
                 if present & mask == !0 {
@@ -273,7 +273,7 @@ impl Stats {
                 }
             }
         }
-        if let Some(Values::I16(column)) = batch.values(Field::Mate) {
+        if let Some(Array::I16(column)) = batch.values(Field::Mate) {
             for (word, (values, present, mask)) in words(column, start, mask).enumerate() {
                 for row in bits(present & mask) {
                     // In no moves: the side to move is mated.
@@ -449,7 +449,7 @@ impl Stats {
 
 /// The values of a column 64 rows at a time, which of them are there, and which of them count.
 fn words<'a, T: Clone + Default>(
-    column: &'a Column<T>,
+    column: &'a Values<T>,
     start: usize,
     mask: &'a [u64],
 ) -> impl Iterator<Item = (&'a [T], u64, u64)> {
@@ -643,10 +643,10 @@ mod tests {
     #[test]
     fn results_of_ranges_of_rows() {
         let mut batch = Batch::owned(vec![Group::default(); 100], 800);
-        let mut column = Column::<u8>::default();
+        let mut column = Values::<u8>::default();
         let result = |row: usize| (row % 7 != 3).then_some((row % 5 % 3) as u8);
         (0..800).for_each(|row| column.push(result(row)));
-        batch.fields.insert(Field::Result, Values::U8(column));
+        batch.fields.insert(Field::Result, Array::U8(column));
         for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
             let mut mask = vec![0; 13];
             rows.clone()

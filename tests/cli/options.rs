@@ -2,9 +2,9 @@
 
 use super::{Dir, KIWIPETE, START, complaint, json, lanefish, output, sample};
 use crate::formats::boards_bytes;
-use lanefish::batch::Batch;
 use lanefish::block::Packed;
 use lanefish::chess::Position;
+use lanefish::table::Batch;
 use std::fs;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample};
 use crate::formats::{boards_bytes, sample_batch};
-use lanefish::batch::{Column, Field, Values};
 use lanefish::chess::Color;
+use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
 
 /// The last line tells the run, which is never the same.
@@ -128,17 +128,17 @@ fn json_of_two_positions() {
 fn results_scores_and_mates_are_those_of_the_records() {
     let dir = Dir::new();
     let mut batch = sample_batch(10_000);
-    let mut mates = Column::default();
+    let mut mates = Values::default();
     for row in 0..batch.len() {
         // Few, far apart, and in no moves for those who are mated.
         mates.push((row % 97 < 2).then_some((row % 5) as i16 - 2));
     }
-    batch.fields.insert(Field::Mate, Values::I16(mates.clone()));
+    batch.fields.insert(Field::Mate, Array::I16(mates.clone()));
     let file = dir.file("x.boards", boards_bytes(&batch));
-    let Some(Values::U8(results)) = batch.values(Field::Result) else {
+    let Some(Array::U8(results)) = batch.values(Field::Result) else {
         panic!("results");
     };
-    let Some(Values::I16(scores)) = batch.values(Field::Score) else {
+    let Some(Array::I16(scores)) = batch.values(Field::Score) else {
         panic!("scores");
     };
     let rows = || 0..batch.len();

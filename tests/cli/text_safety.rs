@@ -1,10 +1,10 @@
 //! Control characters of the input: they begin no new line in any output, and reach no terminal.
 
 use super::{Dir, START, complaint, json, lanefish, output};
-use lanefish::batch::{Batch, Column, Field, Fields, Values};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::BoardsWriter;
+use lanefish::table::{Array, Batch, Field, Fields, Texts};
 use serde_json::Value;
 
 /// Every kind of line end and separator, an escape sequence in both its forms, and what must stay.
@@ -17,9 +17,9 @@ fn boards(dir: &Dir) -> String {
     let mut batch = Batch::new();
     batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
     for field in [Field::Site, Field::Operations] {
-        let mut column = Column::default();
+        let mut column = Texts::default();
         column.push(Some(NASTY.into()));
-        batch.fields.insert(field, Values::Text(column));
+        batch.fields.insert(field, Array::Text(column));
     }
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     writer.write(&batch, 0..1).unwrap();

@@ -10,13 +10,13 @@
 )]
 
 use lanefish::answers::{GroupResults, Questions};
-use lanefish::batch::{Batch, Fields};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::{GameRow, Selection};
 use lanefish::input::{Access, Input};
+use lanefish::table::{Batch, Fields};
 use lanefish::tiers::Tier;
 use std::path::Path;
 use std::sync::Arc;

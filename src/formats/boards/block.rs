@@ -8,10 +8,10 @@
 use super::header::{MOST_COLUMNS, kind_name};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
-use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values, column_bits};
 use crate::block::Group;
 use crate::chess::Move;
 use crate::input::Bytes;
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,14 +36,15 @@ struct Entry {
     len: usize,
 }
 
-pub(super) const fn type_of(values: &Values) -> u8 {
+pub(super) const fn type_of(values: &Array) -> u8 {
     match values {
-        Values::U8(_) => 1,
-        Values::I16(_) => 2,
-        Values::U16(_) => 3,
-        Values::U32(_) => 4,
-        Values::U64(_) => 5,
-        Values::Text(_) => 6,
+        Array::U8(_) => 1,
+        Array::I16(_) => 2,
+        Array::U16(_) => 3,
+        Array::U32(_) => 4,
+        Array::U64(_) => 5,
+        Array::Text(_) => 6,
+        Array::Flag(_) | Array::Strings(_) => panic!("no field has such values"),
     }
 }
 
@@ -91,11 +92,11 @@ pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
 /// The first of some rows whose value the field cannot have, and the value.
 pub(super) fn out_of_range(
     field: Field,
-    values: &Values,
+    values: &Array,
     rows: Range<usize>,
 ) -> Option<(usize, i64)> {
     fn first<T: Copy + Default + Into<i64>>(
-        column: &Column<T>,
+        column: &Values<T>,
         rows: Range<usize>,
         bad: impl Fn(T) -> bool,
     ) -> Option<(usize, i64)> {
@@ -108,11 +109,11 @@ pub(super) fn out_of_range(
         Some((rows.start + row, values[row].into()))
     }
     match (field, values) {
-        (Field::Result, Values::U8(column)) => first(column, rows, |result| result > 2),
-        (Field::Move, Values::U16(column)) => {
+        (Field::Result, Array::U8(column)) => first(column, rows, |result| result > 2),
+        (Field::Move, Array::U16(column)) => {
             first(column, rows, |bits| Move::from_bits(bits).is_none())
         }
-        (Field::Score, Values::I16(column)) => {
+        (Field::Score, Array::I16(column)) => {
             first(column, rows, |score| score.unsigned_abs() > MATE_SCORE)
         }
         _ => None,
@@ -276,10 +277,10 @@ fn read_values(
     rows: usize,
     field: Field,
     wanted: bool,
-) -> Result<Option<Values>, String> {
+) -> Result<Option<Array>, String> {
     const LENGTH: &str = "has a wrong length";
     let present = match entry.partial {
-        0 => Column::<()>::all_present(rows),
+        0 => Values::<()>::all_present(rows),
         1 => {
             let len = rows.div_ceil(64) * 8;
             let bitmap = bytes.split_off(..len).ok_or(LENGTH)?;
@@ -300,17 +301,18 @@ fn read_values(
         bytes: &[u8],
         present: Vec<u64>,
         read: impl Fn([u8; N]) -> T,
-    ) -> Column<T> {
+    ) -> Values<T> {
         let values = bytes.as_chunks::<N>().0.iter().map(|&value| read(value));
-        Column::from_parts(values.collect(), present)
+        Values::from_parts(values.collect(), present)
     }
     let kind = field.column(0);
     let width = match kind {
-        Values::U8(_) => 1,
-        Values::I16(_) | Values::U16(_) => 2,
-        Values::U32(_) => 4,
-        Values::U64(_) => 8,
-        Values::Text(_) => return texts(bytes, present, rows, wanted).map(Some),
+        Array::U8(_) => 1,
+        Array::I16(_) | Array::U16(_) => 2,
+        Array::U32(_) => 4,
+        Array::U64(_) => 8,
+        Array::Text(_) => return texts(bytes, present, rows, wanted).map(Some),
+        Array::Flag(_) | Array::Strings(_) => return Ok(None),
     };
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
@@ -319,12 +321,12 @@ fn read_values(
         return Ok(None);
     }
     let values = match kind {
-        Values::U8(_) => Values::U8(numbers(bytes, present, u8::from_le_bytes)),
-        Values::I16(_) => Values::I16(numbers(bytes, present, i16::from_le_bytes)),
-        Values::U16(_) => Values::U16(numbers(bytes, present, u16::from_le_bytes)),
-        Values::U32(_) => Values::U32(numbers(bytes, present, u32::from_le_bytes)),
-        Values::U64(_) => Values::U64(numbers(bytes, present, u64::from_le_bytes)),
-        Values::Text(_) => return Ok(None),
+        Array::U8(_) => Array::U8(numbers(bytes, present, u8::from_le_bytes)),
+        Array::I16(_) => Array::I16(numbers(bytes, present, i16::from_le_bytes)),
+        Array::U16(_) => Array::U16(numbers(bytes, present, u16::from_le_bytes)),
+        Array::U32(_) => Array::U32(numbers(bytes, present, u32::from_le_bytes)),
+        Array::U64(_) => Array::U64(numbers(bytes, present, u64::from_le_bytes)),
+        Array::Text(_) | Array::Flag(_) | Array::Strings(_) => return Ok(None),
     };
     match out_of_range(field, &values, 0..rows) {
         None => Ok(Some(values)),
@@ -333,7 +335,7 @@ fn read_values(
 }
 
 /// Checks the texts of a column, and reads them if they are wanted.
-fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Result<Values, String> {
+fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Result<Array, String> {
     const LENGTH: &str = "has a wrong length";
     let count = u32_at(bytes.split_off(..8).ok_or(LENGTH)?, 0) as usize;
     if count > rows {
@@ -369,19 +371,18 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
             code(row)
         ));
     }
-    let mut column = Column::default();
-    if wanted {
-        for row in 0..rows {
-            column.push(is_present(row).then(|| Arc::clone(&texts[code(row)])));
-        }
+    if !wanted {
+        return Ok(Array::Text(Texts::default()));
     }
-    Ok(Values::Text(column))
+    let codes = codes.iter().map(|&code| u16::from_le_bytes(code).into());
+    let codes = Values::from_parts(codes.collect(), present);
+    Ok(Array::Text(Texts::from_parts(codes, texts)))
 }
 
 /// Files of version 1.0 have mates among the scores.
-fn take_mates_out(columns: &mut BTreeMap<Field, Values>, rows: usize) {
+fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
     let is_mate = |score: i16| score.unsigned_abs() > MOST_CENTIPAWNS;
-    let Some(Values::I16(scores)) = columns.get(&Field::Score) else {
+    let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
         return;
     };
     if !scores
@@ -392,13 +393,13 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Values>, rows: usize) {
         return;
     }
     let known = match columns.get(&Field::Mate) {
-        Some(Values::I16(mates)) => mates.clone(),
-        _ => Column::missing(rows),
+        Some(Array::I16(mates)) => mates.clone(),
+        _ => Values::missing(rows),
     };
     let (mut moves, mut mates) = (known.values().to_vec(), known.present().to_vec());
     let mut present = scores.present().to_vec();
     for (word, scores) in scores.values().chunks(64).enumerate() {
-        let bits = column_bits(scores, is_mate);
+        let bits = bits_where(scores, is_mate);
         let mut new = bits & !mates[word];
         present[word] &= !bits;
         mates[word] |= bits;
@@ -409,8 +410,8 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Values>, rows: usize) {
             new &= new - 1;
         }
     }
-    let cleaned = Column::from_parts(scores.values().to_vec(), present);
-    let mates = Column::from_parts(moves, mates);
-    columns.insert(Field::Score, Values::I16(cleaned));
-    columns.insert(Field::Mate, Values::I16(mates));
+    let cleaned = Values::from_parts(scores.values().to_vec(), present);
+    let mates = Values::from_parts(moves, mates);
+    columns.insert(Field::Score, Array::I16(cleaned));
+    columns.insert(Field::Mate, Array::I16(mates));
 }

@@ -4,9 +4,9 @@ use super::block::read_block;
 use super::header::{ColumnInfo, read_header};
 use super::section::{Kind, SectionHeader, u64_at};
 use super::{Checksum, UNIT, UNKNOWN, VERSION};
-use crate::batch::{Batch, Fields};
 use crate::error::{Damage, Error};
 use crate::input::{Access, Bytes, Input};
+use crate::table::{Batch, Fields};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@
 //! | 8 | 24 | its name, filled up with zeros |
 //!
 //! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their
-//! order, [`Field::ALL`](crate::batch::Field::ALL). The type of an id never changes. A file that was written to
+//! order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file that was written to
 //! a pipe lists all columns that might come; otherwise those that came.
 //!
 //! ## Block section
@@ -178,13 +178,14 @@ pub use file::BoardsFile;
 pub use header::ColumnInfo;
 pub use write::{BoardsWriter, Finished};
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, Watch};
-use crate::batch::Fields;
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Likeness, Piece, Watch};
 use crate::error::Damage;
+use crate::table::{Batch, Fields};
 use block::{MOST_RECORDS, read_block};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
+use std::io::{self, Write};
 
 /// Version that is written; files of the same major version are read.
 pub const VERSION: (u16, u16) = (1, 1);
@@ -235,8 +236,49 @@ impl Codec for Boards {
     fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
         None
     }
+    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Piece) {
+        piece.batch.extend_from(batch, rows.iter().copied());
+    }
+    fn encoder(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(Blockwise::default()))
+    }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sequence::default()))
+    }
+}
+
+/// Records of pieces are put together to blocks.
+#[derive(Debug, Default)]
+struct Blockwise(Option<BoardsWriter<Vec<u8>>>);
+
+impl Blockwise {
+    fn pass_on(writer: &mut BoardsWriter<Vec<u8>>, out: &mut dyn Write) -> io::Result<()> {
+        let bytes = writer.output_mut();
+        out.write_all(bytes)?;
+        bytes.clear();
+        Ok(())
+    }
+}
+
+impl Encoder for Blockwise {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let writer = self.0.insert(BoardsWriter::new(Vec::new(), Fields::ALL)?);
+        Self::pass_on(writer, out)
+    }
+    fn put(&mut self, piece: &Piece, out: &mut dyn Write) -> io::Result<()> {
+        let Some(writer) = &mut self.0 else {
+            return Err(io::Error::other("the output has not begun"));
+        };
+        writer.write(&piece.batch, 0..piece.batch.len())?;
+        Self::pass_on(writer, out)
+    }
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
+        let Some(writer) = self.0.take() else {
+            return Ok(None);
+        };
+        let (bytes, finished) = writer.finish()?;
+        out.write_all(&bytes)?;
+        Ok(Some(finished.header.to_vec()))
     }
 }
 
@@ -352,17 +394,17 @@ fn mismatch(header: &SectionHeader) -> String {
 mod tests {
     use super::section::HEADER_LEN;
     use super::*;
-    use crate::batch::{Batch, Column, Field, Fields, Values};
     use crate::block::Packed;
     use crate::chess::Position;
+    use crate::table::{Array, Batch, Field, Fields, Values};
     use std::path::Path;
     use std::sync::Arc;
 
     /// Three positions and a column of each kind of layout.
     fn small_file() -> Vec<u8> {
         let mut batch = Batch::new();
-        let mut scores = Column::default();
-        let mut sites = Column::default();
+        let mut scores = Values::default();
+        let mut sites = crate::table::Texts::default();
         for (fen, score, site) in [
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -382,8 +424,8 @@ mod tests {
             scores.push(score);
             sites.push(site.map(Arc::from));
         }
-        batch.fields.insert(Field::Score, Values::I16(scores));
-        batch.fields.insert(Field::Site, Values::Text(sites));
+        batch.fields.insert(Field::Score, Array::I16(scores));
+        batch.fields.insert(Field::Site, Array::Text(sites));
         let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
         writer.write(&batch, 0..3).unwrap();
         let (mut bytes, finished) = writer.finish().unwrap();

@@ -4,7 +4,7 @@ use super::block::{FULLMOVE, GROUPS, HALFMOVE, id_of, out_of_range, type_of};
 use super::header::MOST_COLUMNS;
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values};
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -66,7 +66,7 @@ fn header_section(fields: Fields, total: u64) -> Vec<u8> {
 /// Writes a boards file in one pass.
 ///
 /// ```
-/// use lanefish::batch::{Batch, Fields};
+/// use lanefish::table::{Batch, Fields};
 /// use lanefish::block::Packed;
 /// use lanefish::chess::Position;
 /// use lanefish::formats::boards::BoardsWriter;
@@ -170,7 +170,7 @@ impl<W: Write> BoardsWriter<W> {
     /// Counts the texts of rows that are about to be added to a block.
     fn check_texts(&mut self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
         for (&field, values) in &batch.fields {
-            if let Values::Text(column) = values
+            if let Array::Text(column) = values
                 && self.fields.contains(field)
             {
                 self.texts += texts_len(column, rows.clone());
@@ -194,7 +194,7 @@ impl<W: Write> BoardsWriter<W> {
         let block = std::mem::take(&mut self.pending);
         self.texts = 0;
         let rows = block.len();
-        let columns: Vec<(Field, &Values)> = block
+        let columns: Vec<(Field, &Array)> = block
             .fields
             .iter()
             .map(|(&field, values)| (field, values))
@@ -222,8 +222,8 @@ impl<W: Write> BoardsWriter<W> {
             let begin = section.len();
             let partial = values.count_present() != rows;
             match (field, values) {
-                (Field::Score, Values::I16(scores)) => {
-                    write_values(section, &Values::I16(clamped(scores)), partial);
+                (Field::Score, Array::I16(scores)) => {
+                    write_values(section, &Array::I16(clamped(scores)), partial);
                 }
                 _ => write_values(section, values, partial),
             }
@@ -252,6 +252,11 @@ impl<W: Write> BoardsWriter<W> {
         self.written += section.len() as u64;
         self.records += rows as u64;
         Ok(())
+    }
+
+    /// What has been written.
+    pub(super) fn output_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Writes the last block, the index and the end mark, and gives back the output.
@@ -298,7 +303,7 @@ impl<W: Write> BoardsWriter<W> {
 }
 
 /// Bytes of the texts of some rows; one that is shared by neighbours, as those of a game are, counts once.
-fn texts_len(column: &Column<Arc<str>>, rows: Range<usize>) -> u64 {
+fn texts_len(column: &Texts, rows: Range<usize>) -> u64 {
     let mut last: Option<&Arc<str>> = None;
     let mut len = 0;
     for text in rows.filter_map(|row| column.get(row)) {
@@ -311,10 +316,10 @@ fn texts_len(column: &Column<Arc<str>>, rows: Range<usize>) -> u64 {
 }
 
 /// Larger scores would be read as the mates of version 1.0.
-fn clamped(scores: &Column<i16>) -> Column<i16> {
+fn clamped(scores: &Values<i16>) -> Values<i16> {
     let most = MOST_CENTIPAWNS as i16;
     let values = scores.values().iter();
-    Column::from_parts(
+    Values::from_parts(
         values.map(|&score| score.clamp(-most, most)).collect(),
         scores.present().to_vec(),
     )
@@ -338,15 +343,15 @@ fn end_column(
     entry
 }
 
-fn write_values(out: &mut Vec<u8>, values: &Values, partial: bool) {
-    fn bitmap<T>(out: &mut Vec<u8>, present: &[u64], partial: bool, _: &[T]) {
+fn write_values(out: &mut Vec<u8>, values: &Array, partial: bool) {
+    fn bitmap(out: &mut Vec<u8>, present: &[u64], partial: bool) {
         if partial {
             out.extend(present.iter().flat_map(|word| word.to_le_bytes()));
         }
     }
     macro_rules! numbers {
         ($column:expr) => {{
-            bitmap(out, $column.present(), partial, $column.values());
+            bitmap(out, $column.present(), partial);
             out.extend(
                 $column
                     .values()
@@ -356,13 +361,13 @@ fn write_values(out: &mut Vec<u8>, values: &Values, partial: bool) {
         }};
     }
     match values {
-        Values::U8(column) => numbers!(column),
-        Values::I16(column) => numbers!(column),
-        Values::U16(column) => numbers!(column),
-        Values::U32(column) => numbers!(column),
-        Values::U64(column) => numbers!(column),
-        Values::Text(column) => {
-            bitmap(out, column.present(), partial, column.values());
+        Array::U8(column) => numbers!(column),
+        Array::I16(column) => numbers!(column),
+        Array::U16(column) => numbers!(column),
+        Array::U32(column) => numbers!(column),
+        Array::U64(column) => numbers!(column),
+        Array::Text(column) => {
+            bitmap(out, column.present(), partial);
             let mut codes: HashMap<&str, u16> = HashMap::new();
             let mut texts: Vec<&str> = Vec::new();
             let rows: Vec<u16> = (0..column.len())
@@ -386,5 +391,6 @@ fn write_values(out: &mut Vec<u8>, values: &Values, partial: bool) {
                 .iter()
                 .for_each(|text| out.extend_from_slice(text.as_bytes()));
         }
+        Array::Flag(_) | Array::Strings(_) => unreachable!("no field has such values"),
     }
 }

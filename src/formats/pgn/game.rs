@@ -1216,7 +1216,7 @@ fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, 
 mod tests {
     use super::super::records::Wanted;
     use super::*;
-    use crate::batch::Fields;
+    use crate::table::Fields;
     use proptest::prelude::*;
 
     /// Everything that is read of a text, main lines scanned or token by token.

@@ -49,10 +49,10 @@ pub use tags::Tags;
 pub(super) use records::mate_in;
 
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, Remark, Watch};
-use crate::batch::{Field, Fields, Values};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
+use crate::table::{Array, Field, Fields};
 use memchr::memchr_iter;
 use records::{Records, Wanted};
 use std::borrow::Cow;
@@ -397,7 +397,7 @@ fn reject(
 
 /// The columns in which all rows of a game have the same value.
 struct GameColumns {
-    columns: Vec<(Field, Values)>,
+    columns: Vec<(Field, Array)>,
 }
 
 impl GameColumns {
@@ -423,17 +423,17 @@ impl GameColumns {
         let tags = &game.tags;
         for (field, values) in &mut self.columns {
             match (field, values) {
-                (Field::Game, Values::U64(column)) => column.push_many(Some(number), rows),
-                (Field::Result, Values::U8(column)) => {
+                (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
+                (Field::Result, Array::U8(column)) => {
                     column.push_many(game.result().map(Outcome::code), rows);
                 }
-                (Field::WhiteElo, Values::U16(column)) => {
+                (Field::WhiteElo, Array::U16(column)) => {
                     column.push_many(tags.number("WhiteElo"), rows);
                 }
-                (Field::BlackElo, Values::U16(column)) => {
+                (Field::BlackElo, Array::U16(column)) => {
                     column.push_many(tags.number("BlackElo"), rows);
                 }
-                (field, Values::Text(column)) => {
+                (field, Array::Text(column)) => {
                     let value = match field {
                         Field::Eco => tags.get("ECO"),
                         Field::Opening => tags.get("Opening"),
@@ -451,7 +451,7 @@ impl GameColumns {
     }
 
     /// Hands over the columns that have any value.
-    fn finish(self, fields: &mut std::collections::BTreeMap<Field, Values>) {
+    fn finish(self, fields: &mut std::collections::BTreeMap<Field, Array>) {
         for (field, values) in self.columns {
             if values.count_present() != 0 {
                 fields.insert(field, values);

@@ -3,8 +3,8 @@
 use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
-use crate::batch::{Batch, Column, Field, Fields, MOST_CENTIPAWNS, Values, column_bits};
 use crate::block::{Group, Packed};
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::memchr_iter;
 
 /// Which columns are wanted of each position.
@@ -241,11 +241,11 @@ impl Records {
             mut values: Vec<T>,
             len: usize,
             present: impl Fn(T) -> bool,
-        ) -> Column<T> {
+        ) -> Values<T> {
             if values.is_empty() {
-                return Column::default();
+                return Values::default();
             }
-            let words = values.chunks(64).map(|some| column_bits(some, &present));
+            let words = values.chunks(64).map(|some| bits_where(some, &present));
             let mut words: Vec<u64> = words.collect();
             words.resize(len.div_ceil(64), 0);
             for value in &mut values {
@@ -256,18 +256,18 @@ impl Records {
                 };
             }
             values.resize(len, T::default());
-            Column::from_clean_parts(values, words)
+            Values::from_clean_parts(values, words)
         }
-        let mut put = |field, values: Values| {
+        let mut put = |field, values: Array| {
             if fields.contains(field) && values.count_present() != 0 {
                 batch.fields.insert(field, values);
             }
         };
         put(
             Field::Move,
-            Values::U16(column(self.moves, len, |bits| bits != 0)),
+            Array::U16(column(self.moves, len, |bits| bits != 0)),
         );
-        put(Field::Ply, Values::U16(column(self.plies, len, |_| true)));
+        put(Field::Ply, Array::U16(column(self.plies, len, |_| true)));
         let most = MOST_CENTIPAWNS as i16;
         let is_score = |score| (-most..=most).contains(&score);
         let is_mate = |mate| mate != NO_SCORE;
@@ -277,15 +277,12 @@ impl Records {
             true => mates.collect(),
             false => Vec::new(),
         };
-        put(
-            Field::Score,
-            Values::I16(column(self.scores, len, is_score)),
-        );
-        put(Field::Mate, Values::I16(column(mates, len, is_mate)));
+        put(Field::Score, Array::I16(column(self.scores, len, is_score)));
+        put(Field::Mate, Array::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(
             Field::Clock,
-            Values::U32(column(self.clocks, len, has_clock)),
+            Array::U32(column(self.clocks, len, has_clock)),
         );
         batch
     }

@@ -1,0 +1,39 @@
+//! Records in another format.
+
+use crate::answers::Questions;
+use crate::formats::{Format, Piece};
+use crate::pipeline::Job;
+use crate::table::{Field, Tile};
+use std::collections::BTreeMap;
+
+/// Encodes all records, and counts what the format has no place for.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion {
+    /// The format.
+    pub format: Format,
+}
+
+/// What a chunk becomes: a piece for the [encoder](crate::formats::Codec::encoder) of the format, and how many
+/// records carried fields that it cannot hold.
+pub type Converted = (Piece, BTreeMap<Field, u64>);
+
+impl Job for Conversion {
+    type Part = Converted;
+    fn asks(&self) -> Questions {
+        Questions::NONE
+    }
+    fn begin(&self) -> Self::Part {
+        Self::Part::default()
+    }
+    fn tile(&self, (piece, lost): &mut Self::Part, tile: &Tile<'_>) {
+        let rows: Vec<usize> = tile.rows().collect();
+        self.format.encode(tile.batch, &rows, piece);
+        let writes = self.format.about().writes.unwrap_or_default();
+        for (&field, values) in &tile.batch.fields {
+            if !writes.contains(field) {
+                let present = rows.iter().filter(|&&row| values.is_present(row)).count();
+                *lost.entry(field).or_default() += present as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What is done with records: jobs for [`crate::pipeline::run`].
+//!
+//! The command line only starts these and prints what they make; so can any other program.
+
+mod conversion;
+mod games;
+mod rows;
+mod statistics;
+
+pub use conversion::{Conversion, Converted};
+pub use games::{GameFormat, GameRows};
+pub use rows::Rows;
+pub use statistics::Statistics;

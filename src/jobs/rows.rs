@@ -1,0 +1,38 @@
+//! Rows of named columns, as text.
+
+use crate::answers::Questions;
+use crate::output::rows::{Masks, RowFormat};
+use crate::pipeline::Job;
+use crate::table::{Columns, Tile};
+use std::fmt;
+
+/// Writes the rows of all records.
+pub struct Rows<'a> {
+    /// The columns, in their order.
+    pub columns: &'a Columns,
+    /// How rows are written.
+    pub format: &'a dyn RowFormat,
+    /// How sets of squares are written.
+    pub masks: Masks,
+}
+
+impl fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows")
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Job for Rows<'_> {
+    type Part = Vec<u8>;
+    fn asks(&self) -> Questions {
+        self.columns.asks()
+    }
+    fn begin(&self) -> Vec<u8> {
+        Vec::new()
+    }
+    fn tile(&self, text: &mut Vec<u8>, tile: &Tile<'_>) {
+        self.format.tile(self.columns, self.masks, tile, text);
+    }
+}

@@ -1,0 +1,535 @@
+//! Columns as arrays: values of one type with a validity bit for each row.
+//!
+//! There is one family of types for what records carry and for what is computed: flags, integers, texts. Texts
+//! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
+//! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Values of one type, any of which may be missing: a validity bit for each row, as in Arrow.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Values<T> {
+    values: Vec<T>,
+    present: Vec<u64>,
+}
+
+/// One bit for each of up to 64 values, set where `is` says so.
+#[inline]
+pub(crate) fn bits_where<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> u64 {
+    let bits = values.iter().enumerate();
+    bits.fold(0, |bits, (row, &value)| bits | u64::from(is(value)) << row)
+}
+
+impl<T: Clone + Default> Values<T> {
+    /// `len` missing rows.
+    pub fn missing(len: usize) -> Self {
+        Self {
+            values: vec![T::default(); len],
+            present: vec![0; len.div_ceil(64)],
+        }
+    }
+    /// A column of these values, of which those are there whose bit is set; the others become the default.
+    ///
+    /// # Panics
+    /// When there is another number of bits than that of values, filled up to 64.
+    pub(crate) fn from_parts(mut values: Vec<T>, present: Vec<u64>) -> Self
+    where
+        T: Copy,
+    {
+        assert_eq!(present.len(), values.len().div_ceil(64));
+        for (values, &present) in values.chunks_mut(64).zip(&present) {
+            if present != !0 >> (64 - values.len()) {
+                // Without a branch: which rows of games have a value is as good as random.
+                for (row, value) in values.iter_mut().enumerate() {
+                    let kept = [T::default(), *value];
+                    *value = kept[(present >> row & 1) as usize];
+                }
+            }
+        }
+        Self { values, present }
+    }
+    /// As [`Self::from_parts`], of values that are the default where the bit is not set.
+    pub(crate) fn from_clean_parts(values: Vec<T>, present: Vec<u64>) -> Self
+    where
+        T: PartialEq,
+    {
+        debug_assert_eq!(present.len(), values.len().div_ceil(64));
+        debug_assert!(
+            values
+                .iter()
+                .enumerate()
+                .all(|(row, value)| present[row / 64] >> (row % 64) & 1 != 0
+                    || *value == T::default())
+        );
+        Self { values, present }
+    }
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+    /// Adds a row.
+    pub fn push(&mut self, value: Option<T>) {
+        let is_present = value.is_some();
+        self.push_with(value.unwrap_or_default(), is_present);
+    }
+    /// Adds a row with a value that stays where it does not count.
+    fn push_with(&mut self, value: T, is_present: bool) {
+        let row = self.values.len();
+        if row.is_multiple_of(64) {
+            self.present.push(0);
+        }
+        self.present[row / 64] |= u64::from(is_present) << (row % 64);
+        self.values.push(value);
+    }
+    /// Adds `rows` rows with the same value.
+    pub fn push_many(&mut self, value: Option<T>, rows: usize) {
+        let (start, end) = (self.values.len(), self.values.len() + rows);
+        self.present.resize(end.div_ceil(64), 0);
+        if value.is_some() && rows > 0 {
+            let (first, last) = (start / 64, (end - 1) / 64);
+            let from = !0 << (start % 64);
+            let up_to = !0 >> (63 - (end - 1) % 64);
+            for (word, present) in (first..).zip(&mut self.present[first..=last]) {
+                let mut rows = !0;
+                if word == first {
+                    rows &= from;
+                }
+                if word == last {
+                    rows &= up_to;
+                }
+                *present |= rows;
+            }
+        }
+        self.values.resize(end, value.unwrap_or_default());
+    }
+    /// The value of a row, or `None` where it is missing.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&T> {
+        let value = &self.values[row];
+        self.is_present(row).then_some(value)
+    }
+    /// Whether a row has a value.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn is_present(&self, row: usize) -> bool {
+        self.present[row / 64] >> (row % 64) & 1 != 0
+    }
+    /// All values; rows that are missing hold the default.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// One bit a row, set where it is present.
+    pub fn present(&self) -> &[u64] {
+        &self.present
+    }
+    /// Adds rows of another column.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        rows.for_each(|row| self.push(other.get(row).cloned()));
+    }
+    /// Number of these rows that are not missing.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub fn count_present_in(&self, rows: Range<usize>) -> usize {
+        let (first, last) = (rows.start / 64, rows.end / 64);
+        let before = |row: usize| match row % 64 {
+            0 => 0,
+            bits => (self.present[row / 64] & ((1 << bits) - 1)).count_ones() as usize,
+        };
+        let words = self.present[first..last].iter();
+        let whole: usize = words.map(|word| word.count_ones() as usize).sum();
+        whole + before(rows.end) - before(rows.start)
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        self.present
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
+}
+
+impl<T: Clone + Default> FromIterator<T> for Values<T> {
+    /// All of them are there.
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let values: Vec<T> = values.into_iter().collect();
+        let present = Values::<()>::all_present(values.len());
+        Self { values, present }
+    }
+}
+
+impl Values<()> {
+    /// The bits of a column in which every row has a value.
+    pub(crate) fn all_present(rows: usize) -> Vec<u64> {
+        let mut present = vec![!0; rows.div_ceil(64)];
+        if let Some(last) = present.last_mut() {
+            *last = !0 >> (63 - (rows - 1) % 64);
+        }
+        present
+    }
+}
+
+impl Values<u64> {
+    /// Adds to every value that is there.
+    pub(crate) fn add(&mut self, summand: u64) {
+        for (row, value) in self.values.iter_mut().enumerate() {
+            if self.present[row / 64] >> (row % 64) & 1 != 0 {
+                *value += summand;
+            }
+        }
+    }
+}
+
+/// Texts that repeat: a dictionary and a code for each row.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    codes: Values<u32>,
+    words: Vec<Arc<str>>,
+}
+
+impl Texts {
+    /// `len` missing rows.
+    pub fn missing(len: usize) -> Self {
+        Self {
+            codes: Values::missing(len),
+            words: Vec::new(),
+        }
+    }
+    /// A dictionary and codes of it.
+    ///
+    /// # Panics
+    /// When there is a code without a word.
+    pub(crate) fn from_parts(codes: Values<u32>, words: Vec<Arc<str>>) -> Self {
+        let most = codes.values().iter().max();
+        assert!(
+            most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0)
+        );
+        Self { codes, words }
+    }
+    /// The code of each row; 0 where it is missing.
+    pub fn codes(&self) -> &Values<u32> {
+        &self.codes
+    }
+    /// The dictionary. A text may stand in it more than once.
+    pub fn words(&self) -> &[Arc<str>] {
+        &self.words
+    }
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+    /// The code of a text; one that is not the last of the dictionary is added.
+    fn code(&mut self, text: Arc<str>) -> u32 {
+        if self.words.last() != Some(&text) {
+            self.words.push(text);
+        }
+        (self.words.len() - 1) as u32
+    }
+    /// Adds a row.
+    pub fn push(&mut self, text: Option<Arc<str>>) {
+        self.push_many(text, 1);
+    }
+    /// Adds `rows` rows with the same text.
+    pub fn push_many(&mut self, text: Option<Arc<str>>, rows: usize) {
+        if rows > 0 {
+            let code = text.map(|text| self.code(text));
+            self.codes.push_many(code, rows);
+        }
+    }
+    /// The text of a row, or `None` where it is missing.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&Arc<str>> {
+        self.codes.get(row).map(|&code| &self.words[code as usize])
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        self.codes.count_present()
+    }
+    /// One bit a row, set where it is present.
+    pub fn present(&self) -> &[u64] {
+        self.codes.present()
+    }
+    /// Adds rows of another column.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        let mut known: Option<(u32, u32)> = None;
+        for row in rows {
+            let code = other.codes.get(row).map(|&code| match known {
+                Some((theirs, ours)) if theirs == code => ours,
+                _ => {
+                    let ours = self.code(Arc::clone(&other.words[code as usize]));
+                    known = Some((code, ours));
+                    ours
+                }
+            });
+            self.codes.push(code);
+        }
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && (0..self.len()).all(|row| self.get(row) == other.get(row))
+    }
+}
+
+impl Eq for Texts {}
+
+/// Texts that hardly repeat, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Strings {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Values<u32>,
+}
+
+impl Strings {
+    /// Room for rows of about so many bytes each.
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(rows * bytes),
+            ends: Values::default(),
+        }
+    }
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// When all of the texts are longer than 4 GiB.
+    pub fn push(&mut self, text: Option<&str>) {
+        self.bytes
+            .extend_from_slice(text.unwrap_or_default().as_bytes());
+        self.end(text.is_some());
+    }
+    /// Adds a row: what is appended, which must be UTF-8.
+    ///
+    /// # Panics
+    /// As [`Self::push`].
+    pub(crate) fn push_with(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        append(&mut self.bytes);
+        self.end(true);
+    }
+    fn end(&mut self, is_present: bool) {
+        let end = u32::try_from(self.bytes.len()).expect("less than 4 GiB of text");
+        self.ends.push_with(end, is_present);
+    }
+    /// The bytes of a row; none where it is missing.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn bytes(&self, row: usize) -> &[u8] {
+        let ends = self.ends.values();
+        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+        &self.bytes[start as usize..ends[row] as usize]
+    }
+    /// The text of a row, or `None` where it is missing.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&str> {
+        let text = std::str::from_utf8(self.bytes(row)).ok();
+        text.filter(|_| self.ends.is_present(row))
+    }
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        self.ends.count_present()
+    }
+    /// One bit a row, set where it is present.
+    pub fn present(&self) -> &[u64] {
+        self.ends.present()
+    }
+    /// Adds rows of another column.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        rows.for_each(|row| self.push(other.get(row)));
+    }
+}
+
+/// A column of any type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Array {
+    /// Yes or no.
+    Flag(Values<bool>),
+    /// Small unsigned numbers.
+    U8(Values<u8>),
+    /// Signed numbers.
+    I16(Values<i16>),
+    /// Unsigned numbers.
+    U16(Values<u16>),
+    /// Unsigned numbers.
+    U32(Values<u32>),
+    /// Unsigned numbers.
+    U64(Values<u64>),
+    /// Texts that repeat.
+    Text(Texts),
+    /// Texts that hardly repeat.
+    Strings(Strings),
+}
+
+/// Does the same to the column of each type.
+macro_rules! each_type {
+    ($array:expr, $column:ident => $do:expr) => {
+        match $array {
+            Array::U8($column) => $do,
+            Array::I16($column) => $do,
+            Array::U16($column) => $do,
+            Array::U32($column) => $do,
+            Array::U64($column) => $do,
+            Array::Flag($column) => $do,
+            Array::Text($column) => $do,
+            Array::Strings($column) => $do,
+        }
+    };
+}
+
+impl Array {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        each_type!(self, column => column.len())
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Number of rows that are not missing.
+    pub fn count_present(&self) -> usize {
+        each_type!(self, column => column.count_present())
+    }
+    /// Whether a row has a value.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    pub fn is_present(&self, row: usize) -> bool {
+        let words = each_type!(self, column => column.present());
+        words[row / 64] >> (row % 64) & 1 != 0
+    }
+    /// Adds a missing row.
+    pub fn push_missing(&mut self) {
+        each_type!(self, column => column.push(None));
+    }
+    /// The number in a row; `None` where it is missing or a text.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn number(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::U8(column) => column.get(row).map(|&value| value.into()),
+            Self::I16(column) => column.get(row).map(|&value| value.into()),
+            Self::U16(column) => column.get(row).map(|&value| value.into()),
+            Self::U32(column) => column.get(row).map(|&value| value.into()),
+            Self::U64(column) => column.get(row).map(|&value| value as i64),
+            Self::Flag(column) => column.get(row).map(|&value| value.into()),
+            Self::Text(_) | Self::Strings(_) => None,
+        }
+    }
+    /// The text in a row; `None` where it is missing or a number.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn text(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Text(column) => column.get(row).map(|text| &**text),
+            Self::Strings(column) => column.get(row),
+            _ => None,
+        }
+    }
+    /// Adds rows of a column of the same type.
+    ///
+    /// # Panics
+    /// When the types differ, or a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
+        match (self, other) {
+            (Self::U8(to), Self::U8(from)) => to.extend_from(from, rows),
+            (Self::I16(to), Self::I16(from)) => to.extend_from(from, rows),
+            (Self::U16(to), Self::U16(from)) => to.extend_from(from, rows),
+            (Self::U32(to), Self::U32(from)) => to.extend_from(from, rows),
+            (Self::U64(to), Self::U64(from)) => to.extend_from(from, rows),
+            (Self::Flag(to), Self::Flag(from)) => to.extend_from(from, rows),
+            (Self::Text(to), Self::Text(from)) => to.extend_from(from, rows),
+            (Self::Strings(to), Self::Strings(from)) => to.extend_from(from, rows),
+            (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_equal_rows_are_like_one_after_the_other() {
+        for before in [0, 1, 63, 64, 65] {
+            for rows in [0, 1, 2, 62, 63, 64, 65, 128, 200] {
+                for value in [None, Some(7)] {
+                    let mut one_by_one = Values::<u8>::missing(before);
+                    let mut at_once = one_by_one.clone();
+                    (0..rows).for_each(|_| one_by_one.push(value));
+                    at_once.push_many(value, rows);
+                    assert_eq!(at_once, one_by_one, "{rows} rows after {before}");
+                    one_by_one.push(Some(1));
+                    at_once.push(Some(1));
+                    assert_eq!(at_once, one_by_one);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_count_like_rows() {
+        let mut column = Values::<u16>::default();
+        (0..200u16).for_each(|row| column.push((row % 3 != 0).then_some(row)));
+        for start in [0, 1, 63, 64, 65, 128, 199, 200] {
+            for end in [start, 63, 64, 127, 128, 129, 200].map(|end| end.max(start)) {
+                let rows = (start..end).filter(|&row| column.is_present(row));
+                assert_eq!(column.count_present_in(start..end), rows.count());
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_there_are_the_default() {
+        let present = vec![0x8000_0000_0000_0005, 2];
+        let column = Values::from_parts((1..=66u16).collect(), present.clone());
+        for row in 0..66 {
+            let is_there = present[row / 64] >> (row % 64) & 1 != 0;
+            assert_eq!(column.get(row).copied(), is_there.then_some(row as u16 + 1));
+            assert_eq!(column.values()[row] != 0, is_there);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A batch of records: what every format decodes to and every output is written from.
+//!
+//! A batch is columns, not rows: packed boards in groups of eight, the two clocks, and whatever else the
+//! records carry (score, result, move, ply, game, …) as one optional column each. The kernels read the
+//! groups without looking at anything else. Groups are either owned (decoded from text, or read from a
+//! pipe) or still lie in the mapped file they came from.
+
+use super::array::Array;
+use super::field::Field;
+use crate::block::{Group, Packed, UnpackError};
+use crate::chess::Position;
+use crate::input::Mapped;
+use std::collections::BTreeMap;
+
+/// A run of records in the order of their input.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    groups: Groups,
+    len: usize,
+    /// Halfmove clock of each record.
+    pub halfmove: Vec<u16>,
+    /// Fullmove number of each record.
+    pub fullmove: Vec<u16>,
+    /// Whatever else the records carry; each column has [`Batch::len`] rows.
+    pub fields: BTreeMap<Field, Array>,
+    /// Number of the first record, counted over all inputs from zero.
+    pub first_index: u64,
+    /// Distance of each record's number from [`Batch::first_index`], where records between them were left
+    /// out; without it the distance is the row.
+    pub ordinals: Option<Vec<u32>>,
+    /// Where each record begins in the bytes that it was decoded from; a single number where all of them
+    /// stand in one block.
+    pub origins: Vec<u32>,
+}
+
+/// Groups that are owned or lie in a mapped file.
+#[derive(Clone, Debug)]
+enum Groups {
+    Owned(Vec<Group>),
+    Mapped(Mapped<Group>),
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::Owned(Vec::new())
+    }
+}
+
+impl Batch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// A batch over groups in a mapped file.
+    ///
+    /// # Panics
+    /// When `len` records need more groups than there are.
+    pub(crate) fn mapped(groups: Mapped<Group>, len: usize) -> Self {
+        assert!(len <= groups.len() * Group::LEN);
+        Self {
+            groups: Groups::Mapped(groups),
+            len,
+            ..Self::default()
+        }
+    }
+    /// A batch over groups; clocks and columns are to be added.
+    ///
+    /// # Panics
+    /// When `len` records do not need just so many groups.
+    pub fn owned(groups: Vec<Group>, len: usize) -> Self {
+        assert!(groups.len() == len.div_ceil(Group::LEN));
+        Self {
+            groups: Groups::Owned(groups),
+            len,
+            ..Self::default()
+        }
+    }
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// The boards, eight a group; lanes past [`Batch::len`] are empty boards or whatever a file holds there.
+    pub fn groups(&self) -> &[Group] {
+        match &self.groups {
+            Groups::Owned(groups) => groups,
+            Groups::Mapped(groups) => groups,
+        }
+    }
+    /// The board of a record.
+    ///
+    /// # Panics
+    /// When the record is out of range.
+    #[inline]
+    pub fn board(&self, record: usize) -> Packed {
+        assert!(record < self.len);
+        self.groups()[record / Group::LEN].get(record % Group::LEN)
+    }
+    /// The position of a record, clocks included.
+    ///
+    /// # Errors
+    /// Where the planes are no board, see [`Packed::unpack`].
+    ///
+    /// # Panics
+    /// When the record is out of range.
+    #[inline]
+    pub fn position(&self, record: usize) -> Result<Position, UnpackError> {
+        self.board(record)
+            .unpack(self.halfmove[record], self.fullmove[record])
+    }
+    /// The number of a record, counted over all inputs from zero.
+    #[inline]
+    pub fn index(&self, record: usize) -> u64 {
+        let distance = match &self.ordinals {
+            Some(ordinals) => ordinals[record] as usize,
+            None => record,
+        };
+        self.first_index + distance as u64
+    }
+    /// Where a record begins in the bytes that it was decoded from.
+    ///
+    /// # Panics
+    /// When the record is out of range.
+    pub fn origin(&self, record: usize) -> usize {
+        match self.origins[..] {
+            [] => 0,
+            [all] => all as usize,
+            _ => self.origins[record] as usize,
+        }
+    }
+    /// The values of a field, where the records have it.
+    #[inline]
+    pub fn values(&self, field: Field) -> Option<&Array> {
+        self.fields.get(&field)
+    }
+    /// A batch of these rows only, which keep their numbers.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let mut selected = Self {
+            first_index: self.first_index,
+            ..Self::default()
+        };
+        let rows = || rows.iter().map(|&row| row as usize);
+        for row in rows() {
+            selected.push(self.board(row), self.halfmove[row], self.fullmove[row]);
+        }
+        selected.ordinals = Some(
+            rows()
+                .map(|row| self.ordinals.as_ref().map_or(row as u32, |all| all[row]))
+                .collect(),
+        );
+        selected.origins = if self.origins.len() == self.len {
+            rows().map(|row| self.origins[row]).collect()
+        } else {
+            self.origins.clone()
+        };
+        for (&field, values) in &self.fields {
+            let mut column = field.column(0);
+            column.extend_from(values, rows());
+            selected.fields.insert(field, column);
+        }
+        selected
+    }
+    /// Adds records of another batch with all their columns; numbers and origins are left behind.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize> + Clone) {
+        let before = self.len;
+        for (&field, values) in &other.fields {
+            self.fields
+                .entry(field)
+                .or_insert_with(|| field.column(before))
+                .extend_from(values, rows.clone());
+        }
+        for (field, values) in &mut self.fields {
+            if !other.fields.contains_key(field) {
+                rows.clone().for_each(|_| values.push_missing());
+            }
+        }
+        for row in rows {
+            self.push(other.board(row), other.halfmove[row], other.fullmove[row]);
+        }
+    }
+    /// Adds a record. Columns of [`Batch::fields`] are the caller's to keep in step.
+    #[inline]
+    pub fn push(&mut self, board: Packed, halfmove: u16, fullmove: u16) {
+        let lane = self.len % Group::LEN;
+        if let Groups::Mapped(groups) = &self.groups {
+            self.groups = Groups::Owned(groups.to_vec());
+        }
+        let Groups::Owned(groups) = &mut self.groups else {
+            unreachable!("made owned above")
+        };
+        if lane == 0 {
+            groups.push(Group::default());
+        }
+        let last = groups.len() - 1;
+        groups[last].set(lane, board);
+        self.halfmove.push(halfmove);
+        self.fullmove.push(fullmove);
+        self.len += 1;
+    }
+}

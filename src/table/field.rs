@@ -1,0 +1,159 @@
+//! What records may carry besides their position.
+
+use super::array::{Array, Texts, Values};
+
+/// What a record may carry besides its position.
+///
+/// The order is the order of columns in files and listings. New fields go to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Field {
+    /// Centipawns as White sees it, at most [`MOST_CENTIPAWNS`] either way; missing where the source gave a mate.
+    Score,
+    /// 0 Black won, 1 draw, 2 White won.
+    Result,
+    /// The move played or the best move, as [`crate::chess::Move::to_bits`] packs it.
+    Move,
+    /// Plies since the start of the game.
+    Ply,
+    /// 0-based number of the game over all inputs.
+    Game,
+    /// White's rating.
+    WhiteElo,
+    /// Black's rating.
+    BlackElo,
+    /// The mover's remaining time after the move, in centiseconds.
+    Clock,
+    /// Opening code such as `B12`.
+    Eco,
+    /// Name of the opening.
+    Opening,
+    /// Time control as the PGN tag gives it.
+    TimeControl,
+    /// Date as `YYYY.MM.DD`.
+    Date,
+    /// Site, for Lichess the address of the game.
+    Site,
+    /// EPD operations, as they stood in the line.
+    Operations,
+    /// Moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated.
+    Mate,
+}
+
+/// The largest [`Field::Score`].
+pub const MOST_CENTIPAWNS: u16 = 31_000;
+
+impl Field {
+    /// All fields, in order.
+    pub const ALL: [Self; 15] = [
+        Self::Score,
+        Self::Result,
+        Self::Move,
+        Self::Ply,
+        Self::Game,
+        Self::WhiteElo,
+        Self::BlackElo,
+        Self::Clock,
+        Self::Eco,
+        Self::Opening,
+        Self::TimeControl,
+        Self::Date,
+        Self::Site,
+        Self::Operations,
+        Self::Mate,
+    ];
+
+    /// The name, as columns of outputs carry it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Result => "result",
+            Self::Move => "move",
+            Self::Ply => "ply",
+            Self::Game => "game",
+            Self::WhiteElo => "white_elo",
+            Self::BlackElo => "black_elo",
+            Self::Clock => "clock",
+            Self::Eco => "eco",
+            Self::Opening => "opening",
+            Self::TimeControl => "time_control",
+            Self::Date => "date",
+            Self::Site => "site",
+            Self::Operations => "operations",
+            Self::Mate => "mate",
+        }
+    }
+
+    /// A column of this field in which `len` rows are missing.
+    pub fn column(self, len: usize) -> Array {
+        match self {
+            Self::Score | Self::Mate => Array::I16(Values::missing(len)),
+            Self::Result => Array::U8(Values::missing(len)),
+            Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo => {
+                Array::U16(Values::missing(len))
+            }
+            Self::Clock => Array::U32(Values::missing(len)),
+            Self::Game => Array::U64(Values::missing(len)),
+            Self::Eco
+            | Self::Opening
+            | Self::TimeControl
+            | Self::Date
+            | Self::Site
+            | Self::Operations => Array::Text(Texts::missing(len)),
+        }
+    }
+}
+
+/// A set of [`Field`]s.
+///
+/// ```
+/// use lanefish::table::{Field, Fields};
+/// let fields: Fields = [Field::Score, Field::Result].into_iter().collect();
+/// assert!(fields.contains(Field::Score) && !fields.contains(Field::Move));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Fields(u32);
+
+impl Fields {
+    /// No field.
+    pub const NONE: Self = Self(0);
+    /// All fields.
+    pub const ALL: Self = Self((1 << Field::ALL.len()) - 1);
+
+    /// Whether a field is among them.
+    #[inline]
+    pub const fn contains(self, field: Field) -> bool {
+        self.0 >> (field as u8) & 1 != 0
+    }
+    /// These fields.
+    pub const fn of(fields: &[Field]) -> Self {
+        let mut set = Self::NONE;
+        let mut at = 0;
+        while at < fields.len() {
+            set.insert(fields[at]);
+            at += 1;
+        }
+        set
+    }
+    /// All but this field.
+    pub const fn without(self, field: Field) -> Self {
+        Self(self.0 & !(1 << (field as u8)))
+    }
+    /// Adds a field.
+    pub const fn insert(&mut self, field: Field) {
+        self.0 |= 1 << (field as u8);
+    }
+    /// The fields, in order.
+    pub fn iter(self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().filter(move |&f| self.contains(f))
+    }
+}
+
+impl FromIterator<Field> for Fields {
+    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
+        let mut set = Self::NONE;
+        fields.into_iter().for_each(|field| set.insert(field));
+        set
+    }
+}

@@ -1,0 +1,21 @@
+//! Records as columns: what they carry, what is computed about them, and the catalogue of all columns by name.
+//!
+//! A [`Batch`] is what a format decodes a chunk to: boards in groups of eight, clocks, and an [`Array`] for each
+//! [`Field`] that its records carry. A [`Tile`] is a run of its rows with the answers of the lanes and a mask of
+//! the records that count. A [`Column`] of the [catalogue](COLUMNS) fills an [`Array`] from a tile, so that CSV,
+//! JSON lines and everything after them read the same arrays.
+
+mod array;
+mod batch;
+mod catalogue;
+mod field;
+mod tile;
+
+pub use array::{Array, Strings, Texts, Values};
+pub use batch::Batch;
+pub use catalogue::{COLUMNS, Column, Columns, Kind, UnknownColumn};
+pub use field::{Field, Fields, MOST_CENTIPAWNS};
+pub use tile::Tile;
+
+pub(crate) use array::bits_where;
+pub(crate) use tile::rows_of;

@@ -1,0 +1,101 @@
+//! A tile: a run of judged records with the answers about them, and a mask of those that count.
+
+use super::batch::Batch;
+use crate::answers::GroupResults;
+use crate::block::Group;
+use crate::chess::Position;
+use std::cell::OnceCell;
+
+/// A run of judged records with the answers to the questions about them.
+#[derive(Debug)]
+pub struct Tile<'a> {
+    /// The batch that the records are in.
+    pub batch: &'a Batch,
+    /// Row of the first record; a multiple of 64.
+    pub start: usize,
+    /// Number of records; the last group may be partly filled.
+    pub len: usize,
+    /// The boards.
+    pub groups: &'a [Group],
+    /// The answers, one for each group.
+    pub results: &'a [GroupResults],
+    /// A bit for each record, set where the record counts: bad ones, and those that are not wanted, do not.
+    pub mask: &'a [u64],
+    /// The positions, for columns that need more than the lanes know.
+    positions: OnceCell<Vec<Position>>,
+}
+
+impl<'a> Tile<'a> {
+    /// A run of records of a batch, from the row `start` on.
+    pub fn new(
+        batch: &'a Batch,
+        start: usize,
+        len: usize,
+        results: &'a [GroupResults],
+        mask: &'a [u64],
+    ) -> Self {
+        let first = start / Group::LEN;
+        Self {
+            batch,
+            start,
+            len,
+            groups: &batch.groups()[first..first + len.div_ceil(Group::LEN)],
+            results,
+            mask,
+            positions: OnceCell::new(),
+        }
+    }
+    /// The position of each record; an empty board where it does not count.
+    pub fn positions(&self) -> &[Position] {
+        self.positions.get_or_init(|| {
+            let mut positions = vec![Position::empty(); self.len];
+            for row in rows_of(self.mask) {
+                if let Ok(position) = self.batch.position(self.start + row) {
+                    positions[row] = position;
+                }
+            }
+            positions
+        })
+    }
+    /// The rows of [`Tile::batch`] that count. Row *r* is lane `r % 8` of group `(r - start) / 8`.
+    pub fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        rows_of(self.mask).map(|row| self.start + row)
+    }
+    /// Whether a record counts.
+    ///
+    /// # Panics
+    /// When there is no such record.
+    pub fn counts(&self, row: usize) -> bool {
+        self.mask[row / 64] >> (row % 64) & 1 != 0
+    }
+    /// Number of records that count.
+    pub fn count(&self) -> usize {
+        self.mask
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
+    /// Whether all of the records count.
+    pub fn is_whole(&self) -> bool {
+        self.count() == self.len
+    }
+    /// Which lanes of a group hold records that count, as bits.
+    ///
+    /// # Panics
+    /// When there is no such group.
+    #[inline]
+    pub fn lanes(&self, group: usize) -> u8 {
+        (self.mask[group / 8] >> (group % 8 * 8)) as u8
+    }
+}
+
+/// The records of a mask.
+pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ {
+    (0..).zip(mask).flat_map(|(word, &bits)| {
+        std::iter::successors((bits != 0).then_some(bits), |bits| {
+            let rest = bits & (bits - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |bits| 64 * word + bits.trailing_zeros() as usize)
+    })
+}
