@@ -23,9 +23,6 @@ pub(crate) struct ComputeArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    reading: Reading,
-
     /// Columns to write, separated by commas; `all` for all of them
     #[arg(
         long,
@@ -50,6 +47,9 @@ pub(crate) struct ComputeArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// The formats that rows can have.
