@@ -21,9 +21,6 @@ pub(crate) struct ComputeArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    reading: Reading,
-
     /// Columns to write, separated by commas; `all` for all of them
     #[arg(
         long,
@@ -52,6 +49,9 @@ pub(crate) struct ComputeArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// The formats that rows can have.

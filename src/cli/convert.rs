@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 /// Convert any input format to any output format
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    #[command(flatten)]
-    read: ReadArgs,
-
     /// Format of the output [default: from the name given with -o]
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
     to: Option<Format>,
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 impl ConvertArgs {

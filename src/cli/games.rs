@@ -10,15 +10,15 @@ use lanefish::jobs::{GameFormat, GameRows};
 /// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
-    #[command(flatten)]
-    read: ReadArgs,
-
     /// Format of the rows [default: from the name given with -o, else csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Rows>,
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 /// The formats that rows can have.

@@ -210,17 +210,19 @@ impl State {
 
     /// The words, behind a bar if there is room for one. The last column stays free: some terminals wrap there.
     fn line(&self, width: usize) -> String {
-        const LONGEST: usize = 24;
-        const SHORTEST: usize = 8;
-        let width = width.saturating_sub(1);
-        let words = self.words(width);
-        let room = width.saturating_sub(words.len() + 2).min(LONGEST);
+        let room = width.saturating_sub(1);
+        let bar = match width {
+            100.. => 16,
+            50.. => 10,
+            _ => 0,
+        };
         match self.share() {
-            Some(share) if room >= SHORTEST => {
-                let full = (share * room as f64) as usize;
-                format!("{}{}  {words}", "█".repeat(full), "░".repeat(room - full))
+            Some(share) if bar > 0 => {
+                let full = (share * bar as f64) as usize;
+                let words = self.words(room - bar - 2);
+                format!("{}{}  {words}", "█".repeat(full), "░".repeat(bar - full))
             }
-            _ => words,
+            _ => self.words(room),
         }
     }
 }
