@@ -309,12 +309,18 @@ fn a_damaged_frame_among_others_gives_what_stands_before_the_damage() {
     // Magic number, descriptor and window.
     let mut at = 6;
     for blocks in 0..text.len() / BLOCK {
-        let mut damaged = packed.clone();
-        // There is no such kind of block.
-        damaged[at] |= 6;
-        std::fs::write(&path, [&packed[..], &damaged, &packed].concat()).unwrap();
         let expected = text.len() + blocks * BLOCK;
-        for map in [true, false] {
+        // A kind of block that does not exist, and one whose content makes no sense.
+        let (mut unknown, mut garbled) = (packed.clone(), packed.clone());
+        unknown[at] |= 6;
+        garbled[at + 3..at + 40].fill(0xFF);
+        for (damaged, map) in [
+            (&unknown, true),
+            (&unknown, false),
+            (&garbled, true),
+            (&garbled, false),
+        ] {
+            std::fs::write(&path, [&packed[..], damaged, &packed].concat()).unwrap();
             let (found, error) = contents_with(
                 &path,
                 Access {

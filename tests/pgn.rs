@@ -1030,18 +1030,17 @@ fn large_files_are_cut_also_without_tags_or_empty_lines() {
     }
 }
 
-/// Without tags and move numbers only the results tell where a text can be cut; if nothing did, this one would
-/// be a single record that is too long.
+/// Without tags and move numbers only the results tell where a text can be cut.
 #[test]
-fn large_files_are_cut_behind_results_if_nothing_else_tells_games_apart() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("games.pgn");
+fn large_texts_are_cut_behind_results_if_nothing_else_tells_games_apart() {
     let game = "e4 e5 Nf3 Nc6 1-0\n";
-    let games = (9 << 20) / game.len();
-    std::fs::write(&path, game.repeat(games)).unwrap();
-    let (batch, summary) = read(&[path], |options| options.decode.max_record = 5 << 20);
-    assert_eq!((summary.games, summary.rejected), (games as u64, 0));
-    assert_eq!(batch.len(), 5 * games);
+    let cut = |text: &str| lanefish::formats::Format::Pgn.cut(text.as_bytes(), 16 << 20);
+    let games = game.repeat((4 << 20) / game.len() + 1);
+    for rest in ["e4 e5", "e4 e5\nNf3", "; 1-0\ne4", "{a\n1-0\n} e4\n"] {
+        assert_eq!(cut(&format!("{games}{rest}")), Some(games.len()), "{rest}");
+    }
+    // There may still come a better place.
+    assert_eq!(cut(&games[..4 << 19]), None);
 }
 
 #[test]
