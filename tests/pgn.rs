@@ -1034,7 +1034,7 @@ fn large_files_are_cut_also_without_tags_or_empty_lines() {
 #[test]
 fn large_texts_are_cut_behind_results_if_nothing_else_tells_games_apart() {
     let game = "e4 e5 Nf3 Nc6 1-0\n";
-    let cut = |text: &str| lanefish::formats::Format::Pgn.cut(text.as_bytes(), 16 << 20);
+    let cut = |text: &str| lanefish::formats::Format::PGN.cut(text.as_bytes(), 16 << 20);
     let games = game.repeat((4 << 20) / game.len() + 1);
     for rest in ["e4 e5", "e4 e5\nNf3", "; 1-0\ne4", "{a\n1-0\n} e4\n"] {
         assert_eq!(cut(&format!("{games}{rest}")), Some(games.len()), "{rest}");
