@@ -99,6 +99,13 @@ pub trait Codec: fmt::Debug + Sync {
     /// Adds these rows of a batch to a piece of output; on any thread.
     fn encode(&self, _batch: &Batch, _rows: &[usize], _piece: &mut Piece) {}
 
+    /// Whether an output keeps this field of a record: where it has a place for the field, or says the same in
+    /// another one.
+    fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
+        let writes = self.about().writes;
+        writes.is_some_and(|writes| writes.contains(field))
+    }
+
     /// Writes pieces in order; `None` where the format cannot be written.
     fn encoder(&self) -> Option<Box<dyn Encoder>> {
         None

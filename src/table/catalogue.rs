@@ -726,6 +726,13 @@ pub static COLUMNS: &[Column] = &[
         "moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated"
     ),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
+    carried!(
+        Termination,
+        Text,
+        "how the game ended, as the game gives it"
+    ),
+    carried!(White, Text, "White's name"),
+    carried!(Black, Text, "Black's name"),
     carried!(WhiteElo, U16, "White's rating"),
     carried!(BlackElo, U16, "Black's rating"),
     carried!(
@@ -738,6 +745,9 @@ pub static COLUMNS: &[Column] = &[
     carried!(TimeControl, Text, "time control, as the game gives it"),
     carried!(Date, Text, "date as YYYY.MM.DD"),
     carried!(Site, Text, "site; for Lichess the address of the game"),
+    carried!(PuzzleId, Text, "id of the puzzle"),
+    carried!(PuzzleRating, U16, "rating of the puzzle"),
+    carried!(Themes, Text, "themes of the puzzle, separated by blanks"),
     carried!(
         Operations,
         Text,

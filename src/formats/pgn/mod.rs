@@ -58,6 +58,13 @@ use records::{Records, Wanted};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// What a position of a game may carry.
+const CARRIES: Fields = Fields::ALL
+    .without(Field::Operations)
+    .without(Field::PuzzleId)
+    .without(Field::PuzzleRating)
+    .without(Field::Themes);
+
 /// Games as text.
 #[derive(Clone, Copy, Debug)]
 pub struct Pgn;
@@ -70,7 +77,7 @@ impl Codec for Pgn {
             extensions: &["pgn"],
             is_text: true,
             has_games: true,
-            carries: Fields::ALL.without(Field::Operations),
+            carries: CARRIES,
             writes: None,
         };
         &ABOUT
@@ -403,15 +410,11 @@ struct GameColumns {
 impl GameColumns {
     fn new(fields: Fields) -> Self {
         let columns = fields.iter().filter(|field| {
-            !matches!(
+            let of_position = matches!(
                 field,
-                Field::Score
-                    | Field::Mate
-                    | Field::Move
-                    | Field::Ply
-                    | Field::Clock
-                    | Field::Operations
-            )
+                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock
+            );
+            CARRIES.contains(*field) && !of_position
         });
         Self {
             columns: columns.map(|field| (field, field.column(0))).collect(),
@@ -440,6 +443,9 @@ impl GameColumns {
                         Field::TimeControl => tags.get("TimeControl"),
                         Field::Date => date(tags),
                         Field::Site => tags.get("Site"),
+                        Field::White => tags.get("White"),
+                        Field::Black => tags.get("Black"),
+                        Field::Termination => tags.get("Termination"),
                         _ => None,
                     };
                     let value = value.filter(|value| !matches!(*value, b"" | b"?"));
