@@ -348,6 +348,8 @@ pub struct DecodeOptions {
     pub validity: Validity,
     /// What is wanted besides positions; the rest need not be decoded.
     pub fields: Fields,
+    /// Names of the tags of games that are wanted in [`Batch::tags`].
+    pub tags: Arc<[Arc<str>]>,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are wanted.
@@ -367,6 +369,7 @@ impl Default for DecodeOptions {
             keep_en_passant: false,
             validity: Validity::default(),
             fields: Fields::default(),
+            tags: Arc::default(),
             games: None,
             game_rows: false,
             strict_pgn: false,
