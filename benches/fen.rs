@@ -58,7 +58,7 @@ fn benches(criterion: &mut Criterion) {
     });
     let positions: Vec<Position> = lines
         .iter()
-        .map(|line| Position::from_fen(line).expect("FEN"))
+        .map(|line| Position::from_fen_unvalidated(line).expect("FEN"))
         .collect();
     group.bench_function("write/lanefish", |bench| {
         let mut out = Vec::new();

@@ -34,7 +34,7 @@ fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group(format!("perft/kiwipete-{depth}"));
     group.throughput(Throughput::Elements(nodes));
     group.sample_size(10);
-    let position = Position::from_fen(KIWIPETE).expect("FEN");
+    let position = Position::from_fen_unvalidated(KIWIPETE).expect("FEN");
     for analyzer in Tier::all().filter_map(Tier::analyzer) {
         group.bench_function(analyzer.tier().name(), |bench| {
             bench.iter(|| assert_eq!(perft(&position, depth as u32, analyzer, 1).unwrap(), nodes));

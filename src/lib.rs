@@ -1,24 +1,139 @@
-//! lanefish: bulk processing of chess positions, one board per SIMD lane.
+//! Bulk processing of chess positions: one board per 64-bit SIMD lane, on the best instructions that the CPU has.
+//!
+//! Every result is the same, bit for bit, whatever the instructions, the number of threads or the size of a batch.
+//!
+//! # Data flow
+//!
+//! ```text
+//! input        bytes: maps of files, streams, containers (.zst, .gz, .bz2)
+//!   |
+//! formats      chunks of whole records, decoded by all threads; games are chosen by `games`
+//!   |
+//! table        batches: boards in groups of eight, clocks, and an array for each field that records carry
+//!   |
+//! pipeline     asks `tiers` about tiles of boards, judges which records count, keeps the order
+//!   |
+//! jobs         what is done with tiles: statistics, rows of columns, conversion, games
+//!   |
+//! stats, output
+//! ```
+//!
+//! # Modules
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`Boards`] | the front door: positions in memory, asked about in bulk |
+//! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference for all else |
+//! | [`block`] | packed boards, 32 bytes each, in groups of eight |
+//! | [`answers`] | what can be asked of boards and what comes back |
+//! | [`tiers`] | which implementation runs on this CPU |
+//! | [`sliders`] | slider attacks: many algorithms behind one trait |
+//! | [`table`] | records as columns, and the catalogue of all columns |
+//! | [`games`] | facts of games, and the choice among them |
+//! | [`formats`] | one file or folder per format: reading and writing |
+//! | [`input`], [`output`] | bytes in, bytes out |
+//! | [`pipeline`] | inputs to results, on all threads, in order |
+//! | [`jobs`], [`stats`], [`perft`] | what is done with positions |
+//!
+//! # Examples
+//!
+//! Legal moves of many positions:
+//!
+//! ```
+//! use lanefish::{Boards, chess::Position};
+//!
+//! let fens = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "8/8/8/8/8/8/6k1/4K2R w K - 0 1"];
+//! let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
+//! assert_eq!(boards.legal_moves(), [20, 12]);
+//! # Ok::<(), lanefish::chess::PositionError>(())
+//! ```
+//!
+//! Statistics of a file of any format:
+//!
+//! ```
+//! use lanefish::jobs::Statistics;
+//! use lanefish::pipeline::{Options, run};
+//! use lanefish::{input::Inputs, tiers::Tier};
+//!
+//! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+//! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+//! let mut options = Options::new(analyzer);
+//! options.threads = 2;
+//! options.decode.fields = Statistics::FIELDS;
+//! let job = Statistics::new(analyzer);
+//! let summary = run(&inputs, options, &job, |stats| Ok(job.put_back(stats)));
+//! assert!(summary.failure.is_none());
+//! let stats = job.finish();
+//! assert_eq!(stats.positions(), summary.accepted());
+//! println!("{:.1} legal moves on average", stats.legal_moves().mean.unwrap_or(0.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Columns of a file, as CSV:
+//!
+//! ```
+//! use lanefish::jobs::Rows;
+//! use lanefish::output::{csv::Csv, rows::{Masks, RowFormat}};
+//! use lanefish::pipeline::{Options, run};
+//! use lanefish::{input::Inputs, table::Columns, tiers::Tier};
+//!
+//! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+//! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+//! let columns = Columns::named("fen,legal_moves,in_check")?;
+//! let mut csv = Vec::new();
+//! Csv.header(&columns, &mut csv);
+//! let job = Rows { columns: &columns, format: &Csv, masks: Masks::Hex };
+//! let summary = run(&inputs, Options::new(analyzer), &job, |rows| Ok(csv.extend(rows)));
+//! assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Other libraries' positions
+//!
+//! Positions convert from and to those of other libraries through FEN, or through their sets of squares:
+//!
+//! ```
+//! use lanefish::chess::{Color, Position, Role};
+//!
+//! let theirs = cozy_chess::Board::default();
+//! let ours: Position = theirs.to_string().parse()?;
+//! let back: cozy_chess::Board = ours.to_string().parse()?;
+//! assert_eq!(back, theirs);
+//! assert_eq!(ours.pieces(Color::White, Role::Pawn).0, theirs.colored_pieces(cozy_chess::Color::White, cozy_chess::Piece::Pawn).0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Features
+//!
+//! `cli` (default) builds the command-line tool; a program that only uses the library does without it:
+//! `lanefish = { version = "0.1", default-features = false }`.
 
 pub mod answers;
+#[doc(hidden)]
 pub mod bench;
 pub mod block;
+mod boards;
 pub mod chess;
+#[doc(hidden)]
 pub mod cpu;
 pub mod error;
 pub mod formats;
 pub mod games;
 pub mod input;
 pub mod jobs;
+#[doc(hidden)]
 pub mod kernels;
+#[doc(hidden)]
 pub mod one_line;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
+#[doc(hidden)]
 pub mod simd;
 pub mod sliders;
 pub mod stats;
 pub mod table;
 pub mod tiers;
 
+pub use boards::Boards;
 pub use error::Error;

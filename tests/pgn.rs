@@ -152,7 +152,9 @@ fn fen_of(board: &Board) -> String {
     if !captures {
         fields[3] = "-";
     }
-    Position::from_fen(&fields.join(" ")).unwrap().to_string()
+    Position::from_fen_unvalidated(&fields.join(" "))
+        .unwrap()
+        .to_string()
 }
 
 /// All positions of a file by the plain replay, up to the first bad move of each game.
@@ -162,7 +164,8 @@ fn replay(text: &str) -> Vec<String> {
         let board = match fen {
             None => Some(Board::default()),
             Some(fen) => {
-                let shredder = Position::from_fen(&fen).map(|position| position.shredder_fen());
+                let shredder =
+                    Position::from_fen_unvalidated(&fen).map(|position| position.shredder_fen());
                 shredder
                     .ok()
                     .and_then(|fen| Board::from_fen(&fen, true).ok())

@@ -105,7 +105,7 @@ pub fn measure_decode(
         let text = String::from_utf8_lossy(&lines);
         let read = text.lines().zip(&positions);
         let verified = read.fold(true, |good, (line, position)| {
-            good && Position::from_fen(line).as_ref() == Ok(position)
+            good && Position::from_fen_unvalidated(line).as_ref() == Ok(position)
         });
         let sum = digest(lines.iter().map(|&byte| byte.into()));
         let pass = |positions: &[Position]| fen_lines(positions).len() as u64;

@@ -171,7 +171,7 @@ impl Expected {
 ///
 /// ```
 /// use lanefish::chess::Position;
-/// let error = Position::from_fen("8/8/8/8/8/8/8/8 x").unwrap_err();
+/// let error = Position::from_fen_unvalidated("8/8/8/8/8/8/8/8 x").unwrap_err();
 /// assert_eq!(error.to_string(), "side to move, column 17: found `x`, expected `w` or `b`");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -570,19 +570,21 @@ pub enum CastlingStyle {
 }
 
 impl Position {
-    /// Reads FEN; nothing may follow the six fields. An en passant square is kept only where an en
-    /// passant capture is legal.
+    /// Reads FEN whether or not the rules allow the position; nothing may follow the six fields. An en passant
+    /// square is kept only where an en passant capture is legal.
+    ///
+    /// For positions that may be asked about, use `parse`: it accepts playable ones only.
     ///
     /// ```
     /// use lanefish::chess::Position;
-    /// let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    /// assert_eq!(Position::from_fen(start).unwrap(), Position::standard());
-    /// assert_eq!(Position::standard().to_string(), start);
+    /// let no_kings = Position::from_fen_unvalidated("8/8/8/8/8/8/8/8 w - - 0 1").unwrap();
+    /// assert!(no_kings.occupied().is_empty());
+    /// assert!("8/8/8/8/8/8/8/8 w - - 0 1".parse::<Position>().is_err());
     /// ```
     ///
     /// # Errors
     /// As [`parse`], and when something follows the fields.
-    pub fn from_fen(text: &str) -> Result<Self, FenError> {
+    pub fn from_fen_unvalidated(text: &str) -> Result<Self, FenError> {
         let fen = parse(text.as_bytes(), FenOptions::default())?;
         if let Some(&found) = fen.rest.first() {
             let line = text.trim_ascii_end();
@@ -715,10 +717,39 @@ impl fmt::Display for Position {
     }
 }
 
+/// Why a text is no playable position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PositionError {
+    /// It is no FEN.
+    #[error(transparent)]
+    Fen(#[from] FenError),
+    /// The position breaks rules.
+    #[error("invalid position: {0}")]
+    Invalid(Violations),
+}
+
+/// Playable positions only; see [`Validity::Playable`].
+///
+/// ```
+/// use lanefish::chess::Position;
+/// let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/// assert_eq!(start.parse(), Ok(Position::standard()));
+/// assert_eq!(Position::standard().to_string(), start);
+/// assert_eq!(
+///     "4k3/8/8/8/8/8/8/4K2P b - - 0 1".parse::<Position>().unwrap_err().to_string(),
+///     "invalid position: a pawn on the first or last rank"
+/// );
+/// ```
 impl FromStr for Position {
-    type Err = FenError;
-    fn from_str(text: &str) -> Result<Self, FenError> {
-        Self::from_fen(text)
+    type Err = PositionError;
+    fn from_str(text: &str) -> Result<Self, PositionError> {
+        let position = Self::from_fen_unvalidated(text)?;
+        let violations = position.violations(Validity::Playable);
+        match violations.is_empty() {
+            true => Ok(position),
+            false => Err(PositionError::Invalid(violations)),
+        }
     }
 }
 
@@ -729,7 +760,9 @@ mod tests {
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     fn fails(text: &str) -> String {
-        Position::from_fen(text).unwrap_err().to_string()
+        Position::from_fen_unvalidated(text)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -820,7 +853,7 @@ mod tests {
     #[test]
     fn every_prefix_of_a_position_is_read_or_refused_without_panic() {
         for end in 0..START.len() {
-            let read = Position::from_fen(&START[..end]);
+            let read = Position::from_fen_unvalidated(&START[..end]);
             let fields_begin = START.find(" w").unwrap();
             assert_eq!(read.is_ok(), end >= fields_begin + 2, "{end}");
         }
@@ -828,14 +861,18 @@ mod tests {
 
     #[test]
     fn missing_fields_have_defaults() {
-        let full = Position::from_fen("4k3/8/8/8/8/8/8/4K3 b - - 0 1").unwrap();
+        let full = Position::from_fen_unvalidated("4k3/8/8/8/8/8/8/4K3 b - - 0 1").unwrap();
         for text in [
             "4k3/8/8/8/8/8/8/4K3 b",
             "4k3/8/8/8/8/8/8/4K3 b -",
             "4k3/8/8/8/8/8/8/4K3 b - -  ",
             "  4k3/8/8/8/8/8/8/4K3  b  -  -  0\r\n",
         ] {
-            assert_eq!(Position::from_fen(text).as_ref(), Ok(&full), "{text:?}");
+            assert_eq!(
+                Position::from_fen_unvalidated(text).as_ref(),
+                Ok(&full),
+                "{text:?}"
+            );
         }
     }
 
@@ -853,7 +890,9 @@ mod tests {
     #[test]
     fn castling_dialects_name_the_same_rooks() {
         let board = "1r2k1rr/8/8/8/8/8/8/RR2K2R w ";
-        let read = |rights: &str| Position::from_fen(&format!("{board}{rights} - 0 1")).unwrap();
+        let read = |rights: &str| {
+            Position::from_fen_unvalidated(&format!("{board}{rights} - 0 1")).unwrap()
+        };
         assert_eq!(read("KQkq"), read("qkQK"));
         assert_eq!(read("KQkq"), read("HAhb"));
         assert_eq!(read("HAhb").to_string(), format!("{board}KQkq - 0 1"));
@@ -881,7 +920,10 @@ mod tests {
             ("8/8/8/K2pP2q/8/8/8/4k3 w - d6 0 1", false),
         ] {
             assert_eq!(
-                Position::from_fen(text).unwrap().en_passant.is_some(),
+                Position::from_fen_unvalidated(text)
+                    .unwrap()
+                    .en_passant
+                    .is_some(),
                 kept,
                 "{text}"
             );

@@ -26,7 +26,7 @@ pub mod zobrist;
 
 pub use bitboard::Bitboard;
 pub use castling::CastlingRights;
-pub use fen::{FenError, FenOptions};
+pub use fen::{FenError, FenOptions, PositionError};
 pub use legal_moves::{LegalCounts, MoveList};
 pub use moves::{Move, MoveError, MoveKind, Undo};
 pub use piece::{Color, Piece, Role};

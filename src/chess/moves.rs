@@ -85,7 +85,7 @@ impl Move {
     ///
     /// ```
     /// use lanefish::chess::{Move, Position};
-    /// let position = Position::from_fen("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1").unwrap();
+    /// let position = Position::from_fen_unvalidated("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1").unwrap();
     /// let mv = Move::from_uci("e1h1", &position).unwrap();
     /// assert_eq!(mv.uci(&position).as_str(), "e1g1");
     /// assert_eq!(mv.uci_as(true).as_str(), "e1h1");

@@ -14,7 +14,7 @@ impl Move {
     ///
     /// ```
     /// use lanefish::chess::Position;
-    /// let position = Position::from_fen("1k6/8/8/8/8/8/1K6/R6R w - - 0 1").unwrap();
+    /// let position = Position::from_fen_unvalidated("1k6/8/8/8/8/8/1K6/R6R w - - 0 1").unwrap();
     /// let mv = position.parse_san("Rd1").unwrap_err();
     /// assert_eq!(mv, lanefish::chess::MoveError::Ambiguous);
     /// assert_eq!(position.parse_san("Rad1").unwrap().san(&position), "Rad1");
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     fn reads(fen: &str, san: &str, uci: &str) {
-        let position = Position::from_fen(fen).unwrap();
+        let position = Position::from_fen_unvalidated(fen).unwrap();
         let mv = position.parse_san(san);
         assert_eq!(mv, Move::from_uci(uci, &position), "{fen} {san}");
         assert!(mv.is_ok());
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn origins_are_named_as_far_as_needed() {
         let writes = |fen: &str, uci: &str| {
-            let position = Position::from_fen(fen).unwrap();
+            let position = Position::from_fen_unvalidated(fen).unwrap();
             Move::from_uci(uci, &position).unwrap().san(&position)
         };
         let queens = "1k6/8/8/8/4Q2Q/8/K7/7Q w - - 0 1";

@@ -128,7 +128,7 @@ impl Rule {
 ///
 /// ```
 /// use lanefish::chess::{Position, Validity};
-/// let position = Position::from_fen("P3k3/8/8/8/8/8/8/4R2K w - - 0 1").unwrap();
+/// let position = Position::from_fen_unvalidated("P3k3/8/8/8/8/8/8/4R2K w - - 0 1").unwrap();
 /// let violations = position.violations(Validity::Playable);
 /// assert_eq!(
 ///     violations.to_string(),

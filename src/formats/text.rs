@@ -707,7 +707,7 @@ mod tests {
         let later = "8/8/8/4k3/8/8/8/4K2R w K - 10 1";
         let mut batch = Batch::new();
         for fen in [fresh, later] {
-            let position = Position::from_fen(fen).unwrap();
+            let position = Position::from_fen_unvalidated(fen).unwrap();
             let board = Packed::pack(&position).unwrap();
             batch.push(board, position.halfmove, position.fullmove);
         }

@@ -123,7 +123,7 @@ impl Variant {
 /// What is known of a game, for tables of games.
 #[derive(Clone, Debug)]
 pub struct GameRow {
-    /// 0-based number of the game; over all inputs after [`Decoded::number`].
+    /// 0-based number of the game; over all inputs after [`crate::formats::Decoded::number`].
     pub game: u64,
     /// Names and values of its tags, in their order.
     pub tags: Vec<(String, String)>,

@@ -2,10 +2,10 @@
 
 use crate::answers::Questions;
 use crate::games::GameRow;
-use crate::one_line;
+use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::table::Tile;
-use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
 
 /// Columns that are tags, and their names as columns.
 const TAGS: [(&str, &str); 14] = [
@@ -90,17 +90,16 @@ fn header() -> Vec<u8> {
     csv_line(&names)
 }
 
-fn csv_line<T: AsRef<[u8]>>(fields: &[T]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new()
-        .has_headers(false)
-        .from_writer(Vec::new());
-    // Writing to memory does not fail.
-    let _ = writer.write_record(fields.iter().map(|field| {
-        let mut line = Vec::new();
-        one_line::push(field.as_ref(), &mut line);
-        line
-    }));
-    writer.into_inner().unwrap_or_default()
+fn csv_line<T: AsRef<str>>(fields: &[T]) -> Vec<u8> {
+    let mut line = Vec::new();
+    for (at, field) in fields.iter().enumerate() {
+        if at > 0 {
+            line.push(b',');
+        }
+        write_csv_text(field.as_ref(), &mut line);
+    }
+    line.push(b'\n');
+    line
 }
 
 fn csv_row(game: &GameRow) -> Vec<u8> {
@@ -119,27 +118,44 @@ fn csv_row(game: &GameRow) -> Vec<u8> {
 }
 
 fn json_row(game: &GameRow) -> Vec<u8> {
-    let tags: Map<String, Value> = game
+    let mut line = Vec::new();
+    let text = |key: &str, value: Option<&str>, line: &mut Vec<u8>| {
+        line.extend_from_slice(format!(",\"{key}\":").as_bytes());
+        match value {
+            Some(value) => write_json_string(value, line),
+            None => line.extend_from_slice(b"null"),
+        }
+    };
+    line.extend_from_slice(format!("{{\"game\":{},\"tags\":{{", game.game).as_bytes());
+    // Of doubled tags the last value, in the place of the first.
+    let last: HashMap<&str, &str> = game
         .tags
         .iter()
-        .map(|(name, value)| (name.clone(), Value::String(value.clone())))
+        .map(|(name, value)| (&**name, &**value))
         .collect();
-    let outcome = match outcome(game) {
-        "" => None,
-        outcome => Some(outcome),
-    };
-    let row = json!({
-        "game": game.game,
-        "tags": tags,
-        "result": game.result.map(|result| result.token()),
-        "plies": game.plies,
-        "outcome": outcome,
-        "fen": game.last.as_ref().map(|last| last.to_string()),
-        "error": game.error,
-    });
-    let mut line = one_line::of_json(&row.to_string())
-        .into_owned()
-        .into_bytes();
-    line.push(b'\n');
+    let mut written = HashSet::new();
+    for (name, _) in &game.tags {
+        if written.insert(&**name) {
+            if written.len() > 1 {
+                line.push(b',');
+            }
+            write_json_string(name, &mut line);
+            line.push(b':');
+            write_json_string(last[&**name], &mut line);
+        }
+    }
+    line.push(b'}');
+    text(
+        "result",
+        game.result.map(|result| result.token()),
+        &mut line,
+    );
+    line.extend_from_slice(format!(",\"plies\":{}", game.plies).as_bytes());
+    let outcome = Some(outcome(game)).filter(|outcome| !outcome.is_empty());
+    text("outcome", outcome, &mut line);
+    let fen = game.last.as_ref().map(|last| last.to_string());
+    text("fen", fen.as_deref(), &mut line);
+    text("error", game.error.as_deref(), &mut line);
+    line.extend_from_slice(b"}\n");
     line
 }

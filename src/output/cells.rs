@@ -102,7 +102,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-fn write_csv_text(text: &str, out: &mut Vec<u8>) {
+/// Appends a text as a CSV field, in quotes where it needs them and in one line.
+pub(crate) fn write_csv_text(text: &str, out: &mut Vec<u8>) {
     if !text.bytes().any(|byte| matches!(byte, b',' | b'"')) {
         one_line::push(text.as_bytes(), out);
         return;
@@ -142,7 +143,8 @@ fn write_hex(bits: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&text);
 }
 
-fn write_json_string(text: &str, out: &mut Vec<u8>) {
+/// Appends a text as a JSON string.
+pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     for char in text.chars() {
         match char {

@@ -1,7 +1,7 @@
 //! Outputs: records to bytes, and files that appear whole or not at all.
 
 mod atomic;
-mod cells;
+pub(crate) mod cells;
 pub mod compress;
 pub mod csv;
 pub mod jsonl;

@@ -59,7 +59,7 @@ pub struct FileSummary {
     pub rejected: u64,
     /// How often each reason was given.
     pub reasons: BTreeMap<&'static str, u64>,
-    /// Damaged places, with [`Options::past_damage`].
+    /// Damaged places, with [`super::Options::past_damage`].
     pub damage: Vec<Damage>,
     /// What its user should know of it as a whole.
     pub note: Option<&'static str>,

@@ -12,6 +12,7 @@
 
 mod census;
 mod heat;
+#[cfg(feature = "json")]
 mod json;
 mod tally;
 

@@ -532,4 +532,55 @@ mod tests {
             assert_eq!(column.values()[row] != 0, is_there);
         }
     }
+
+    #[test]
+    fn texts_are_those_that_were_pushed() {
+        let words = [
+            Some("a"),
+            Some("a"),
+            None,
+            Some(""),
+            Some("b"),
+            Some("a"),
+            None,
+        ];
+        let mut texts = Texts::default();
+        let mut plain = Strings::default();
+        for word in words {
+            texts.push(word.map(Arc::from));
+            plain.push(word);
+        }
+        texts.push_many(Some("c".into()), 100);
+        (0..100).for_each(|_| plain.push(Some("c")));
+        texts.push_many(None, 0);
+        assert_eq!((texts.len(), plain.len()), (107, 107));
+        assert_eq!(texts.count_present(), 105);
+        assert_eq!(plain.count_present(), 105);
+        assert_eq!(texts.words().len(), 5, "neighbours share a word");
+        for row in 0..107 {
+            let expected = words.get(row).copied().unwrap_or(Some("c"));
+            assert_eq!(texts.get(row).map(|text| &**text), expected);
+            assert_eq!(plain.get(row), expected);
+        }
+        let rows = [106, 0, 2, 1, 4, 0, 3];
+        let mut some = Texts::missing(1);
+        some.extend_from(&texts, rows.into_iter());
+        let mut others = Strings::default();
+        others.push(None);
+        others.extend_from(&plain, rows.into_iter());
+        for (at, row) in (1..).zip(rows) {
+            assert_eq!(some.get(at), texts.get(row));
+            assert_eq!(others.get(at), plain.get(row));
+        }
+        assert_eq!((some.get(0), others.get(0)), (None, None));
+        assert_ne!(some, texts);
+    }
+
+    #[test]
+    fn all_collected_values_are_there() {
+        for len in [0, 1, 63, 64, 65] {
+            let values: Values<usize> = (0..len).collect();
+            assert_eq!((values.len(), values.count_present()), (len, len));
+        }
+    }
 }

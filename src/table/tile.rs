@@ -99,3 +99,32 @@ pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ 
         .map(move |bits| 64 * word + bits.trailing_zeros() as usize)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Packed;
+
+    #[test]
+    fn the_mask_says_which_records_count() {
+        let mut batch = Batch::new();
+        let board = Packed::pack(&Position::standard()).unwrap();
+        (0..70).for_each(|_| batch.push(board, 3, 7));
+        let results = [GroupResults::default(); 9];
+        let mask = [!0 << 1, 0b10_0001];
+        let tile = Tile::new(&batch, 0, 70, &results, &mask);
+        let rows: Vec<usize> = (1..65).chain([69]).collect();
+        assert!(tile.rows().eq(rows.iter().copied()));
+        assert_eq!(tile.count(), rows.len());
+        assert!(!tile.is_whole() && !tile.counts(0) && tile.counts(69));
+        assert_eq!(
+            (tile.lanes(0), tile.lanes(1), tile.lanes(8)),
+            (0xFE, 0xFF, 0b10_0001)
+        );
+        assert_eq!(tile.positions().len(), 70);
+        assert_eq!(tile.positions()[69].halfmove, 3);
+        assert!(tile.positions()[0].occupied().is_empty());
+        let whole = Tile::new(&batch, 64, 6, &results[..1], &[0b11_1111]);
+        assert!(whole.is_whole() && whole.rows().eq(64..70));
+    }
+}

@@ -18,7 +18,7 @@ fn one_row_a_game_as_csv() {
         lines,
         [
             "game,event,site,date,time,round,white,black,white_elo,black_elo,eco,opening,time_control,\
-             termination,variant,result,plies,end,fen,error",
+             termination,variant,result,plies,outcome,fen,error",
             "0,\"Club, \"\"blitz\"\"\",,,,,A,B,1500,1400,,,,,,0-1,4,checkmate,\
              rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3,",
             "1,?,,,,,,,,,,,60+0,,,,2,,rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2,\
@@ -34,7 +34,7 @@ fn one_object_a_game_as_jsonl() {
     let row = json(0, &["games", "--format", "jsonl", "--limit", "1", &file]);
     assert_eq!(row["tags"]["Event"], "Club, \"blitz\"");
     assert_eq!(
-        (&row["end"], &row["plies"]),
+        (&row["outcome"], &row["plies"]),
         (&"checkmate".into(), &4.into())
     );
     let row = json(1, &["games", "--format", "jsonl", "--skip", "1", &file]);

@@ -419,7 +419,7 @@ mod tests {
             ),
             ("4k3/8/8/8/8/8/8/4K2R w K - 9 40", Some(-5), Some("Oslo")),
         ] {
-            let position = Position::from_fen(fen).unwrap();
+            let position = Position::from_fen_unvalidated(fen).unwrap();
             let board = Packed::pack(&position).unwrap();
             batch.push(board, position.halfmove, position.fullmove);
             scores.push(score);

@@ -1,0 +1,210 @@
+//! The library's front door: a collection of positions that are asked about in bulk.
+//!
+//! [`Boards`] holds positions packed, eight to a group, and asks the best [`Tier`] of this CPU about all of them
+//! at once. Large collections are divided among the threads of rayon's pool; the results are the same, bit for
+//! bit, whatever the tier and the number of threads.
+
+use crate::answers::{GroupResults, Questions};
+use crate::block::{Group, PackError, Packed};
+use crate::chess::{Bitboard, Color, LegalCounts, Position};
+use crate::table::Batch;
+use crate::tiers::{Analyzer, Tier};
+use rayon::prelude::*;
+
+/// Groups that one thread asks about at a time.
+const RUN: usize = 256;
+
+/// Positions that are asked about in bulk.
+///
+/// Results come in the order of the positions. They are exact for every position with one king per side and no
+/// pawn on the first or last rank; for others they are unspecified (but nothing panics).
+/// [`parse`](str::parse) gives no others.
+///
+/// ```
+/// use lanefish::Boards;
+/// use lanefish::chess::Position;
+///
+/// let fens = [
+///     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+///     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+/// ];
+/// let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
+/// assert_eq!(boards.legal_moves(), [20, 48]);
+/// # Ok::<(), lanefish::chess::PositionError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Boards {
+    batch: Batch,
+    tier: Option<Tier>,
+}
+
+impl Boards {
+    /// No positions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Chooses the tier that answers, instead of the best one of this CPU.
+    ///
+    /// # Panics
+    /// When the CPU cannot run it; see [`Tier::is_available`].
+    pub fn with_tier(mut self, tier: Tier) -> Self {
+        assert!(tier.is_available(), "this CPU cannot run the tier {tier}");
+        self.tier = Some(tier);
+        self
+    }
+    /// Adds a position.
+    ///
+    /// # Errors
+    /// When it has no packed form, see [`Packed::pack`]. Every valid position has one.
+    pub fn push(&mut self, position: &Position) -> Result<(), PackError> {
+        let board = Packed::pack(position)?;
+        self.batch.push(board, position.halfmove, position.fullmove);
+        Ok(())
+    }
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.batch.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+    /// The position at an index, `None` beyond the last.
+    pub fn get(&self, index: usize) -> Option<Position> {
+        // What was packed unpacks.
+        (index < self.len()).then(|| self.batch.position(index).ok())?
+    }
+    /// All positions, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Position> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+    /// The packed boards, eight to a group; lanes past [`Boards::len`] are empty boards.
+    pub fn groups(&self) -> &[Group] {
+        self.batch.groups()
+    }
+
+    /// Number of legal moves; each promotion piece counts, castling counts once per rook.
+    pub fn legal_moves(&self) -> Vec<u16> {
+        self.ask(Questions::MOVES, |results, lane| results.legal(lane).moves)
+    }
+    /// Numbers of legal moves, captures, promotions, castling moves and en passant captures.
+    pub fn legal_counts(&self) -> Vec<LegalCounts> {
+        self.ask(Questions::KINDS, GroupResults::legal)
+    }
+    /// Pieces that give check to the side to move.
+    pub fn checkers(&self) -> Vec<Bitboard> {
+        self.ask(Questions::CHECKERS, |results, lane| {
+            Bitboard(results.checkers[lane])
+        })
+    }
+    /// Pieces of the side to move that are absolutely pinned to their king.
+    pub fn pinned(&self) -> Vec<Bitboard> {
+        self.ask(Questions::PINNED, |results, lane| {
+            Bitboard(results.pinned[lane])
+        })
+    }
+    /// Squares that a side attacks: sliders stop at the first piece, squares of own pieces count, pins are
+    /// ignored.
+    pub fn attacks(&self, color: Color) -> Vec<Bitboard> {
+        self.ask(Questions::ATTACKS, |results, lane| {
+            Bitboard(match color {
+                Color::White => results.attacks_white[lane],
+                Color::Black => results.attacks_black[lane],
+            })
+        })
+    }
+    /// All of these at once, and more, as the lanes give it: a result for each group of eight positions.
+    pub fn analyze(&self, questions: Questions) -> Vec<GroupResults> {
+        let analyzer = self.analyzer();
+        let mut results = vec![GroupResults::default(); self.groups().len()];
+        let runs = self.groups().par_chunks(RUN);
+        runs.zip(results.par_chunks_mut(RUN))
+            .for_each(|(groups, results)| analyzer.analyze(groups, questions, results));
+        results
+    }
+
+    fn analyzer(&self) -> &'static dyn Analyzer {
+        let chosen = self.tier.unwrap_or_else(Tier::best).analyzer();
+        chosen.expect("available when it was chosen")
+    }
+
+    /// A value of each position.
+    fn ask<T: Copy + Default + Send>(
+        &self,
+        questions: Questions,
+        value: impl Fn(&GroupResults, usize) -> T + Sync,
+    ) -> Vec<T> {
+        let analyzer = self.analyzer();
+        let mut values = vec![T::default(); self.len()];
+        let runs = values.par_chunks_mut(RUN * Group::LEN);
+        runs.zip(self.groups().par_chunks(RUN))
+            .for_each(|(values, groups)| {
+                let mut results = vec![GroupResults::default(); groups.len()];
+                analyzer.analyze(groups, questions, &mut results);
+                for (values, results) in values.chunks_mut(Group::LEN).zip(&results) {
+                    for (lane, to) in values.iter_mut().enumerate() {
+                        *to = value(results, lane);
+                    }
+                }
+            });
+        values
+    }
+}
+
+impl Extend<Position> for Boards {
+    /// # Panics
+    /// When a position has no packed form; every valid one has. See [`Boards::push`].
+    fn extend<I: IntoIterator<Item = Position>>(&mut self, positions: I) {
+        for position in positions {
+            self.push(&position)
+                .expect("valid positions have a packed form");
+        }
+    }
+}
+
+impl FromIterator<Position> for Boards {
+    /// # Panics
+    /// When a position has no packed form; every valid one has. See [`Boards::push`].
+    fn from_iter<I: IntoIterator<Item = Position>>(positions: I) -> Self {
+        let mut boards = Self::new();
+        boards.extend(positions);
+        boards
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::{RandomPlay, Start};
+
+    #[test]
+    fn all_answers_are_those_of_the_rules() {
+        for len in [0, 1, 7, 8, 9, 5000] {
+            let played = RandomPlay::new(7, Start::Chess960).map(|played| played.position);
+            let positions: Vec<Position> = played.take(len).collect();
+            for tier in Tier::available() {
+                let boards = positions
+                    .iter()
+                    .cloned()
+                    .collect::<Boards>()
+                    .with_tier(tier);
+                assert_eq!(boards.len(), len);
+                assert!(boards.iter().eq(positions.iter().cloned()));
+                assert!(boards.get(len).is_none());
+                fn expected<T>(all: &[Position], of: impl Fn(&Position) -> T) -> Vec<T> {
+                    all.iter().map(of).collect()
+                }
+                let counts = expected(&positions, Position::legal_counts);
+                assert_eq!(boards.legal_counts(), counts);
+                let moves: Vec<u16> = counts.iter().map(|counts| counts.moves).collect();
+                assert_eq!(boards.legal_moves(), moves);
+                assert_eq!(boards.checkers(), expected(&positions, Position::checkers));
+                assert_eq!(boards.pinned(), expected(&positions, Position::pinned));
+                for color in Color::ALL {
+                    let attacks = expected(&positions, |one| one.attacked_by(color));
+                    assert_eq!(boards.attacks(color), attacks);
+                }
+            }
+        }
+    }
+}
