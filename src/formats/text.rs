@@ -23,7 +23,7 @@ use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
 use crate::one_line;
 use crate::table::{Array, Batch, Field, Fields, Texts, Values};
-use memchr::{memchr, memchr_iter, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memmem, memrchr};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -556,6 +556,10 @@ impl Decoder<'_> {
 
 /// EPD has the clocks as operations, where they are not fields.
 fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
+    // Hardly any line has them, and both their opcodes have this in them.
+    if memmem::find(fen.rest, b"mv").is_none() {
+        return;
+    }
     let Ok(operations) = std::str::from_utf8(fen.rest) else {
         return;
     };
