@@ -17,16 +17,16 @@
 //!
 //! The codes are chosen so that each set the kernels ask for (rook-like, bishop-like, ..) is one logic
 //! operation of three inputs. The colour bit is set for Black. On an *empty* square it is free, and so it
-//! carries the rest of the state: at most one empty square is marked.
+//! carries the rest of the state: at most one empty square has its bit set, the *sentinel bit*.
 //!
-//! | mark | meaning |
+//! | square of the sentinel bit | meaning |
 //! | --- | --- |
 //! | none | White to move |
 //! | on rank 6 | White to move, this is the en passant square |
 //! | on rank 3 | Black to move, this is the en passant square |
 //! | elsewhere | Black to move (the canonical place is the lowest empty square outside ranks 3 and 6) |
 //!
-//! At most 32 of the 48 squares outside ranks 3 and 6 are occupied, so there is always room for the mark.
+//! At most 32 of the 48 squares outside ranks 3 and 6 are occupied, so there is always room for the sentinel bit.
 //! The clocks are not part of the record; they are a column beside it.
 //!
 //! ## The group
@@ -39,14 +39,14 @@ use crate::chess::{Bitboard, CastlingRights, Color, Position, Rank, Role, Square
 use bytemuck::{Pod, Zeroable};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Ranks 3 and 6, where a mark on an empty square is an en passant square.
+/// Ranks 3 and 6, where a sentinel bit is an en passant square.
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 const RANK_6: u64 = 0x0000_FF00_0000_0000;
 
 /// One board without its clocks, in 32 bytes. See the [module](self) for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Packed {
-    /// Set for Black on occupied squares; at most one mark on an empty one.
+    /// Set for Black on occupied squares; at most one sentinel bit on an empty one.
     pub color: u64,
     /// The three bits of the piece code, the lowest first.
     pub types: [u64; 3],
@@ -57,8 +57,8 @@ pub struct Packed {
 #[non_exhaustive]
 pub enum UnpackError {
     /// More than one empty square is marked.
-    #[error("more than one empty square is marked")]
-    Marks,
+    #[error("more than one empty square has its sentinel bit set")]
+    Sentinels,
 }
 
 /// The board cannot be packed: there is no empty square left to say that Black is to move, or the en
@@ -86,14 +86,15 @@ impl Packed {
         ];
         let empty = !position.occupied().0;
         let black_to_move = position.side_to_move == Color::Black;
-        let mark = match position.en_passant {
+        let sentinel = match position.en_passant {
             Some(square) => {
                 let rank = if black_to_move { 2 } else { 5 };
-                let mark = Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
-                if mark == 0 {
+                let sentinel =
+                    Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
+                if sentinel == 0 {
                     return Err(PackError);
                 }
-                mark
+                sentinel
             }
             None if black_to_move => {
                 let free = empty & !EN_PASSANT_RANKS;
@@ -105,38 +106,38 @@ impl Packed {
             None => 0,
         };
         Ok(Self {
-            color: position.color(Color::Black).0 | mark,
+            color: position.color(Color::Black).0 | sentinel,
             types,
         })
     }
 
     /// The position, with the given clocks.
     ///
-    /// Any planes with at most one marked empty square decode, legal or not: what is wrong with the
+    /// Any planes with at most one sentinel bit decode, legal or not: what is wrong with the
     /// position itself is for [`crate::chess::validity`] to say.
     ///
     /// # Errors
-    /// [`UnpackError::Marks`] when more than one empty square is marked.
+    /// [`UnpackError::Sentinels`] when more than one empty square has its sentinel bit set.
     #[inline]
     pub fn unpack(&self, halfmove: u16, fullmove: u16) -> Result<Position, UnpackError> {
         let planes = self.planes();
         let occupied = self.occupied();
-        let mark = self.color & !occupied;
-        if mark & mark.wrapping_sub(1) != 0 {
-            return Err(UnpackError::Marks);
+        let sentinel = self.color & !occupied;
+        if sentinel & sentinel.wrapping_sub(1) != 0 {
+            return Err(UnpackError::Sentinels);
         }
         let castling = planes.castling();
         let by_role = Role::ALL.map(|role| Bitboard(planes.role(role)));
         let black = self.color & occupied;
         let mut position =
             Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
-        position.side_to_move = if mark & !RANK_6 == 0 {
+        position.side_to_move = if sentinel & !RANK_6 == 0 {
             Color::White
         } else {
             Color::Black
         };
         position.castling = CastlingRights(Bitboard(castling));
-        position.en_passant = Bitboard(mark & EN_PASSANT_RANKS).first();
+        position.en_passant = Bitboard(sentinel & EN_PASSANT_RANKS).first();
         position.halfmove = halfmove;
         position.fullmove = fullmove;
         Ok(position)

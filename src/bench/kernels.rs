@@ -77,14 +77,14 @@ impl Kernel {
     }
 
     /// What the plain rules answer.
-    fn truth(self, position: &Position) -> u64 {
+    fn expected(self, position: &Position) -> u64 {
         let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
         match self {
             Self::Decode => digest(plain_sets(position)),
             Self::AttackMaps => digest(attacks()),
             Self::Checkers => digest([position.checkers().0]),
             Self::Pins => digest([position.pinned().0]),
-            Self::LegalCount => digest([position.count_legal().into()]),
+            Self::LegalCount => digest([position.count_legal_moves().into()]),
             Self::Everything => {
                 let legal = position.legal_counts();
                 let [white, black] = attacks();
@@ -149,7 +149,7 @@ fn plain_sets(position: &Position) -> [u64; 12] {
     })
 }
 
-/// Verifies and times all kernels in all tiers, then in the code of [`tiers::rivals`], and shows the rows.
+/// Verifies and times all kernels in all tiers, then in the code of [`tiers::alternatives`], and shows the rows.
 /// Of the positions, the first 16,384 are taken; where there are fewer, they are followed up by random moves.
 ///
 /// # Errors
@@ -160,10 +160,10 @@ pub fn measure_kernels(
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-    let rivals = tiers::rivals();
+    let alternatives = tiers::alternatives();
     for kernel in Kernel::ALL {
-        let truth = LazyCell::new(|| -> Vec<u64> {
-            positions.iter().map(|one| kernel.truth(one)).collect()
+        let expected = LazyCell::new(|| -> Vec<u64> {
+            positions.iter().map(|one| kernel.expected(one)).collect()
         });
         let mut contest = Contest::new(options);
         for tier in Tier::all() {
@@ -177,16 +177,19 @@ pub fn measure_kernels(
             };
             let row = row(kernel, Some(tier), algorithm, needs);
             contest.add(row, || match kernel {
-                Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &truth)),
-                _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &truth)),
+                Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &expected)),
+                _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &expected)),
             });
         }
         if kernel != Kernel::Decode {
-            for rival in &rivals {
-                contest.add(row(kernel, None, rival.name, rival.needs), || {
-                    let analyzer = rival.analyzer.as_deref()?;
-                    Some(analyzing(analyzer, kernel, &groups, &truth))
-                });
+            for alternative in &alternatives {
+                contest.add(
+                    row(kernel, None, alternative.name, alternative.needs),
+                    || {
+                        let analyzer = alternative.analyzer.as_deref()?;
+                        Some(analyzing(analyzer, kernel, &groups, &expected))
+                    },
+                );
             }
         }
         contest.finish(&mut show)?;
@@ -214,14 +217,14 @@ fn analyzing<'a>(
     analyzer: &'a dyn Analyzer,
     kernel: Kernel,
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
 ) -> Entrant<'a> {
     let wanted = kernel.asks();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, wanted, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
     let found = results.iter().flat_map(lanes);
-    entrant(groups, truth, found.collect(), move |groups| {
+    entrant(groups, expected, found.collect(), move |groups| {
         let mut results = [GroupResults::default(); TILE];
         for groups in groups.chunks(TILE) {
             analyzer.analyze(groups, wanted, &mut results);
@@ -234,7 +237,7 @@ fn analyzing<'a>(
 fn decoding<'a>(
     analyzer: &'static dyn Analyzer,
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
 ) -> Entrant<'a> {
     let mut sets = vec![PieceSets::default(); groups.len()];
     analyzer.piece_sets(groups, &mut sets);
@@ -243,7 +246,7 @@ fn decoding<'a>(
         (0..Group::LEN).map(move |lane| digest(sets.map(|set| set[lane])))
     };
     let found = sets.iter().flat_map(lanes);
-    entrant(groups, truth, found.collect(), move |groups| {
+    entrant(groups, expected, found.collect(), move |groups| {
         let mut sets = [PieceSets::default(); TILE];
         for groups in groups.chunks(TILE) {
             analyzer.piece_sets(groups, &mut sets);
@@ -255,11 +258,11 @@ fn decoding<'a>(
 
 fn entrant<'a>(
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
     found: Vec<u64>,
     pass: impl Fn(&[Group]) -> u64 + Sync + 'a,
 ) -> Entrant<'a> {
-    let verified = found == truth;
+    let verified = found == expected;
     let checksum = found.into_iter().fold(0, u64::wrapping_add);
     Entrant::passes(groups, Group::LEN, verified, checksum, pass)
 }
@@ -278,7 +281,7 @@ mod tests {
         };
         let mut rows = Vec::new();
         measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
-        assert_eq!(rows.len(), 4 + 5 * (4 + tiers::rivals().len()));
+        assert_eq!(rows.len(), 4 + 5 * (4 + tiers::alternatives().len()));
         let mut checksums = HashMap::new();
         for row in &rows {
             let Some(measured) = row.measured else {

@@ -59,8 +59,11 @@ pub fn measure_scan(
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-    let count_moves = |groups: &[Group]| count_moves(analyzer, groups);
-    let legal_moves = positions.iter().map(|p| u64::from(p.count_legal())).sum();
+    let count_legal_moves = |groups: &[Group]| count_legal_moves(analyzer, groups);
+    let legal_moves = positions
+        .iter()
+        .map(|p| u64::from(p.count_legal_moves()))
+        .sum();
     let works = [
         Work {
             name: "sum",
@@ -81,7 +84,7 @@ pub fn measure_scan(
             needs: analyzer.features(),
             tier: Some(analyzer.tier()),
             expected: legal_moves,
-            pass: &count_moves,
+            pass: &count_legal_moves,
         },
     ];
     for place in Place::ALL {
@@ -197,7 +200,7 @@ fn checksum_in_parts(groups: &[Group]) -> u64 {
     checksum.finish()
 }
 
-fn count_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
+fn count_legal_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
     let wanted = Questions::MOVES;
     let mut results = [GroupResults::default(); TILE];
     let mut moves = 0;

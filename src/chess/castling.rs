@@ -8,20 +8,20 @@ use super::bitboard::Bitboard;
 use super::piece::Color;
 use super::square::{File, Rank, Square};
 
-/// The wing towards which a king castles.
+/// The side towards which a king castles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wing {
+pub enum CastlingSide {
     /// Towards the h-file: king to g, rook to f.
     King,
     /// Towards the a-file: king to c, rook to d.
     Queen,
 }
 
-impl Wing {
-    /// King's wing, queen's wing.
+impl CastlingSide {
+    /// King side, queen side.
     pub const ALL: [Self; 2] = [Self::King, Self::Queen];
 
-    /// The wing on which a rook stands as seen from its king: king's wing when its file is the higher.
+    /// The side on which a rook stands as seen from its king: king side when its file is the higher.
     #[inline]
     pub const fn of(king: Square, rook: Square) -> Self {
         if rook.file().index() > king.file().index() {
@@ -73,13 +73,13 @@ impl CastlingRights {
     pub fn of(self, color: Color) -> Bitboard {
         self.0 & Bitboard::rank(Self::back_rank(color))
     }
-    /// The rook with which the king on this square may castle on this wing.
+    /// The rook with which the king on this square may castle on this side.
     #[inline]
-    pub fn rook(self, color: Color, king: Square, wing: Wing) -> Option<Square> {
+    pub fn rook(self, color: Color, king: Square, side: CastlingSide) -> Option<Square> {
         let below = Bitboard((1u64 << king.index()) - 1);
-        match wing {
-            Wing::King => (self.of(color) - below).last(),
-            Wing::Queen => (self.of(color) & below).first(),
+        match side {
+            CastlingSide::King => (self.of(color) - below).last(),
+            CastlingSide::Queen => (self.of(color) & below).first(),
         }
     }
     /// Whether nobody may castle.

@@ -12,7 +12,7 @@
 //! otherwise EPD operations begin there.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Square};
@@ -655,14 +655,16 @@ impl Position {
             let king = (self.pieces(color, Role::King) & rank).first();
             let rights = self.castling.of(color);
             let rooks = self.pieces(color, Role::Rook) & rank;
-            let outermost = |wing| CastlingRights(rooks).rook(color, king?, wing);
-            // Right to left, so that the king's wing comes first.
+            let outermost = |side| CastlingRights(rooks).rook(color, king?, side);
+            // Right to left, so that the king side comes first.
             let mut rest = rights;
             while let Some(rook) = rest.last() {
                 rest -= rook.into();
                 let letter = match style {
-                    CastlingStyle::Outermost if outermost(Wing::King) == Some(rook) => b'k',
-                    CastlingStyle::Outermost if outermost(Wing::Queen) == Some(rook) => b'q',
+                    CastlingStyle::Outermost if outermost(CastlingSide::King) == Some(rook) => b'k',
+                    CastlingStyle::Outermost if outermost(CastlingSide::Queen) == Some(rook) => {
+                        b'q'
+                    }
                     _ => rook.file().letter() as u8,
                 };
                 push(letter ^ case);

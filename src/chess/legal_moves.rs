@@ -11,7 +11,7 @@
 
 use super::attacks::*;
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::geometry::{between, line_through};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Role};
@@ -238,9 +238,9 @@ impl Position {
         if !right.contains(rook) {
             return false;
         }
-        let wing = Wing::of(king, rook);
-        let king_goal = Square::at(wing.king_goal(), rank);
-        let rook_goal = Square::at(wing.rook_goal(), rank);
+        let side = CastlingSide::of(king, rook);
+        let king_goal = Square::at(side.king_goal(), rank);
+        let rook_goal = Square::at(side.rook_goal(), rank);
         let king_path = between(king, king_goal) | king_goal.into();
         let rook_path = between(rook, rook_goal) | rook_goal.into();
         let others = self.occupied() - king.into() - rook.into();
@@ -361,7 +361,7 @@ impl Position {
     }
 
     /// The number of legal moves, without listing them.
-    pub fn count_legal(&self) -> u16 {
+    pub fn count_legal_moves(&self) -> u16 {
         let mut count = 0;
         self.for_each_fan(|fan| {
             let targets = fan.to.len() as u16;
@@ -407,7 +407,7 @@ impl Position {
     /// Whether there is any legal move.
     #[inline]
     pub fn has_legal_move(&self) -> bool {
-        self.count_legal() != 0
+        self.count_legal_moves() != 0
     }
     /// Whether the side to move is in check and has no legal move.
     pub fn is_checkmate(&self) -> bool {

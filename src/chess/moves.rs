@@ -1,7 +1,7 @@
 //! A move: from, to and kind; its 16-bit and its UCI form.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Square};
@@ -97,9 +97,10 @@ impl Move {
     /// The move in UCI form, castling as king takes rook in `chess960` and by the king's goal otherwise.
     pub fn uci_as(self, chess960: bool) -> UciText {
         let to = match self.kind {
-            MoveKind::Castle if !chess960 => {
-                Square::at(Wing::of(self.from, self.to).king_goal(), self.from.rank())
-            }
+            MoveKind::Castle if !chess960 => Square::at(
+                CastlingSide::of(self.from, self.to).king_goal(),
+                self.from.rank(),
+            ),
             _ => self.to,
         };
         let promotion = match self.kind {
@@ -146,7 +147,7 @@ impl Move {
             mv.from == from
                 && mv.kind == MoveKind::Castle
                 && promotion.is_none()
-                && to == Square::at(Wing::of(mv.from, mv.to).king_goal(), from.rank())
+                && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), from.rank())
                 && from.file().index().abs_diff(to.file().index()) > 1
         };
         let found = legal.iter().find(fits);
@@ -259,11 +260,11 @@ impl Position {
         self.toggle_role(mv.from, us, role);
         match mv.kind {
             MoveKind::Castle => {
-                let wing = Wing::of(mv.from, mv.to);
+                let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
                 self.toggle_role(mv.to, us, Role::Rook);
-                self.toggle_role(Square::at(wing.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(wing.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
             }
             MoveKind::EnPassant => {
                 let victim = Square::at(mv.to.file(), mv.from.rank());
@@ -313,10 +314,10 @@ impl Position {
         let us = !self.side_to_move;
         match mv.kind {
             MoveKind::Castle => {
-                let wing = Wing::of(mv.from, mv.to);
+                let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
-                self.toggle_role(Square::at(wing.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(wing.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
                 self.toggle_role(mv.to, us, Role::Rook);
                 self.toggle_role(mv.from, us, Role::King);
             }

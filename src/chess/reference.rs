@@ -15,7 +15,7 @@
 //!   stands, on any square that it passes (itself lifted off the board), nor at the end.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
@@ -121,13 +121,13 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
         MoveKind::Promotion(role) => piece.role = role,
         MoveKind::EnPassant => after.remove(Square::at(mv.to.file(), mv.from.rank())),
         MoveKind::Castle => {
-            let wing = wing(mv.from, mv.to);
+            let side = castling_side(mv.from, mv.to);
             let rank = mv.from.rank();
             after.remove(mv.to);
             let rook = Role::Rook;
-            after.put(Square::at(wing.king_goal(), rank), piece);
+            after.put(Square::at(side.king_goal(), rank), piece);
             after.put(
-                Square::at(wing.rook_goal(), rank),
+                Square::at(side.rook_goal(), rank),
                 Piece { color, role: rook },
             );
             return after;
@@ -137,11 +137,11 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
     after
 }
 
-fn wing(king: Square, rook: Square) -> Wing {
+fn castling_side(king: Square, rook: Square) -> CastlingSide {
     if rook.file() > king.file() {
-        Wing::King
+        CastlingSide::King
     } else {
-        Wing::Queen
+        CastlingSide::Queen
     }
 }
 
@@ -168,9 +168,9 @@ fn castling_is_possible(position: &Position, king: Square, rook: Square) -> bool
     {
         return false;
     }
-    let wing = wing(king, rook);
-    let king_path = span(rank, king.file(), wing.king_goal());
-    let rook_path = span(rank, rook.file(), wing.rook_goal());
+    let side = castling_side(king, rook);
+    let king_path = span(rank, king.file(), side.king_goal());
+    let rook_path = span(rank, rook.file(), side.rook_goal());
     let others = position.occupied() - king.into() - rook.into();
     let mut lifted = position.clone();
     lifted.remove(king);

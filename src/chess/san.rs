@@ -1,7 +1,7 @@
 //! Standard algebraic notation, written exactly and read leniently.
 
 use super::bitboard::Bitboard;
-use super::castling::Wing;
+use super::castling::CastlingSide;
 use super::moves::{Move, MoveError, MoveKind};
 use super::piece::Role;
 use super::position::Position;
@@ -28,9 +28,9 @@ impl Move {
         let captures = self.kind == MoveKind::EnPassant
             || position.color(!position.side_to_move).contains(self.to);
         if self.kind == MoveKind::Castle {
-            text.push_str(match Wing::of(self.from, self.to) {
-                Wing::King => "O-O",
-                Wing::Queen => "O-O-O",
+            text.push_str(match CastlingSide::of(self.from, self.to) {
+                CastlingSide::King => "O-O",
+                CastlingSide::Queen => "O-O-O",
             });
         } else {
             if role == Role::Pawn {
@@ -60,7 +60,7 @@ impl Move {
 
     fn push_origin(self, position: &Position, role: Role, text: &mut String) {
         let moves = position.legal_moves();
-        let rivals: Bitboard = moves
+        let ambiguous: Bitboard = moves
             .iter()
             .filter(|mv| {
                 mv.to == self.to
@@ -70,11 +70,11 @@ impl Move {
             })
             .map(|mv| mv.from)
             .collect();
-        if rivals.is_empty() {
+        if ambiguous.is_empty() {
             return;
         }
-        let same_file = (rivals & Bitboard::file(self.from.file())).any();
-        let same_rank = (rivals & Bitboard::rank(self.from.rank())).any();
+        let same_file = (ambiguous & Bitboard::file(self.from.file())).any();
+        let same_rank = (ambiguous & Bitboard::rank(self.from.rank())).any();
         if !same_file || same_rank {
             text.push(self.from.file().letter());
         }
@@ -187,7 +187,7 @@ impl San {
 /// step.)
 fn king_goes_to(mv: Move, to: Square) -> bool {
     mv.kind == MoveKind::Castle
-        && to == Square::at(Wing::of(mv.from, mv.to).king_goal(), mv.from.rank())
+        && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), mv.from.rank())
         && mv.from.file().index().abs_diff(to.file().index()) > 1
 }
 
@@ -219,10 +219,10 @@ fn is_standard(text: &[u8]) -> bool {
 }
 
 /// The side towards which a text castles.
-fn castling(text: &[u8]) -> Option<Wing> {
+fn castling(text: &[u8]) -> Option<CastlingSide> {
     match text {
-        b"O-O" | b"0-0" | b"o-o" => Some(Wing::King),
-        b"O-O-O" | b"0-0-0" | b"o-o-o" => Some(Wing::Queen),
+        b"O-O" | b"0-0" | b"o-o" => Some(CastlingSide::King),
+        b"O-O-O" | b"0-0-0" | b"o-o-o" => Some(CastlingSide::Queen),
         _ => None,
     }
 }
@@ -270,12 +270,14 @@ fn only(mut moves: impl Iterator<Item = Move>) -> Result<Move, MoveError> {
 pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Move, MoveError> {
     let legal = position.legal_moves();
     let legal = || legal.iter().copied();
-    if let Some(wing) = castling(text) {
+    if let Some(side) = castling(text) {
         if strict && text[0] != b'O' {
             return Err(MoveError::Syntax);
         }
         return only(
-            legal().filter(|mv| mv.kind == MoveKind::Castle && Wing::of(mv.from, mv.to) == wing),
+            legal().filter(|mv| {
+                mv.kind == MoveKind::Castle && CastlingSide::of(mv.from, mv.to) == side
+            }),
         );
     }
     if is_standard(text) {

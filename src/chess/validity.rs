@@ -5,7 +5,7 @@
 
 use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::geometry::between;
 use super::piece::{Color, Role};
 use super::position::Position;
@@ -63,7 +63,7 @@ pub enum Rule {
     PawnRanks,
     /// The side that is not to move is not in check.
     OpponentInCheck,
-    /// Castling rights have king and rook in place, at most one rook a wing.
+    /// Castling rights have king and rook in place, at most one rook per side of the king.
     Castling,
     /// A side has at most 16 pieces (strict).
     PiecesOfSide,
@@ -370,9 +370,9 @@ impl Position {
         if to.rank() != rank {
             return false;
         }
-        Wing::ALL.into_iter().any(|wing| {
-            let rook = Square::at(wing.rook_goal(), rank);
-            if to.file() != wing.king_goal() || !self.pieces(them, Role::Rook).contains(rook) {
+        CastlingSide::ALL.into_iter().any(|side| {
+            let rook = Square::at(side.rook_goal(), rank);
+            if to.file() != side.king_goal() || !self.pieces(them, Role::Rook).contains(rook) {
                 return false;
             }
             let others = self.occupied() - to.into() - rook.into();
@@ -386,7 +386,7 @@ impl Position {
                     let before = others | king_from.into() | rook_from.into();
                     let moved = Bitboard::from(to) | rook.into();
                     king_from != rook_from
-                        && Wing::of(king_from, rook_from) == wing
+                        && CastlingSide::of(king_from, rook_from) == side
                         && (crossed & others).is_empty()
                         && (self.attackers_of(king, them, before) - moved).is_empty()
                         && !piece_attacks(Role::Rook, them, rook_from, before).contains(king)

@@ -6,7 +6,7 @@
 //! (at compile time) instead of being listed.
 
 use super::attacks::pawn_attacks;
-use super::castling::Wing;
+use super::castling::CastlingSide;
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
 use super::square::Square;
@@ -116,8 +116,8 @@ pub fn piece_key(piece: Piece, square: Square) -> u64 {
 
 /// The number of a castling right.
 #[inline(always)]
-pub fn castling_key(color: Color, wing: Wing) -> u64 {
-    KEYS[CASTLING + 2 * color.index() + usize::from(wing == Wing::Queen)]
+pub fn castling_key(color: Color, side: CastlingSide) -> u64 {
+    KEYS[CASTLING + 2 * color.index() + usize::from(side == CastlingSide::Queen)]
 }
 
 /// The number of an en passant square, by its file.
@@ -155,7 +155,7 @@ impl Position {
                 continue;
             };
             for rook in self.castling.of(color) {
-                key ^= castling_key(color, Wing::of(king, rook));
+                key ^= castling_key(color, CastlingSide::of(king, rook));
             }
         }
         let us = self.side_to_move;

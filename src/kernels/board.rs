@@ -1,4 +1,4 @@
-//! From planes to piece sets, turned so that the side to move plays up the board.
+//! From planes to piece sets, flipped so that the side to move plays up the board.
 
 use super::RANK_6;
 use crate::block::{Group, Planes};
@@ -27,11 +27,11 @@ pub(crate) struct Board<L> {
     /// Rooks of both sides that may still castle.
     pub castling: L,
     /// Marked empty squares; at most one on boards that decode.
-    pub marks: L,
+    pub sentinels: L,
     /// The en passant square, on rank 6, whether or not a pawn stands before it.
     pub en_passant: L,
-    /// All ones where Black is to move and the board is turned over.
-    pub turned: L,
+    /// All ones where Black is to move and the board is flipped.
+    pub flipped: L,
 }
 
 impl<L: Lanes> Board<L> {
@@ -44,20 +44,20 @@ impl<L: Lanes> Board<L> {
         let t1 = simd.load(t1, at);
         let t2 = simd.load(t2, at);
         // Black is to move where an empty square outside rank 6 is marked.
-        let marks = color & !(t0 | t1 | t2);
-        let turned = (marks & simd.splat(!RANK_6)).nonzero();
-        let color = color.swap_bytes_where(turned);
-        let t0 = t0.swap_bytes_where(turned);
-        let t1 = t1.swap_bytes_where(turned);
-        let t2 = t2.swap_bytes_where(turned);
+        let sentinels = color & !(t0 | t1 | t2);
+        let flipped = (sentinels & simd.splat(!RANK_6)).nonzero();
+        let color = color.swap_bytes_where(flipped);
+        let t0 = t0.swap_bytes_where(flipped);
+        let t1 = t1.swap_bytes_where(flipped);
+        let t2 = t2.swap_bytes_where(flipped);
 
         let planes = Planes {
             color,
             types: [t0, t1, t2],
         };
         let occupied = planes.occupied();
-        let us = occupied & !(color ^ turned);
-        let them = occupied & (color ^ turned);
+        let us = occupied & !(color ^ flipped);
+        let them = occupied & (color ^ flipped);
         let (pawns, knights, kings) = (planes.pawns(), planes.knights(), planes.kings());
         let (diagonal, orthogonal) = (planes.diagonal(), planes.orthogonal());
         let side = inlined(
@@ -77,9 +77,9 @@ impl<L: Lanes> Board<L> {
             occupied,
             empty: !occupied,
             castling: planes.castling(),
-            marks: color & !occupied,
+            sentinels: color & !occupied,
             en_passant: color & !occupied & simd.splat(RANK_6),
-            turned,
+            flipped,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What the enemy does to us: attacks by line, checkers, pins, where a check can be met, where the king
 //! may not go.
 //!
-//! For each line, let X be what the king sees along it *and* enemy sliders see along it, with every man in
-//! place. Own men in X are exactly the men pinned along that line: the king sees them from one side, so the
+//! For each line, let X be what the king sees along it *and* enemy sliders see along it, with every piece in
+//! place. Own pieces in X are exactly the pieces pinned along that line: the king sees them from one side, so the
 //! slider that sees them too must stand on the other. Empty squares in X are exactly those between king and
-//! a checking slider. Enemy men in X are guarded blockers and mean nothing.
+//! a checking slider. Enemy pieces in X are guarded blockers and mean nothing.
 
 use super::board::{Board, Side};
 use super::rays::{ByLine, Rays};
@@ -16,13 +16,13 @@ use crate::simd::{Lanes, inlined};
 pub(crate) struct Danger<L> {
     /// All squares that the enemy attacks.
     pub attacked: L,
-    /// Enemy men that attack our king.
+    /// Enemy pieces that attack our king.
     pub checkers: L,
     /// X of each line, see [the module](self).
     pub seen_by_both: ByLine<L>,
     /// All of X.
     pub seen: L,
-    /// Where a move of any man but the king must end: everywhere, on the check, or nowhere.
+    /// Where a move of any piece but the king must end: everywhere, on the check, or nowhere.
     pub check_mask: L,
     /// Squares beside the king that become attacked when it steps there.
     pub behind_king: L,
@@ -104,7 +104,7 @@ impl<L: Lanes> Danger<L> {
     }
 }
 
-/// The men of a side that attack an enemy king with this sight along the lines; its pawns do so from
+/// The pieces of a side that attack an enemy king with this sight along the lines; its pawns do so from
 /// `pawn_squares`.
 #[inline(always)]
 pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sight: ByLine<L>) -> L {

@@ -1,7 +1,7 @@
 //! Legal moves, counted without being listed; and the lesser questions: attack maps, checkers, pins,
 //! mobility.
 //!
-//! A set of targets by direction holds each (man, target) pair of that direction as one bit, so the number
+//! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
 //! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
 //! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted.
 
@@ -17,13 +17,13 @@ use crate::simd::{Lanes, Simd, inlined};
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
 #[inline(always)]
-pub fn count_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let danger = Danger::new(&board, &rays);
-    let men = Men::unless_pinned(&board.us, &danger);
-    let pieces = men.reach(&rays);
-    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+    let movers = Movers::unless_pinned(&board.us, &danger);
+    let pieces = movers.reach(&rays);
+    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
     let [m1, m2, m4, ..] = moves.sums.planes;
     simd.store_weighted_counts(
         moves.castles.add(moves.en_passants),
@@ -50,35 +50,35 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     let us = &board.us;
 
     // Attacks ignore pins, moves do not; but a pinned slider or knight is rare, so the moves are counted
-    // from the attacks and only a group that has one goes over its men again.
-    let free = Men::all(us);
+    // from the attacks and only a group that has one goes over its pieces again.
+    let free = Movers::all(us);
     let attacks = free.reach(&rays);
     let attacked = attacks.any() | pawn_attacks_up(us.pawns) | us.king.neighbours_of_bit();
-    let men = Men::unless_pinned(us, &danger);
+    let movers = Movers::unless_pinned(us, &danger);
     let pinned = danger.seen & us.all;
     let mut pieces = attacks;
     if (pinned & (us.knights | us.diagonal | us.orthogonal)).any() {
-        pieces = men.reach(&rays);
+        pieces = movers.reach(&rays);
     }
-    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
 
-    let turn = inlined(
+    let flip = inlined(
         #[inline(always)]
-        |set: L<S>| set.swap_bytes_where(board.turned),
+        |set: L<S>| set.swap_bytes_where(board.flipped),
     );
-    let (ours, theirs) = (turn(attacked), turn(danger.attacked));
+    let (ours, theirs) = (flip(attacked), flip(danger.attacked));
     simd.store(
-        board.turned.choose(theirs, ours),
+        board.flipped.choose(theirs, ours),
         &mut out.attacks_white,
         at,
     );
     simd.store(
-        board.turned.choose(ours, theirs),
+        board.flipped.choose(ours, theirs),
         &mut out.attacks_black,
         at,
     );
-    simd.store(turn(danger.checkers), &mut out.checkers, at);
-    simd.store(turn(pinned), &mut out.pinned, at);
+    simd.store(flip(danger.checkers), &mut out.checkers, at);
+    simd.store(flip(pinned), &mut out.pinned, at);
     if CHECKED {
         simd.store(
             broken(&board, attacked & board.them.king),
@@ -127,7 +127,7 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     add_crowds(simd, captures, capture, &mut out.counts, at);
 }
 
-/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight men or more
+/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight pieces or more
 /// can go to. Boards with so many queens are rare enough for a branch.
 #[inline(always)]
 fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64; 8], at: usize) {
@@ -153,24 +153,24 @@ pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     );
     let ours = of(&board.us) | pawn_attacks_up(board.us.pawns);
     let theirs = of(&board.them) | pawn_attacks_down(board.them.pawns);
-    let turn = inlined(
+    let flip = inlined(
         #[inline(always)]
-        |set: L<S>| set.swap_bytes_where(board.turned),
+        |set: L<S>| set.swap_bytes_where(board.flipped),
     );
-    let (ours, theirs) = (turn(ours), turn(theirs));
+    let (ours, theirs) = (flip(ours), flip(theirs));
     simd.store(
-        board.turned.choose(theirs, ours),
+        board.flipped.choose(theirs, ours),
         &mut out.attacks_white,
         at,
     );
     simd.store(
-        board.turned.choose(ours, theirs),
+        board.flipped.choose(ours, theirs),
         &mut out.attacks_black,
         at,
     );
 }
 
-/// Finds the men that give check.
+/// Finds the pieces that give check.
 #[inline(always)]
 pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -179,13 +179,13 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let sight = rays.sight_of(king, king.lines_through_bit());
     let checkers = attackers(&board.them, king, pawn_attacks_up(king), sight);
     simd.store(
-        checkers.swap_bytes_where(board.turned),
+        checkers.swap_bytes_where(board.flipped),
         &mut out.checkers,
         at,
     );
 }
 
-/// Finds the men of the side to move that are absolutely pinned.
+/// Finds the pieces of the side to move that are absolutely pinned.
 #[inline(always)]
 pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -201,25 +201,25 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
         )
         .union();
     simd.store(
-        (seen & board.us.all).swap_bytes_where(board.turned),
+        (seen & board.us.all).swap_bytes_where(board.flipped),
         &mut out.pinned,
         at,
     );
 }
 
-/// Counts, for both sides, the (knight or slider, target) pairs whose target is not an own man.
+/// Counts, for both sides, the (knight or slider, target) pairs whose target is not an own piece.
 #[inline(always)]
 pub fn mobility<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let of = inlined(
         #[inline(always)]
-        |side: &Side<L<S>>| Men::all(side).reach(&rays).within(!side.all),
+        |side: &Side<L<S>>| Movers::all(side).reach(&rays).within(!side.all),
     );
     let (ours, theirs) = (of(&board.us), of(&board.them));
     let by_color = inlined(
         #[inline(always)]
-        |of_us: Sums<L<S>>, of_them: Sums<L<S>>| of_us.or_where(board.turned, of_them),
+        |of_us: Sums<L<S>>, of_them: Sums<L<S>>| of_us.or_where(board.flipped, of_them),
     );
     let (white, black) = (by_color(ours, theirs), by_color(theirs, ours));
     let [w1, w2, w4, ..] = white.planes;
@@ -252,15 +252,15 @@ impl<L: Lanes> Side<L> {
     }
 }
 
-/// The men that may move along each line: sliders, and pawns with their three ways to go.
+/// The pieces that may move along each line: sliders, and pawns with their three ways to go.
 #[derive(Clone, Copy, Debug)]
-struct Men<L> {
+struct Movers<L> {
     sliders: ByLine<L>,
     knights: L,
     pawns: ByLine<L>,
 }
 
-impl<L: Lanes> Men<L> {
+impl<L: Lanes> Movers<L> {
     /// All of a side.
     #[inline(always)]
     fn all(side: &Side<L>) -> Self {
@@ -283,11 +283,11 @@ impl<L: Lanes> Men<L> {
         let seen = danger.seen;
         let along = inlined(
             #[inline(always)]
-            |men: ByLine<L>| {
-                men.zip(
+            |movers: ByLine<L>| {
+                movers.zip(
                     danger.seen_by_both,
                     #[inline(always)]
-                    |men, seen_along| men & (seen_along | !seen),
+                    |movers, seen_along| movers & (seen_along | !seen),
                 )
             },
         );
@@ -341,7 +341,7 @@ impl<L: Lanes> Men<L> {
 /// Legal moves, about to be counted.
 #[derive(Clone, Copy, Debug)]
 struct Moves<L> {
-    /// All moves but castlings and en passant, each promotion once.
+    /// All moves but castling moves and en passant, each promotion once.
     sums: Sums<L>,
     pawns: PawnMoves<L>,
     castles: L,
@@ -398,14 +398,14 @@ impl<L: Lanes> Moves<L> {
         simd: S,
         board: &Board<L>,
         danger: &Danger<L>,
-        men: &Men<L>,
+        movers: &Movers<L>,
         pieces: Sums<L>,
     ) -> Self {
         let us = &board.us;
         let mask = danger.check_mask;
         let king = us.king.neighbours_of_bit() & !(us.all | danger.attacked | danger.behind_king);
 
-        let pawns = PawnMoves::new(board, men.pawns, mask);
+        let pawns = PawnMoves::new(board, movers.pawns, mask);
         let sums = pieces.within(mask & !us.all).plus_four([
             king,
             pawns.steps,
@@ -417,12 +417,12 @@ impl<L: Lanes> Moves<L> {
             sums,
             pawns,
             castles: castles(simd, board, danger.attacked),
-            en_passants: en_passants(board, danger, men),
+            en_passants: en_passants(board, danger, movers),
         }
     }
 }
 
-/// Number of legal castlings, where the enemy attacks these squares.
+/// Number of legal castling moves, where the enemy attacks these squares.
 #[inline(always)]
 pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
     const E1: u64 = 1 << 4;
@@ -460,7 +460,7 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
     short.add(long).add(more)
 }
 
-/// Number of legal castlings from any start squares, in lanes in which a castling rook or its king does not
+/// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king does not
 /// stand where standard chess has it; 0 in lanes without rooks.
 #[inline(always)]
 fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> L<S> {
@@ -482,7 +482,7 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             from.if_disjoint(not_below_goal, up, down) & first_rank
         },
     );
-    let wing = inlined(
+    let one_side = inlined(
         #[inline(always)]
         |rook: L<S>, king_goal: u64, rook_goal: u64| {
             let king_way = span(king, king_goal);
@@ -497,20 +497,20 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             rook.if_zero(none, legal)
         },
     );
-    let short = wing(rooks & !(below_king | king), 1 << 6, 1 << 5);
-    let long = wing(rooks & below_king, 1 << 2, 1 << 3);
+    let short = one_side(rooks & !(below_king | king), 1 << 6, 1 << 5);
+    let long = one_side(rooks & below_king, 1 << 2, 1 << 3);
     short.add(long)
 }
 
 /// Number of legal en passant captures.
 #[inline(always)]
-fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, men: &Men<L>) -> L {
+fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>) -> L {
     let none = board.occupied.splat(0);
     let one = board.occupied.splat(1);
     let victim = board.en_passant.shr::<8>() & board.them.pawns;
     let target = victim.shl::<8>();
-    let from_left = target.shr::<9>() & target.splat(!FILE_H) & men.pawns.diagonal;
-    let from_right = target.shr::<7>() & target.splat(!FILE_A) & men.pawns.antidiagonal;
+    let from_left = target.shr::<9>() & target.splat(!FILE_H) & movers.pawns.diagonal;
+    let from_right = target.shr::<7>() & target.splat(!FILE_A) & movers.pawns.antidiagonal;
     let takers = from_left | from_right;
     if !takers.any() {
         return none;

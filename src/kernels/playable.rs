@@ -34,10 +34,10 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
     let (ours, theirs) = (board.us.king, board.them.king);
     let no_king = ours.if_zero(all, theirs.if_zero(all, several(ours) | several(theirs)));
     let pawns = (board.us.pawns | board.them.pawns) & one.splat(RANK_1 | RANK_8);
-    let men = board.occupied.count_ones();
-    let too_many = men.sub(one) & men.splat(!31);
-    // Black's rights are those of White on the board turned over.
-    let wings = inlined(
+    let pieces = board.occupied.count_ones();
+    let too_many = pieces.sub(one) & pieces.splat(!31);
+    // Black's rights are those of White on the board flipped.
+    let broken_rights = inlined(
         #[inline(always)]
         |rooks: L, king: L, rank: u64| {
             let rank = king.splat(rank);
@@ -47,7 +47,7 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
             homeless | several(rooks & below) | several(rooks & !below)
         },
     );
-    let castling = wings(board.castling & board.us.all, ours, RANK_1)
-        | wings(board.castling & board.them.all, theirs, RANK_8);
-    no_king | pawns | too_many | castling | several(board.marks) | in_check
+    let castling = broken_rights(board.castling & board.us.all, ours, RANK_1)
+        | broken_rights(board.castling & board.them.all, theirs, RANK_8);
+    no_king | pawns | too_many | castling | several(board.sentinels) | in_check
 }

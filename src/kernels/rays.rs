@@ -155,7 +155,7 @@ impl<L: Lanes> Rays<L> {
 
     /// The squares that the one piece of each lane sees along each line.
     ///
-    /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the board turned over
+    /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the flipped board
     /// (hyperbola quintessence); along the rank by sweep and fill.
     #[inline(always)]
     pub(crate) fn sight_of(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {

@@ -12,7 +12,7 @@
 
 use crate::block::{Group, Packed};
 use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
-use crate::chess::castling::{CastlingRights, Wing};
+use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
 use crate::sliders::Sliders;
@@ -99,7 +99,7 @@ fn square_of(bit: u64) -> Square {
 #[derive(Clone, Copy)]
 struct Parent<A, const BLACK: bool> {
     sliders: A,
-    /// The planes, without any mark.
+    /// The planes, without any sentinel.
     planes: Packed,
     en_passant: u64,
     occupied: u64,
@@ -112,7 +112,7 @@ struct Parent<A, const BLACK: bool> {
     /// Rooks and queens.
     orthogonal: u64,
     kings: u64,
-    /// Two empty squares outside ranks 3 and 6. Whatever White's move, one of them stays empty, and its mark
+    /// Two empty squares outside ranks 3 and 6. Whatever White's move, one of them stays empty, and its sentinel
     /// says that Black is to move.
     free: u64,
 }
@@ -214,7 +214,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let king_bit = self.kings & us;
         let king = square_of(king_bit);
 
-        // Pins and checks: the enemy sliders that would see the king if our own men were not there.
+        // Pins and checks: the enemy sliders that would see the king if our own pieces were not there.
         let enemies = Bitboard(them);
         let mut snipers = (sliders.rook(king, enemies).0 & self.orthogonal
             | sliders.bishop(king, enemies).0 & self.diagonal)
@@ -330,10 +330,10 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let mut rooks = rights;
         while let Some(rook_bit) = next(&mut rooks) {
             let rook = square_of(rook_bit);
-            let wing = Wing::of(king, rook);
+            let side = CastlingSide::of(king, rook);
             let rank = CastlingRights::back_rank(Self::us_color());
-            let king_goal = Square::at(wing.king_goal(), rank);
-            let rook_goal = Square::at(wing.rook_goal(), rank);
+            let king_goal = Square::at(side.king_goal(), rank);
+            let rook_goal = Square::at(side.rook_goal(), rank);
             let goal_bit = Bitboard::square(king_goal).0;
             let goals = goal_bit | Bitboard::square(rook_goal).0;
             let way = between(king, king_goal).0;
@@ -360,9 +360,9 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             };
             // Both free squares may be among the goals.
             let free = !(others | goals | RANK_3 | RANK_6);
-            let mark = if BLACK { 0 } else { free & free.wrapping_neg() };
+            let sentinel = if BLACK { 0 } else { free & free.wrapping_neg() };
             children.push(Packed {
-                color: child.color | mark,
+                color: child.color | sentinel,
                 ..child
             });
         }

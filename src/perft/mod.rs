@@ -45,7 +45,7 @@ pub fn perft(
 ) -> Result<u64, Error> {
     Ok(match depth {
         0 => 1,
-        1 => position.count_legal().into(),
+        1 => position.count_legal_moves().into(),
         _ => {
             let moves = divide(position, depth, analyzer, threads)?;
             let counts = moves.iter().map(|(_, nodes)| nodes);

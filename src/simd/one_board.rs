@@ -13,7 +13,7 @@ type Proof = std::convert::Infallible;
 #[cfg(target_arch = "x86_64")]
 type Proof = ();
 
-/// Four lanes of 64 bits that can be turned around.
+/// Four lanes of 64 bits that can be reversed around.
 pub trait FourLanes: Copy + Send + Sync + Debug + 'static {
     /// The CPU features that the token stands for, as `std::arch` names them.
     const FEATURES: &'static [&'static str];
@@ -82,7 +82,7 @@ mod x86 {
         _mm256_shuffle_epi8(a, order)
     }
 
-    /// Reverses the eight bits of each byte: both nibbles are looked up, turned around.
+    /// Reverses the eight bits of each byte: both nibbles are looked up, reversed around.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn reverse_in_bytes(a: __m256i) -> __m256i {
@@ -308,11 +308,11 @@ mod tests {
         let mut bits = [0x0123_4567_89AB_CDEF, 1, !0 << 60, 0xDEAD_BEEF_CAFE_F00D];
         for _ in 0..1000 {
             bits = bits.map(|lane: u64| lane.wrapping_mul(0x5851_F42D_4C95_7F2D) ^ 0x55);
-            let turned = token.reverse_bits(token.load(&bits));
+            let reversed = token.reverse_bits(token.load(&bits));
             let [a, b, c, d] = bits.map(u64::reverse_bits);
-            assert_eq!(token.union_of_first_two(turned), a | b);
-            assert_eq!(token.union_of_last_two(turned), c | d);
-            assert_eq!(token.union(turned), a | b | c | d);
+            assert_eq!(token.union_of_first_two(reversed), a | b);
+            assert_eq!(token.union_of_last_two(reversed), c | d);
+            assert_eq!(token.union(reversed), a | b | c | d);
             let less = token.sub(token.load(&bits), token.splat(3));
             let [a, b, ..] = bits.map(|lane| lane.wrapping_sub(3));
             assert_eq!(token.union_of_first_two(less), a | b);

@@ -4,13 +4,13 @@
 //! the number of threads and the tier change nothing, not even the last bit.
 //!
 //! What a position adds is arranged so that the hot loop does next to nothing. The lanes hand over three
-//! words a position (the move counts, the checkers, and the [census](Census): piece count,
+//! words a position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
 //! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
 //! can be had from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
-mod census;
+mod flags;
 mod heat;
 mod json;
 mod tally;
@@ -22,10 +22,10 @@ pub use tally::Summary;
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::Color;
-use crate::kernels::Census;
+use crate::kernels::BoardCounts;
 use crate::table::{Array, Batch, Field, Values};
 use crate::tiers::Analyzer;
-use census::Flags;
+use flags::Flags;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -98,13 +98,13 @@ pub struct Castling {
     pub none: u64,
     /// Somebody may.
     pub some: u64,
-    /// White may on the king's wing (towards the h-file).
+    /// White may castle on the king side (towards the h-file).
     pub white_king: u64,
-    /// White may on the queen's wing.
+    /// White may castle on the queen side.
     pub white_queen: u64,
-    /// Black may on the king's wing.
+    /// Black may castle on the king side.
     pub black_king: u64,
-    /// Black may on the queen's wing.
+    /// Black may castle on the queen side.
     pub black_queen: u64,
 }
 
@@ -179,23 +179,23 @@ impl Stats {
         results: &[GroupResults],
         lanes: u8,
     ) {
-        let mut census = [Census::default(); Self::RUN];
+        let mut board_counts = [BoardCounts::default(); Self::RUN];
         for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
-            analyzer.census(groups, &mut census);
+            analyzer.board_counts(groups, &mut board_counts);
             let mut kinds = [0u64; Group::LEN];
-            let mut add = |census: &Census, results: &GroupResults, lane: usize| {
+            let mut add = |board_counts: &BoardCounts, results: &GroupResults, lane: usize| {
                 let counts = results.counts[lane];
                 kinds[lane] += counts;
-                self.add_position(lane, counts, results.checkers[lane], census[lane]);
+                self.add_position(lane, counts, results.checkers[lane], board_counts[lane]);
             };
             if lanes == 0xFF {
-                for (census, results) in census.iter().zip(results) {
-                    (0..Group::LEN).for_each(|lane| add(census, results, lane));
+                for (board_counts, results) in board_counts.iter().zip(results) {
+                    (0..Group::LEN).for_each(|lane| add(board_counts, results, lane));
                 }
             } else {
-                for (census, results) in census.iter().zip(results) {
+                for (board_counts, results) in board_counts.iter().zip(results) {
                     let lanes = (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0);
-                    lanes.for_each(|lane| add(census, results, lane));
+                    lanes.for_each(|lane| add(board_counts, results, lane));
                 }
             }
             for sums in kinds {
@@ -207,14 +207,15 @@ impl Stats {
     }
 
     #[inline(always)]
-    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, census: u64) {
+    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, board_counts: u64) {
         let moves = counts as usize & 0xFFFF;
-        let flags = Flags::of(census, checkers);
+        let flags = Flags::of(board_counts, checkers);
         self.moves.add(lane, moves);
-        self.pieces.add(lane, census as usize & 0xFF);
-        self.phase.add(lane, (census as usize >> 8 & 0xFF).min(24));
-        self.material[0].add(lane, (census >> 16) as usize & 0xFFFF);
-        self.material[1].add(lane, (census >> 32) as usize & 0xFFFF);
+        self.pieces.add(lane, board_counts as usize & 0xFF);
+        self.phase
+            .add(lane, (board_counts as usize >> 8 & 0xFF).min(24));
+        self.material[0].add(lane, (board_counts >> 16) as usize & 0xFFFF);
+        self.material[1].add(lane, (board_counts >> 32) as usize & 0xFFFF);
         self.flags.add(lane, flags.0 as usize);
         self.can_capture_en_passant += u64::from(counts >> 56 != 0);
         if moves == 0 {
@@ -516,16 +517,16 @@ mod tests {
                 .sum()
         };
         let worth = |position: &Position, color, worths: [u32; 5]| -> u32 {
-            let men = |role| position.pieces(color, role).len();
+            let pieces = |role| position.pieces(color, role).len();
             Role::ALL
                 .into_iter()
                 .zip(worths)
-                .map(|(role, worth)| men(role) * worth)
+                .map(|(role, worth)| pieces(role) * worth)
                 .sum()
         };
-        let rook_beyond_king = |position: &Position, color, wing| {
+        let rook_beyond_king = |position: &Position, color, side| {
             let king = position.king(color).unwrap();
-            position.castling.rook(color, king, wing).is_some()
+            position.castling.rook(color, king, side).is_some()
         };
         // A tile of 300 groups is more than the vertical counters hold.
         for (tier, tile) in Tier::all().zip([1, 64, 300, 64]) {
@@ -552,7 +553,7 @@ mod tests {
             );
             assert_eq!(
                 stats.legal_moves().sum,
-                sum(&|p| p.count_legal().into()).into()
+                sum(&|p| p.count_legal_moves().into()).into()
             );
             assert_eq!(
                 stats.legal_captures(),
@@ -573,17 +574,17 @@ mod tests {
             let castling = stats.castling();
             assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
             assert_eq!(castling.some, 5000 - castling.none);
-            use crate::chess::castling::Wing::{King, Queen};
-            for (ours, color, wing) in [
+            use crate::chess::castling::CastlingSide::{King, Queen};
+            for (ours, color, side) in [
                 (castling.white_king, Color::White, King),
                 (castling.white_queen, Color::White, Queen),
                 (castling.black_king, Color::Black, King),
                 (castling.black_queen, Color::Black, Queen),
             ] {
-                assert_eq!(ours, count(&|p| rook_beyond_king(p, color, wing)));
+                assert_eq!(ours, count(&|p| rook_beyond_king(p, color, side)));
             }
-            for (men, &ours) in stats.pieces_histogram().iter().enumerate() {
-                assert_eq!(ours, count(&|p| p.occupied().len() == men as u32));
+            for (pieces, &ours) in stats.pieces_histogram().iter().enumerate() {
+                assert_eq!(ours, count(&|p| p.occupied().len() == pieces as u32));
             }
             for (phase, &ours) in stats.phase_histogram().iter().enumerate() {
                 let of = |p: &Position| {
@@ -633,7 +634,7 @@ mod tests {
             assert_eq!(stats.white_to_move() + stats.black_to_move(), len as u64);
             let moves: u64 = positions[..len]
                 .iter()
-                .map(|p| u64::from(p.count_legal()))
+                .map(|p| u64::from(p.count_legal_moves()))
                 .sum();
             assert_eq!(stats.legal_moves().sum, i128::from(moves));
         }

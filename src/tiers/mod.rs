@@ -8,7 +8,7 @@ mod set_wise;
 
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
-use crate::kernels::{self, Census, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
 use crate::simd::{self, Simd};
 use crate::sliders;
 use per_piece::PerPiece;
@@ -164,9 +164,9 @@ impl FromStr for Tier {
     }
 }
 
-/// An implementation that a tier could use but does not. See [`rivals`].
+/// An implementation that a tier could use but does not. See [`alternatives`].
 #[derive(Debug)]
-pub struct Rival {
+pub struct Alternative {
     /// The slider algorithm of its per-piece code.
     pub name: &'static str,
     /// The CPU features it needs, as `std::arch` names them.
@@ -176,10 +176,10 @@ pub struct Rival {
 }
 
 /// Per-piece code on other slider algorithms, for measuring whether the tiers have chosen well.
-pub fn rivals() -> [Rival; 4] {
-    fn per_piece<A: sliders::Sliders>() -> Rival {
+pub fn alternatives() -> [Alternative; 4] {
+    fn per_piece<A: sliders::Sliders>() -> Alternative {
         let boxed = |analyzer| -> Box<dyn Analyzer> { Box::new(analyzer) };
-        Rival {
+        Alternative {
             name: A::NAME,
             needs: A::NEEDS,
             analyzer: PerPiece::<A>::detect(Tier::PORTABLE).map(boxed),
@@ -212,15 +212,15 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
         kernels::piece_sets(simd::Scalar, groups, &mut sets[..groups.len()]);
     }
-    /// Takes the census of each board.
+    /// Counts the pieces and the material, and reads the state, of each board.
     ///
     /// # Panics
-    /// When `census` is shorter than `groups`.
-    fn census(&self, groups: &[Group], census: &mut [Census]) {
-        let census = &mut census[..groups.len()];
-        for (group, out) in groups.iter().zip(census) {
+    /// When `board_counts` is shorter than `groups`.
+    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+        let board_counts = &mut board_counts[..groups.len()];
+        for (group, out) in groups.iter().zip(board_counts) {
             for lane in 0..Group::LEN {
-                kernels::census(simd::Scalar, group, lane, out);
+                kernels::board_counts(simd::Scalar, group, lane, out);
             }
         }
     }

@@ -40,7 +40,7 @@ fn algorithms() -> Vec<&'static str> {
 fn implementations() -> Vec<&'static str> {
     let tiers = Tier::all().map(Tier::name);
     tiers
-        .chain(tiers::rivals().map(|rival| rival.name))
+        .chain(tiers::alternatives().map(|alternative| alternative.name))
         .collect()
 }
 

@@ -11,7 +11,7 @@
 //! spellings), [`crate::chess`] decides; such moves are rare.
 
 use crate::block::Packed;
-use crate::chess::castling::Wing;
+use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
 use crate::chess::{Bitboard, Color, MoveError, Position, Role, Square, san};
 
@@ -414,14 +414,18 @@ impl Board {
         let position = self.position();
         let color = position.side_to_move;
         let king = position.king(color).ok_or(Refused::Illegal)?;
-        let wing = if short { Wing::King } else { Wing::Queen };
+        let side = if short {
+            CastlingSide::King
+        } else {
+            CastlingSide::Queen
+        };
         let rook = position
             .castling
-            .rook(color, king, wing)
+            .rook(color, king, side)
             .filter(|&rook| position.castling_is_legal(rook))
             .ok_or(Refused::Illegal)?;
         let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
-        let (king_goal, rook_goal) = (goal(wing.king_goal()), goal(wing.rook_goal()));
+        let (king_goal, rook_goal) = (goal(side.king_goal()), goal(side.rook_goal()));
         let rights = position.castling.of(color).0;
         let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
         let [t0, t1, t2] = self.types;
