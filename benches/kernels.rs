@@ -1,6 +1,6 @@
 //! Every kernel in every tier that this CPU has, and cozy-chess's legal move count on the same positions.
 //!
-//! Rates are positions a second. The sum of all legal moves is checked before anything is timed.
+//! Rates are positions per second. The sum of all legal moves is checked before anything is timed.
 
 mod positions;
 
