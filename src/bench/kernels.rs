@@ -1,7 +1,7 @@
-//! The rows of the kernels: each question in each tier, and in the per-piece code that no tier uses.
+//! The rows of the kernels: each query in each tier, and in the per-piece code that no tier uses.
 //!
-//! What is timed is what a tier does with a run of groups in the cache, as the pipeline calls it. The answers
-//! are written where the pipeline finds them; what it makes of them is not part of the time.
+//! The timed work is what a tier does with a run of groups in the cache, as the pipeline calls it. The results
+//! are written where the pipeline finds them; what the pipeline does with them is not timed.
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
@@ -15,13 +15,13 @@ use crate::tiers::{self, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;
 
-/// Positions that are asked about. Enough that no branch predictor learns them; as few bytes as half a
+/// Number of positions queried. Enough that no branch predictor learns them; as few bytes as half a
 /// typical L2 cache.
 const POSITIONS: usize = 1 << 14;
-/// Groups analyzed at once, so that the answers stay in the nearest cache.
+/// Groups analyzed at once, so that the results stay in the L1 cache.
 pub(super) const TILE: usize = 32;
 
-/// What is asked about each position.
+/// The query on each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Only the piece sets of both sides, from the side to move.
@@ -61,7 +61,7 @@ impl Kernel {
         }
     }
 
-    /// What an analyzer is asked.
+    /// The request to the analyzer.
     pub const fn asks(self) -> Questions {
         let nothing = Questions::NONE;
         match self {
@@ -76,7 +76,7 @@ impl Kernel {
         }
     }
 
-    /// What the plain rules answer.
+    /// The result of the plain rules.
     fn expected(self, position: &Position) -> u64 {
         let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
         match self {
@@ -103,7 +103,7 @@ impl Kernel {
         }
     }
 
-    /// What stands in the results of an analyzer.
+    /// The result of an analyzer.
     fn found(self, results: &GroupResults, lane: usize) -> u64 {
         let legal = results.legal(lane);
         let (white, black) = (results.attacks_white[lane], results.attacks_black[lane]);
@@ -150,10 +150,10 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 }
 
 /// Verifies and times all kernels in all tiers, then in the code of [`tiers::alternatives`], and shows the rows.
-/// Of the positions, the first 16,384 are taken; where there are fewer, they are followed up by random moves.
+/// Of the positions, the first 16,384 are taken; where there are fewer, each is followed by random moves.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 pub fn measure_kernels(
     options: &Options,
     positions: &[Position],
