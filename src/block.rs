@@ -1,8 +1,8 @@
-//! Packed boards: 32 bytes a position, eight positions a group, plane by plane.
+//! Packed boards: 32 bytes per position, eight positions per group, plane by plane.
 //!
 //! ## The record
 //!
-//! A board is four 64-bit planes: one for the colour and three that spell a piece code on each square.
+//! A board is four 64-bit planes: one for the colour and three for the bits of a piece code on each square.
 //!
 //! | code (types 2, 1, 0) | piece |
 //! | --- | --- |
@@ -15,7 +15,7 @@
 //! | 110 | king |
 //! | 111 | rook that may still castle |
 //!
-//! The codes are chosen so that each set the kernels ask for (rook-like, bishop-like, ..) is one logic
+//! The codes are chosen so that each set the kernels use (rook-like, bishop-like, …) is one logic
 //! operation of three inputs. The colour bit is set for Black. On an *empty* square it is free, and so it
 //! carries the rest of the state: at most one empty square has its bit set, the *sentinel bit*.
 //!
@@ -31,7 +31,7 @@
 //!
 //! ## The group
 //!
-//! Eight records stand plane by plane ([`Group`]), so that a vector load *is* a plane of eight boards and
+//! Eight records are stored plane by plane ([`Group`]), so that a vector load *is* a plane of eight boards and
 //! decoding costs nothing. A group is 256 bytes and aligned to a cache line; files hold groups as they are,
 //! little-endian, so a mapped file is an array of them.
 
@@ -48,33 +48,33 @@ const RANK_6: u64 = 0x0000_FF00_0000_0000;
 pub struct Packed {
     /// Set for Black on occupied squares; at most one sentinel bit on an empty one.
     pub color: u64,
-    /// The three bits of the piece code, the lowest first.
+    /// The three bits of the piece code, lowest first.
     pub types: [u64; 3],
 }
 
-/// Why four planes are not a board. See [`Packed::unpack`].
+/// Why four planes do not decode to a board. See [`Packed::unpack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnpackError {
-    /// More than one empty square is marked.
+    /// More than one empty square has its sentinel bit set.
     #[error("more than one empty square has its sentinel bit set")]
     Sentinels,
 }
 
-/// The board cannot be packed: there is no empty square left to say that Black is to move, or the en
+/// The board cannot be packed: no empty square is left for the sentinel bit of Black to move, or the en
 /// passant square is occupied or on a rank that does not belong to the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error(
-    "the position has no packed form: its en passant square or its empty squares do not allow one"
+    "the position has no packed form: its en passant square is invalid, or it has too few empty squares"
 )]
 pub struct PackError;
 
 impl Packed {
-    /// Packs a position; the clocks are left out.
+    /// Packs a position; the clocks are not stored.
     ///
     /// # Errors
-    /// When the en passant square is occupied or not on the rank that belongs to the side to move, or
-    /// when Black is to move and no square outside ranks 3 and 6 is empty. Valid positions always pack.
+    /// If the en passant square is occupied or not on the rank that belongs to the side to move, or
+    /// if Black is to move and no square outside ranks 3 and 6 is empty. Valid positions always pack.
     #[inline]
     pub fn pack(position: &Position) -> Result<Self, PackError> {
         let of = |role| position.role(role).0;
@@ -114,10 +114,10 @@ impl Packed {
     /// The position, with the given clocks.
     ///
     /// Any planes with at most one sentinel bit decode, legal or not: what is wrong with the
-    /// position itself is for [`crate::chess::validity`] to say.
+    /// position itself is reported by [`crate::chess::validity`].
     ///
     /// # Errors
-    /// [`UnpackError::Sentinels`] when more than one empty square has its sentinel bit set.
+    /// [`UnpackError::Sentinels`] if more than one empty square has its sentinel bit set.
     #[inline]
     pub fn unpack(&self, halfmove: u16, fullmove: u16) -> Result<Position, UnpackError> {
         let planes = self.planes();
@@ -175,12 +175,12 @@ impl Packed {
     }
 }
 
-/// The four planes of boards, for any lanes: how they decode to sets of pieces is written here.
+/// The four planes of boards, for any lanes: decoding to sets of pieces is defined here.
 #[derive(Clone, Copy, Debug)]
 pub struct Planes<L> {
     /// Set for Black on occupied squares; the state on empty ones.
     pub color: L,
-    /// The three bits of the piece code, the lowest first.
+    /// The three bits of the piece code, lowest first.
     pub types: [L; 3],
 }
 
@@ -270,24 +270,24 @@ where
 
 /// Eight boards, plane by plane: the unit that the lanes load.
 ///
-/// `planes[0]` is the colour, `planes[1..]` the three bits of the piece code; a plane has one `u64` a board.
+/// `planes[0]` is the colour, `planes[1..]` the three bits of the piece code; a plane has one `u64` per board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Group {
-    /// Colour, type bit 0, type bit 1, type bit 2; each of eight boards.
+    /// Colour, type bit 0, type bit 1, type bit 2; each for eight boards.
     pub planes: [[u64; 8]; 4],
 }
 
 impl Group {
-    /// Boards in a group.
+    /// Boards per group.
     pub const LEN: usize = 8;
-    /// Bytes of a group.
+    /// Bytes per group.
     pub const BYTES: usize = 256;
 
     /// The board in a lane.
     ///
     /// # Panics
-    /// When `lane` is not below [`Group::LEN`].
+    /// If `lane` is not below [`Group::LEN`].
     #[inline(always)]
     pub fn get(&self, lane: usize) -> Packed {
         let [color, t0, t1, t2] = &self.planes;
@@ -300,7 +300,7 @@ impl Group {
     /// Puts a board into a lane.
     ///
     /// # Panics
-    /// When `lane` is not below [`Group::LEN`].
+    /// If `lane` is not below [`Group::LEN`].
     #[inline(always)]
     pub fn set(&mut self, lane: usize, board: Packed) {
         self.planes[0][lane] = board.color;

@@ -50,7 +50,7 @@ pub enum Error {
     },
     /// The file extension promises a container, but the content is not one.
     #[error(
-        "{path}: named as a {container} file, but its content does not begin as {container} does: it is \
+        "{path}: named as a {container} file, but its content is not {container}: it is \
          damaged, or should be renamed or read from standard input",
         path = shown(path)
     )]
@@ -62,8 +62,8 @@ pub enum Error {
     },
     /// A zstd frame asks for more memory than allowed. Everything before it has been processed.
     #[error(
-        "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}, and {allowed} \
-         are allowed; --max-window {least} reads it",
+        "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}; the limit is \
+         {allowed}; --max-window {least} reads it",
         path = shown(path),
         needed = size(*needed),
         allowed = size(*allowed),

@@ -339,7 +339,10 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         "verify" => &[
-            ("Everything that is wrong with some files", "lanefish verify data/"),
+            (
+                "Everything that is wrong with some files",
+                "lanefish verify data/",
+            ),
             (
                 "As JSON, at the level of the other commands",
                 "lanefish verify --json --validity playable a.boards",

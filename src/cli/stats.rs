@@ -185,7 +185,7 @@ impl Report<'_> {
             ("legal moves", moves, moves),
             ("captures", stats.legal_captures(), moves),
             ("promotions", stats.legal_promotions(), moves),
-            ("castlings", stats.legal_castles(), moves),
+            ("castling moves", stats.legal_castles(), moves),
             ("en passants", stats.legal_en_passants(), moves),
         ];
         if results.unknown < positions {

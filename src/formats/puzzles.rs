@@ -84,10 +84,12 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         .iter()
         .position(|field| is_fen(field))
         .ok_or_else(|| BadLine::new("puzzle_without_fen", "no value in the line is a FEN"))?;
-    let moves = fields
-        .iter()
-        .find(|field| is_moves(field))
-        .ok_or_else(|| BadLine::new("puzzle_without_moves", "no value in the line is a list of moves"))?;
+    let moves = fields.iter().find(|field| is_moves(field)).ok_or_else(|| {
+        BadLine::new(
+            "puzzle_without_moves",
+            "no value in the line is a list of moves",
+        )
+    })?;
     let mut position = fen::parse(fields[fen], FenOptions::default())?.position;
     let violations = position.violations(Validity::Playable);
     if let Some(reason) = violations.names().next() {

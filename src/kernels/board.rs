@@ -17,7 +17,7 @@ pub(crate) struct Side<L> {
     pub king: L,
 }
 
-/// A board per lane, seen by the side to move.
+/// A board per lane, from the view of the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Board<L> {
     pub us: Side<L>,
@@ -26,7 +26,7 @@ pub(crate) struct Board<L> {
     pub empty: L,
     /// Rooks of both sides that may still castle.
     pub castling: L,
-    /// Marked empty squares; at most one on boards that decode.
+    /// Sentinel bits: at most one on boards that decode.
     pub sentinels: L,
     /// The en passant square, on rank 6, whether or not a pawn stands before it.
     pub en_passant: L,
@@ -43,7 +43,7 @@ impl<L: Lanes> Board<L> {
         let t0 = simd.load(t0, at);
         let t1 = simd.load(t1, at);
         let t2 = simd.load(t2, at);
-        // Black is to move where an empty square outside rank 6 is marked.
+        // Black is to move if an empty square outside rank 6 has its sentinel bit set.
         let sentinels = color & !(t0 | t1 | t2);
         let flipped = (sentinels & simd.splat(!RANK_6)).nonzero();
         let color = color.swap_bytes_where(flipped);
@@ -84,7 +84,7 @@ impl<L: Lanes> Board<L> {
     }
 }
 
-/// The piece sets of the side to move and then of the other, for each lane, seen from the side to move: all,
+/// The piece sets of the side to move and then of the other, for each lane, from the view of the side to move: all,
 /// pawns, knights, bishops and queens, rooks and queens, king.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]

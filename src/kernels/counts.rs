@@ -1,13 +1,13 @@
-//! What statistics ask of many boards besides moves and attacks: the number of pieces of each board, its material and its state, and
+//! What statistics need of many boards besides moves and attacks: pieces, material and state of each board, and
 //! how often each square is occupied by each piece and attacked by each side.
 //!
-//! All these numbers of a board are packed into one word ([`BoardCounts`]). Material is added up by the binary digits of the
-//! pieces' values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king gives the ones, and only
+//! All these numbers of a board are packed into one word ([`BoardCounts`]). Material is added up by the binary
+//! digits of the piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king is the ones, and only
 //! the rest is counted by type.
 //!
 //! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word
 //! their second bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the
-//! counters, so that a map costs three operations a group and nothing is turned into numbers until
+//! counters, so that a map costs three operations per group and nothing is converted to numbers until
 //! [`VerticalCounters::GROUPS`] groups are in.
 
 use super::RANK_6;
@@ -21,7 +21,7 @@ const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 
 /// The counts of eight boards, one word per lane:
 ///
-/// | bits | what |
+/// | bits | content |
 /// | --- | --- |
 /// | 0-7 | pieces, both kings always counted |
 /// | 8-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
@@ -83,7 +83,7 @@ pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardC
     let sentinels = color & !occupied;
     let black_to_move = (sentinels & simd.splat(!RANK_6)).if_zero(none, bit(48));
     let en_passant = (sentinels & simd.splat(EN_PASSANT_RANKS)).if_zero(none, bit(53));
-    // Castling rooks above the king are on its h-side, below it on its a-side.
+    // Castling rooks above the king are on its king side, below it on its queen side.
     let white_rooks = castling & !color;
     let black_rooks = castling & color;
     let white_below = (kings & !color).sub(one);
@@ -126,11 +126,11 @@ pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardC
     );
 }
 
-/// Adds up to sixteen groups and their attack maps to the counters. Lanes that do not count must be empty boards
+/// Adds up to sixteen groups and their attack maps to the counters. Masked lanes must be empty boards
 /// without attacks.
 ///
 /// # Panics
-/// When there are more than sixteen groups, or not as many results, or no [`VerticalCounters::room`].
+/// If there are more than sixteen groups, fewer results than groups, or no [`VerticalCounters::room`].
 #[inline(always)]
 pub fn count_squares<S: Simd>(
     simd: S,

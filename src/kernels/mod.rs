@@ -12,15 +12,15 @@
 //!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
 //!    moves.
 //! 3. `danger`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
-//!    along the same line is the whole truth about pins and checks: own pieces there are pinned, empty squares
+//! along the same line decides all pins and checks: own pieces there are pinned, empty squares
 //!    there are where a check can be blocked. Nothing is x-rayed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
 //!
-//! 6. `counts`: what statistics count besides: pieces, material, squares.
+//! 6. `counts`: what statistics need besides: pieces, material, squares.
 //!
-//! The oracle for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
-//! a side and no pawn on the first or last rank, however unreachable it is.
+//! The reference for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
+//! per side and no pawn on the first or last rank, however unreachable it is.
 
 pub(crate) mod board;
 mod counts;

@@ -1,4 +1,4 @@
-//! Legal moves, counted without being listed; and the lesser questions: attack maps, checkers, pins,
+//! Legal moves, counted without being listed; and the smaller kernels: attack maps, checkers, pins,
 //! mobility.
 //!
 //! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
@@ -50,7 +50,7 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     let us = &board.us;
 
     // Attacks ignore pins, moves do not; but a pinned slider or knight is rare, so the moves are counted
-    // from the attacks and only a group that has one goes over its pieces again.
+    // from the attacks, and only a group that has one counts its pieces again.
     let free = Movers::all(us);
     let attacks = free.reach(&rays);
     let attacked = attacks.any() | pawn_attacks_up(us.pawns) | us.king.neighbours_of_bit();
@@ -127,8 +127,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     add_crowds(simd, captures, capture, &mut out.counts, at);
 }
 
-/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight pieces or more
-/// can go to. Boards with so many queens are rare enough for a branch.
+/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight or more pieces
+/// can reach. Boards with that many queens are rare enough for a branch.
 #[inline(always)]
 fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64; 8], at: usize) {
     let [.., eights, sixteens] = sums.planes;
@@ -207,7 +207,7 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
     );
 }
 
-/// Counts, for both sides, the (knight or slider, target) pairs whose target is not an own piece.
+/// Counts, for both sides, the (knight or slider, target) pairs whose target holds no piece of the same side.
 #[inline(always)]
 pub fn mobility<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -252,7 +252,7 @@ impl<L: Lanes> Side<L> {
     }
 }
 
-/// The pieces that may move along each line: sliders, and pawns with their three ways to go.
+/// The pieces that may move along each line: sliders, and pawns with their three directions.
 #[derive(Clone, Copy, Debug)]
 struct Movers<L> {
     sliders: ByLine<L>,
@@ -277,7 +277,7 @@ impl<L: Lanes> Movers<L> {
         }
     }
 
-    /// Those that are not pinned, or pinned along the very line.
+    /// Those that are not pinned, or are pinned along that line.
     #[inline(always)]
     fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
         let seen = danger.seen;
@@ -299,7 +299,7 @@ impl<L: Lanes> Movers<L> {
         }
     }
 
-    /// How often sliders and knights reach each square.
+    /// How many sliders and knights reach each square.
     #[inline(always)]
     fn reach(&self, rays: &Rays<L>) -> Sums<L> {
         let Directions {
@@ -338,26 +338,26 @@ impl<L: Lanes> Movers<L> {
     }
 }
 
-/// Legal moves, about to be counted.
+/// Legal moves, ready to be counted.
 #[derive(Clone, Copy, Debug)]
 struct Moves<L> {
-    /// All moves but castling moves and en passant, each promotion once.
+    /// All moves except castling and en passant, each promotion once.
     sums: Sums<L>,
     pawns: PawnMoves<L>,
     castles: L,
     en_passants: L,
 }
 
-/// What pawns do, en passant left aside.
+/// Pawn moves except en passant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PawnMoves<L> {
-    /// Single steps where they end, double steps two ranks below where they end.
+    /// Targets of single steps; targets of double steps moved two ranks down.
     pub steps: L,
     pub takes_right: L,
     pub takes_left: L,
-    /// One bit each step to the last rank; the bits are not squares.
+    /// One bit per step to the last rank; the bits are not squares.
     pub step_promotions: L,
-    /// One bit each capture on the last rank; the bits are not squares, and not those of the steps.
+    /// One bit per capture on the last rank; the bits are not squares, and not those of the steps.
     pub capture_promotions: L,
 }
 
@@ -384,7 +384,7 @@ impl<L: Lanes> PawnMoves<L> {
         }
     }
 
-    /// One bit each step or capture to the last rank.
+    /// One bit per step or capture to the last rank.
     #[inline(always)]
     pub(crate) fn promotions(&self) -> L {
         self.step_promotions | self.capture_promotions
@@ -392,7 +392,7 @@ impl<L: Lanes> PawnMoves<L> {
 }
 
 impl<L: Lanes> Moves<L> {
-    /// `pieces` is what sliders and knights reach, friend or foe.
+    /// `pieces`: what sliders and knights reach, including occupied squares.
     #[inline(always)]
     fn new<S: Simd<Lanes = L>>(
         simd: S,
@@ -422,7 +422,7 @@ impl<L: Lanes> Moves<L> {
     }
 }
 
-/// Number of legal castling moves, where the enemy attacks these squares.
+/// Number of legal castling moves, given the squares that the enemy attacks.
 #[inline(always)]
 pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
     const E1: u64 = 1 << 4;
@@ -443,8 +443,8 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
         );
         rooks = elsewhere.if_zero(rooks, simd.splat(0));
     }
-    // No bit is left in the way of a castling that is legal. The king's own square is among those that must
-    // not be attacked, so the fills need not see through him: on his rank he would be in check.
+    // For legal castling no bit remains in the way. The king's own square is among those that must
+    // not be attacked, so the fills need not see through the king: on its rank it would be in check.
     let way = inlined(
         #[inline(always)]
         |rook: u64, empty: u64, safe: u64| {
@@ -460,8 +460,8 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
     short.add(long).add(more)
 }
 
-/// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king does not
-/// stand where standard chess has it; 0 in lanes without rooks.
+/// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king is not
+/// on its square of standard chess; 0 in lanes without rooks.
 #[inline(always)]
 fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> L<S> {
     let none = simd.splat(0);
@@ -488,7 +488,7 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             let king_way = span(king, king_goal);
             let both = king | rook;
             let stands = (king_way | span(rook, rook_goal)) & !both & board.occupied;
-            // Once the rook has left, does an enemy rook see the king along the rank?
+            // Does an enemy rook see the king along the rank once the rook has left?
             let goal = simd.splat(king_goal);
             let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
             let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
@@ -515,8 +515,8 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     if !takers.any() {
         return none;
     }
-    // Two pawns leave the rank at once: does the king see a rook across them? Were there two takers, the one
-    // that stays would still be in the way, so taking off the lower one answers for both.
+    // Two pawns leave the rank at once: does the king see a rook across them? If there were two capturers, the one
+    // that stays would still be in the way, so removing the lower one decides for both.
     let rank = target.splat(RANK_5);
     let taker = takers & none.sub(takers);
     let rest = board.occupied & !(victim | taker);
@@ -524,7 +524,7 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     let across = ((rest.sweep_up_in_bytes(board.us.king) & rooks)
         | (rest.sweep_up_in_bytes(rooks) & board.us.king))
         & rank;
-    // The victim itself may be what stands between the king and a bishop.
+    // The captured pawn itself may be what stands between the king and a bishop.
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
     let met = danger.check_mask & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);

@@ -141,7 +141,10 @@ impl Slot {
 
 /// Passes on the names of temporary files, without allocating and without waiting for anything but another
 /// call of itself: for signal handlers.
-#[cfg_attr(not(unix), expect(dead_code, reason = "no signal handler on this system"))]
+#[cfg_attr(
+    not(unix),
+    expect(dead_code, reason = "no signal handler on this system")
+)]
 pub(crate) fn for_each_temporary_file(mut take: impl FnMut(&CStr)) {
     // Not on the stack: that of a signal handler may be hardly larger.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);

@@ -3,10 +3,10 @@
 //! Everything is counted in integers and only divided when it is shown, so the order in which tiles arrive,
 //! the number of threads and the tier change nothing, not even the last bit.
 //!
-//! What a position adds is arranged so that the hot loop does next to nothing. The lanes hand over three
-//! words a position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
+//! The work per position is arranged so that the hot loop does next to nothing. The lanes return three
+//! words per position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
 //! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
-//! can be had from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
+//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
@@ -59,7 +59,7 @@ pub struct Stats {
     mates: Mates,
 }
 
-/// How many records have a mate, by who mates.
+/// How many records have a mate, by the side that mates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Mates {
     /// White mates or has mated.
@@ -68,7 +68,7 @@ pub struct Mates {
     pub black: u64,
 }
 
-/// Every value that an `i16` can have.
+/// Every possible value of an `i16`.
 #[derive(Clone, Debug)]
 struct Scores {
     counts: Vec<u64>,
@@ -108,7 +108,7 @@ pub struct Castling {
     pub black_queen: u64,
 }
 
-/// How many records ended how, from White's side.
+/// How many records ended in which result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Results {
     /// White won.
@@ -117,18 +117,18 @@ pub struct Results {
     pub draw: u64,
     /// Black won.
     pub black: u64,
-    /// The record does not say.
+    /// The record has no result.
     pub unknown: u64,
 }
 
 impl Stats {
-    /// What the statistics ask of an analyzer.
+    /// The results that the statistics request from an analyzer.
     pub const ASKS: Questions = Questions::KINDS
         .union(Questions::CHECKERS)
         .union(Questions::ATTACKS);
 
     /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
-    /// grows by at most two a position, in each of eight lanes of its own.
+    /// grows by at most two per position, in each of eight lanes of its own.
     const RUN: usize = 64;
 
     /// No positions.
@@ -136,11 +136,11 @@ impl Stats {
         Self::default()
     }
 
-    /// Adds positions and what [`Self::ASKS`] says of them: those whose bit is set in the mask, which has a bit
+    /// Adds positions and their results for [`Self::ASKS`]: those whose bit is set in the mask, which has a bit
     /// for each lane of each group.
     ///
     /// # Panics
-    /// When there are fewer results than groups, or fewer bits than lanes.
+    /// If there are fewer results than groups, or fewer bits than lanes.
     pub fn add_tile(
         &mut self,
         analyzer: &dyn Analyzer,
@@ -235,7 +235,7 @@ impl Stats {
     /// mask.
     ///
     /// # Panics
-    /// When `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
+    /// If `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
     pub fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64]) {
         assert!(start.is_multiple_of(64), "rows begin at a word");
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
@@ -277,7 +277,7 @@ impl Stats {
         if let Some(Array::I16(column)) = batch.values(Field::Mate) {
             for (word, (values, present, mask)) in words(column, start, mask).enumerate() {
                 for row in bits(present & mask) {
-                    // In no moves: the side to move is mated.
+                    // Mate in zero moves: the side to move is mated.
                     let by_white = match values[row] {
                         0 => batch.board(start + 64 * word + row).side_to_move() == Color::Black,
                         moves => moves > 0,
@@ -294,7 +294,7 @@ impl Stats {
         self.rejected += records;
     }
 
-    /// Adds everything that another holds.
+    /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
@@ -365,7 +365,7 @@ impl Stats {
     pub fn stalemate(&self) -> u64 {
         self.stalemate
     }
-    /// Positions that hold an en passant square, explained or not.
+    /// Positions that have an en passant square, explained or not.
     pub fn with_en_passant_square(&self) -> u64 {
         self.flagged(Flags::en_passant)
     }
@@ -390,11 +390,11 @@ impl Stats {
     pub fn legal_moves(&self) -> Summary {
         self.moves.summary()
     }
-    /// How many positions have so many legal moves: index = moves, up to the largest.
+    /// How many positions have N legal moves: index = N, up to the largest.
     pub fn legal_moves_histogram(&self) -> Vec<u64> {
         self.moves.histogram()
     }
-    /// Sum of the legal captures, en passant among them.
+    /// Sum of the legal captures, including en passant.
     pub fn legal_captures(&self) -> u64 {
         self.captures
     }
@@ -402,7 +402,7 @@ impl Stats {
     pub fn legal_promotions(&self) -> u64 {
         self.promotions
     }
-    /// Sum of the legal castlings.
+    /// Sum of the legal castling moves.
     pub fn legal_castles(&self) -> u64 {
         self.castles
     }
@@ -410,15 +410,15 @@ impl Stats {
     pub fn legal_en_passants(&self) -> u64 {
         self.en_passants
     }
-    /// How many positions have so many pieces.
+    /// How many positions have N pieces.
     pub fn pieces_histogram(&self) -> Vec<u64> {
         self.pieces.histogram()
     }
-    /// How many positions have such a phase, 24 = all minor and major pieces, 0 = none.
+    /// How many positions have which phase, 24 = all minor and major pieces, 0 = none.
     pub fn phase_histogram(&self) -> Vec<u64> {
         self.phase.histogram()
     }
-    /// How many positions have so much material (1-3-3-5-9): White's, Black's.
+    /// How many positions have how much material (1-3-3-5-9): White's, Black's.
     pub fn material_histograms(&self) -> [Vec<u64>; 2] {
         [self.material[0].histogram(), self.material[1].histogram()]
     }
@@ -436,7 +436,7 @@ impl Stats {
             unknown: self.positions - white - draw - black,
         }
     }
-    /// Scores in centipawns from White's side, where there are any.
+    /// Scores in centipawns from White's side, if there are any.
     pub fn scores(&self) -> Option<Summary> {
         let scores = self.scores.as_ref()?;
         let first = -(Scores::ZERO as i64);
@@ -483,7 +483,7 @@ mod tests {
         batch
     }
 
-    /// Statistics of the first `len` records, taken in tiles of so many groups.
+    /// Statistics of the first `len` records, taken in tiles of N groups.
     fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
         let groups = batch.groups();
         let mut results = vec![GroupResults::default(); groups.len()];
@@ -640,7 +640,7 @@ mod tests {
         }
     }
 
-    /// Results are counted many at a time: as many as there are, wherever the rows begin and end.
+    /// Results are counted in batches of any size, wherever the rows begin and end.
     #[test]
     fn results_of_ranges_of_rows() {
         let mut batch = Batch::owned(vec![Group::default(); 100], 800);

@@ -1,4 +1,4 @@
-//! The kernels on lanes, behind the seam: one `enter` for each question and run of groups.
+//! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
 use crate::answers::{GroupResults, Questions};
@@ -14,7 +14,7 @@ pub(super) struct SetWise<S> {
 }
 
 impl<S: Simd> SetWise<S> {
-    /// The kernels, where the CPU can run them.
+    /// The kernels, if the CPU can run them.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
         S::detect().map(|simd| Self { simd, tier })
     }

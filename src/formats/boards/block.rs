@@ -288,9 +288,7 @@ fn read_values(
             words.map(|&word| u64::from_le_bytes(word)).collect()
         }
         other => {
-            return Err(format!(
-                "has an invalid bitmap flag: {other}"
-            ));
+            return Err(format!("has an invalid bitmap flag: {other}"));
         }
     };
     if !rows.is_multiple_of(64) && present.last().is_some_and(|last| last >> (rows % 64) != 0) {

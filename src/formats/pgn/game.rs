@@ -58,20 +58,22 @@ pub enum GameError {
     /// A variation without end.
     #[error("the variation is not closed before the game ends")]
     OpenVariation,
-    /// The file breaks off within the game.
-    #[error("the game is cut off, because the rest of the file cannot be read")]
+    /// The file is truncated within the game.
+    #[error("the game is truncated, because the rest of the file cannot be read")]
     CutOff,
-    /// A tag without end, and nothing behind it.
-    #[error("the tag pair is cut off by the end of the game")]
+    /// A tag without end, and nothing after it.
+    #[error("the tag pair is truncated by the end of the game")]
     OpenTag,
-    /// More variations within variations than anybody writes.
-    #[error("more than {DEEPEST} variations within one another")]
+    /// Deeper nesting of variations than any real game has.
+    #[error("more than {DEEPEST} levels of variations")]
     VariationTooDeep,
     /// More moves than any game can have.
     #[error("more than {MOST_PLIES} half-moves")]
     TooManyMoves,
     /// Moves that continue from an unknown position.
-    #[error("the moves begin with number {0}, and there is no FEN tag with the position before them")]
+    #[error(
+        "the moves begin with number {0}, and there is no FEN tag with the position before them"
+    )]
     NoStart(u32),
     /// A game of more bytes than one may have.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
