@@ -67,7 +67,7 @@ fn agrees_with_reference(position: &Position) {
         expected.iter().filter(|&&mv| kind(position, mv)).count()
     };
     assert_eq!(usize::from(counts.moves), expected.len(), "{position}");
-    assert_eq!(counts.moves, position.count_legal());
+    assert_eq!(counts.moves, position.count_legal_moves());
     let en_passants = count(|_, mv| mv.kind == MoveKind::EnPassant);
     let castles = count(|_, mv| mv.kind == MoveKind::Castle);
     let promotions = count(|_, mv| matches!(mv.kind, MoveKind::Promotion(_)));

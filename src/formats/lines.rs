@@ -1,5 +1,5 @@
-//! What formats with a record a line share: the walk over the lines, and columns that are filled as far as
-//! anything is in them.
+//! Shared by formats with one record per line: iteration over lines, and columns that are filled only as far as
+//! they have values.
 
 use super::text::DROPPED_EN_PASSANT;
 use super::{Chunk, DecodeOptions, Decoded};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) position: Position,
@@ -22,11 +22,11 @@ pub(super) struct Record {
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
-    /// Texts, asked for only where their field is wanted.
+    /// Texts, queried only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
 
-/// Why a line is no record: a stable name, and the same for people.
+/// Why a line is not a record: a stable name, and a message.
 #[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) reason: &'static str,
@@ -48,7 +48,7 @@ impl From<FenError> for BadLine {
     }
 }
 
-/// Decodes a chunk of lines; `read` gives `None` for a line that is no record and not meant to be one.
+/// Decodes a chunk of lines; `read` returns `None` for a line that is no record and not meant to be one.
 pub(super) fn decode(
     chunk: &Chunk,
     options: &DecodeOptions,
