@@ -3,8 +3,8 @@
 use crate::support::Random;
 use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
-use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
+use lanefish::chess::{Move, Position};
 use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
@@ -89,6 +89,60 @@ pub(crate) fn lines(batch: &Batch) -> Vec<String> {
         .collect()
 }
 
+#[test]
+fn best_moves_of_epd_are_moves() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    let castles = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -";
+    for (line, expected) in [
+        (format!("{start} bm e4;"), Some("e2e4")),
+        (
+            format!("{start} id \"x\"; bm  Nf3 e4; ce 20;"),
+            Some("g1f3"),
+        ),
+        (format!("{start} bm Nf3, e4"), Some("g1f3")),
+        (format!("{start} 3 7 bm g1f3!;"), Some("g1f3")),
+        (format!("epd {start} 0 1 bm d4;"), Some("d2d4")),
+        (format!("{castles} bm O-O-O+;"), Some("e1c1")),
+        // Not a move, not legal, not the operation, not the first.
+        (format!("{start} bm ;"), None),
+        (format!("{start} bm; e4;"), None),
+        (format!("{start} bm e5;"), None),
+        (format!("{start} bm Qxh7# e4;"), None),
+        (format!("{start} bm é4 e4;"), None),
+        (format!("{start} bmx e4; am e4; pv e4;"), None),
+        (format!("{start} id \"a; bm e4;\"; ce 1;"), None),
+        (format!("{start} id \"a; bm e4;\"; bm d4;"), Some("d2d4")),
+        (format!("{start} id \"a; bm e4;"), Some("e2e4")),
+        (start.to_owned(), None),
+    ] {
+        let path = file(directory.path(), "x.epd", line.as_bytes());
+        let (batch, summary) = read(std::slice::from_ref(&path), |_| {});
+        assert_eq!((batch.len(), summary.rejected), (1, 0), "{line}");
+        let mv = batch.values(Field::Move).and_then(|moves| moves.number(0));
+        let mv = mv.and_then(|bits| Move::from_bits(bits as u16));
+        let uci = mv.map(|mv| mv.uci(&batch.position(0).unwrap()).to_string());
+        assert_eq!(uci.as_deref(), expected, "{line}");
+        // Who does not ask for it does not get it.
+        let (batch, _) = read(&[path], |options| {
+            options.decode.fields = Fields::of(&[Field::Operations]);
+        });
+        assert!(batch.values(Field::Move).is_none());
+    }
+    // What has no kings has no moves; text that is not UTF-8 hides no operation.
+    let text = [
+        b"8/8/8/8/8/8/8/8 w - - bm Kd2;\n4k3/8/8/8/8/8/4r3/k3K3 b - - bm Kd2;\n".as_slice(),
+        b"4k3/8/8/8/8/8/8/4K3 w - - id \"M\xE1laga\"; bm Kd2;\n",
+    ];
+    let path = file(directory.path(), "x.epd", &text.concat());
+    let (batch, summary) = read(&[path], |_| {});
+    assert_eq!(summary.rejected, 2);
+    assert_eq!(
+        lines(&batch),
+        ["4k3/8/8/8/8/8/8/4K3 w - - 0 1 move=708 operations=id \"Málaga\"; bm Kd2;"]
+    );
+}
+
 fn file(directory: &Path, name: &str, content: &[u8]) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, content).unwrap();
@@ -116,7 +170,7 @@ fn lines_of_all_kinds_are_read_in_order() {
                 lines(&batch),
                 [
                     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-                    "8/7p/5k2/5p2/p1p2P2/Pr1pPK2/1P1R3P/8 b - - 0 1 operations=bm Rxb2; id \"BK.11\";",
+                    "8/7p/5k2/5p2/p1p2P2/Pr1pPK2/1P1R3P/8 b - - 0 1 move=593 operations=bm Rxb2; id \"BK.11\";",
                     "4k3/8/8/8/8/8/8/4K3 w - - 0 1 operations=;D1 5 ;D2 25",
                     "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
                 ]
@@ -210,6 +264,9 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
         Field::Game,
         Field::Clock,
         Field::Site,
+        Field::White,
+        Field::PuzzleRating,
+        Field::Themes,
     ];
     let mut columns = fields.map(|field| (field, field.column(0)));
     for row in 0..len {

@@ -4,10 +4,11 @@ use crate::formats::{lines, read};
 use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
 use lanefish::chess::Position;
+use lanefish::formats::Format;
 use lanefish::formats::pgn::boundary;
 use lanefish::games::Selection;
 use lanefish::pipeline::Summary;
-use lanefish::table::{Batch, Field};
+use lanefish::table::{Batch, Field, Fields};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -571,7 +572,7 @@ fn columns_come_from_tags_and_comments() {
     assert_eq!(
         fields(0).unwrap(),
         "result=2 move=1804 ply=0 game=0 white_elo=1500 black_elo=1600 clock=30000 eco=C20 \
-         opening=King's Pawn time_control=300+3 date=2025.05.01 site=https://x/1"
+         opening=King's Pawn time_control=300+3 date=2025.05.01 site=https://x/1 termination=Normal"
     );
     let number = |field, row| batch.values(field).unwrap().number(row);
     let scores: Vec<_> = (0..6).map(|row| number(Field::Score, row)).collect();
@@ -591,6 +592,64 @@ fn columns_come_from_tags_and_comments() {
     };
     assert_eq!(text(Field::Date, 4).as_deref(), Some("2024.??.??"));
     assert_eq!(text(Field::TimeControl, 4).as_deref(), Some("-"));
+}
+
+/// Tags by name: the last of doubled ones, nothing where they say nothing, text in either encoding.
+#[test]
+fn any_tag_can_be_asked_for() {
+    let mut text = b"[Event \"a \\\"b\\\" \\\\\"]\n[White \"?\"]\n[Round \"1\"]\n[Round \"2.1\"]\n\n1. e4 e5 *\n\n\
+        [Event \"M\xE1laga\"]\n[White \"\"]\n[Black \"B, A.\"]\n\n1. d4 *\n\n\
+        1. c4 Qh5 *\n\n[White \"W\"][Event \"c\"]\n[round \"3\"]\n\n*\n"
+        .to_vec();
+    text.extend(b"\n[Event \"d\"]\n\n1. e4 *\n".repeat(100));
+    let names = ["Black", "Event", "Missing", "Round", "White"];
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    std::fs::write(&path, text).unwrap();
+    for (chunk_size, threads) in [(1 << 20, 1), (1, 1), (100, 3)] {
+        let (batch, summary) = read(std::slice::from_ref(&path), |options| {
+            options.chunk_size = chunk_size;
+            options.threads = threads;
+            options.decode.tags = names.map(Arc::from).into();
+        });
+        assert_eq!((summary.rejected, summary.games), (1, 104));
+        let tag = |name: &str, row| batch.tags.get(name)?.get(row).map(|text| &**text);
+        let found: Vec<String> = (0..batch.len())
+            .map(|row| {
+                assert_eq!(tag("Missing", row), None);
+                let values = names.map(|name| tag(name, row).unwrap_or("-"));
+                values.join("|")
+            })
+            .collect();
+        assert_eq!(
+            found[..8],
+            [
+                "-|a \"b\" \\|-|2.1|-",
+                "-|a \"b\" \\|-|2.1|-",
+                "-|a \"b\" \\|-|2.1|-",
+                "B, A.|Málaga|-|-|-",
+                "B, A.|Málaga|-|-|-",
+                "-|-|-|-|-",
+                "-|-|-|-|-",
+                "-|c|-|-|W",
+            ]
+        );
+        assert_eq!(found.len(), 208);
+        assert!(found[8..].iter().all(|row| row == "-|d|-|-|-"));
+        // The fields of the same names.
+        for (field, name) in [(Field::White, "White"), (Field::Black, "Black")] {
+            for row in 0..batch.len() {
+                let value = batch.values(field).and_then(|values| values.text(row));
+                assert_eq!(value, tag(name, row));
+            }
+        }
+        let rows: Vec<u32> = (3..9).collect();
+        let some = batch.select(&rows);
+        for (row, &from) in rows.iter().enumerate() {
+            let event = some.tags["Event"].get(row).map(|text| &**text);
+            assert_eq!(event, tag("Event", from as usize));
+        }
+    }
 }
 
 #[test]
@@ -1067,7 +1126,8 @@ fn puzzles_begin_after_the_posing_move() {
         "2kr1b1r/p1p2pp1/2pqN3/7p/6n1/2NPB3/PPP2PPP/R2Q1RK1 b - - 0 13 move=1003 \
          opening=Scandinavian_Defense Scandinavian_Defense_Modern_Variation \
          site=https://lichess.org/seIMDWkD#25 operations=id \"000rZ\"; c0 \"rating 633\"; \
-         c1 \"kingsideAttack mate mateIn1 oneMove opening\";"
+         c1 \"kingsideAttack mate mateIn1 oneMove opening\"; puzzle_id=000rZ puzzle_rating=633 \
+         themes=kingsideAttack mate mateIn1 oneMove opening"
     );
     let packed = shared_data("csv/lichess_db_puzzle.half_a.csv.zst").unwrap();
     let (other, _) = read(&[packed], |options| options.chunk_size = 1000);
@@ -1076,6 +1136,47 @@ fn puzzles_begin_after_the_posing_move() {
         let bits = plain.values(Field::Move).unwrap().number(row).unwrap();
         let mv = lanefish::chess::Move::from_bits(bits as u16).unwrap();
         assert!(plain.position(row).unwrap().is_legal(mv));
+    }
+}
+
+#[test]
+fn values_of_puzzles_may_be_missing_or_odd() {
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7";
+    for (line, expected) in [
+        (
+            format!("a\"b,{fen}, 1500 ,1,1,1,fork é"),
+            "operations=id \"a'b\"; c0 \"rating  1500 \"; c1 \"fork é\"; puzzle_id=a\"b puzzle_rating=1500 \
+             themes=fork é",
+        ),
+        (format!(",{fen},,1,1,1,"), "operations=id \"\";"),
+        (fen.to_owned(), "operations="),
+        (
+            format!("x,{fen},65536"),
+            "operations=id \"x\"; c0 \"rating 65536\"; puzzle_id=x",
+        ),
+        (
+            format!("x,{fen},-1,,,,fork"),
+            "operations=id \"x\"; c0 \"rating -1\"; c1 \"fork\"; puzzle_id=x themes=fork",
+        ),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("puzzles.csv");
+        std::fs::write(&path, &line).unwrap();
+        let (batch, summary) = read(std::slice::from_ref(&path), |options| {
+            options.from = Some(Format::PUZZLES);
+        });
+        assert_eq!(summary.rejected, 0);
+        let found = lines(&batch).remove(0);
+        assert_eq!(found.split_once(" operations").unwrap().1, &expected[10..]);
+        // Any of them alone is the same.
+        for (&field, values) in &batch.fields {
+            let (alone, _) = read(std::slice::from_ref(&path), |options| {
+                options.from = Some(Format::PUZZLES);
+                options.decode.fields = Fields::of(&[field]);
+            });
+            assert_eq!(alone.fields.len(), 1);
+            assert_eq!(alone.values(field), Some(values));
+        }
     }
 }
 

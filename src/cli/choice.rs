@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use lanefish::formats::Format;
-use lanefish::table::{COLUMNS, Columns};
+use lanefish::table::{COLUMNS, Columns, TAGS};
 use std::ffi::OsStr;
 
 /// The most similar of these names, if any is close.
@@ -145,12 +145,13 @@ impl TypedValueParser for ColumnNames {
             .split(',')
             .map(str::trim)
             .find(is_unknown)
-            .map_or_else(String::new, |name| did_you_mean(name, column_names()));
+            .map_or_else(String::new, meant_column);
         Err(invalid(
             command,
             format!(
-                "{}: {error}{hint}\n  --list-columns prints all of them",
-                named(argument)
+                "{}: {error}{hint}\n  --list-columns prints all of them; {} is any tag of games",
+                named(argument),
+                TAGS.pattern
             ),
         ))
     }
@@ -158,6 +159,32 @@ impl TypedValueParser for ColumnNames {
         Some(values(
             std::iter::once("all").chain(column_names()).collect(),
         ))
+    }
+}
+
+/// As [`did_you_mean`], of a column; what may be a tag, too.
+fn meant_column(name: &str) -> String {
+    /// Tags that are asked for without their prefix.
+    const USUAL: [&str; 9] = [
+        "Event",
+        "Round",
+        "UTCDate",
+        "UTCTime",
+        "WhiteTitle",
+        "BlackTitle",
+        "WhiteRatingDiff",
+        "BlackRatingDiff",
+        "Variant",
+    ];
+    let prefix = TAGS.prefix.trim_end_matches(':');
+    let tag = match name.split_once([':', '=', '.']) {
+        Some((before, tag)) => similar(before, [prefix]).map(|_| tag),
+        None => USUAL.into_iter().find(|tag| tag.eq_ignore_ascii_case(name)),
+    };
+    let column = tag.map(|tag| format!("{}{tag}", TAGS.prefix));
+    match column.filter(|column| column != name && Columns::named(column).is_ok()) {
+        Some(column) => format!("; did you mean `{column}`?"),
+        None => did_you_mean(name, column_names().chain([TAGS.pattern])),
     }
 }
 

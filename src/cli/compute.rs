@@ -10,7 +10,7 @@ use lanefish::jobs;
 use lanefish::output::csv::Csv;
 use lanefish::output::jsonl::JsonLines;
 use lanefish::output::rows::{self, RowFormat};
-use lanefish::table::{COLUMNS, Columns};
+use lanefish::table::{COLUMNS, Columns, TAGS};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) struct ComputeArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Columns to write, separated by commas; `all` for all of them
+    /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of games
     #[arg(
         long,
         value_name = "NAMES",
@@ -104,6 +104,7 @@ impl ComputeArgs {
         output.put(&header)?;
         let run = Run {
             fields: columns.fields(),
+            tags: columns.tags(),
             ..Run::default()
         };
         let job = jobs::Rows {
@@ -138,17 +139,24 @@ impl ComputeArgs {
     }
 }
 
+/// Name, type and meaning of each column; tags come last, as one.
+fn listing() -> impl Iterator<Item = [&'static str; 3]> {
+    let columns = COLUMNS.iter();
+    columns
+        .map(|column| [column.name, column.kind.name(), column.meaning])
+        .chain([[TAGS.pattern, TAGS.kind.name(), TAGS.meaning]])
+}
+
 fn list_columns(json: bool) -> Result<u8> {
     if json {
         let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
-        let columns: Vec<String> = COLUMNS
-            .iter()
-            .map(|column| {
+        let columns: Vec<String> = listing()
+            .map(|[name, kind, meaning]| {
                 let object = json!({
-                    "name": column.name,
-                    "type": column.kind.name(),
-                    "meaning": column.meaning,
-                    "default": defaults.contains(&column.name),
+                    "name": name,
+                    "type": kind,
+                    "meaning": meaning,
+                    "default": defaults.contains(&name),
                 });
                 format!("  {object}")
             })
@@ -161,8 +169,8 @@ fn list_columns(json: bool) -> Result<u8> {
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(["column", "type", "meaning"]);
-    for column in COLUMNS {
-        table.add_row([column.name, column.kind.name(), column.meaning]);
+    for column in listing() {
+        table.add_row(column);
     }
     super::print(format!("{table}\n").as_bytes())?;
     Ok(0)

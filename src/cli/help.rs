@@ -8,6 +8,7 @@ use super::choice::column_names;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, ValueHint};
+use lanefish::table::TAGS;
 
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
@@ -226,7 +227,7 @@ fn columns_text() -> String {
     const WIDTH: usize = 78;
     let mut text = "Columns (--list-columns explains them):\n ".to_owned();
     let mut len = 1;
-    for name in column_names() {
+    for name in column_names().chain([TAGS.pattern]) {
         if len + 1 + name.len() > WIDTH {
             text.push_str("\n ");
             len = 1;

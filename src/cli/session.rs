@@ -56,6 +56,8 @@ struct Prepared {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) fields: Fields,
+    /// Tags of games that are wanted.
+    pub(crate) tags: Arc<[Arc<str>]>,
     pub(crate) default_validity: Validity,
     pub(crate) past_damage: bool,
     pub(crate) limit: Option<u64>,
@@ -339,6 +341,7 @@ impl<'a> Session<'a> {
                     keep_en_passant: reading.keep_en_passant,
                     validity: self.validity(run.default_validity),
                     fields: run.fields,
+                    tags: run.tags,
                     games: reading.games.selection(),
                     game_rows: run.game_rows,
                     strict_pgn: self.global.strict_pgn,

@@ -16,6 +16,9 @@ use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 use memchr::memchr2;
 
+/// What a record may carry.
+const CARRIES: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]);
+
 /// Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
 pub struct Evals;
@@ -28,7 +31,7 @@ impl Codec for Evals {
             extensions: &[],
             is_text: true,
             has_games: false,
-            carries: Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]),
+            carries: CARRIES,
             writes: None,
         };
         &ABOUT
@@ -58,7 +61,7 @@ fn sniff(head: &[u8]) -> bool {
 
 /// Decodes a run of lines.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    lines::decode(chunk, options, |line| Some(read(line, options)))
+    lines::decode(chunk, options, CARRIES, |line| Some(read(line, options)))
 }
 
 /// The evaluation of an engine.
@@ -143,6 +146,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         mv,
         score,
         mate,
+        puzzle_rating: None,
         texts,
     })
 }

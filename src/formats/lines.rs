@@ -8,7 +8,7 @@ use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
-use crate::table::{Array, Batch, Field};
+use crate::table::{Array, Batch, Field, Fields};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ pub(super) struct Record {
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
+    pub(super) puzzle_rating: Option<u16>,
     /// Texts, queried only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
@@ -48,10 +49,12 @@ impl From<FenError> for BadLine {
     }
 }
 
-/// Decodes a chunk of lines; `read` returns `None` for a line that is no record and not meant to be one.
+/// Decodes a chunk of lines of a format that carries these fields; `read` returns `None` for a line that is no
+/// record and not meant to be one.
 pub(super) fn decode(
     chunk: &Chunk,
     options: &DecodeOptions,
+    carries: Fields,
     mut read: impl FnMut(&[u8]) -> Option<Result<Record, BadLine>>,
 ) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
@@ -61,6 +64,7 @@ pub(super) fn decode(
     let mut columns: BTreeMap<Field, Array> = options
         .fields
         .iter()
+        .filter(|&field| carries.contains(field))
         .map(|field| (field, field.column(0)))
         .collect();
     let mut start = 0;
@@ -144,6 +148,7 @@ fn add(record: &Record, field: Field, values: &mut Array) {
         (Field::Move, Array::U16(column)) => column.push(record.mv.map(Move::to_bits)),
         (Field::Score, Array::I16(column)) => column.push(record.score),
         (Field::Mate, Array::I16(column)) => column.push(record.mate),
+        (Field::PuzzleRating, Array::U16(column)) => column.push(record.puzzle_rating),
         (_, Array::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
             column.push(text.map(|(_, text)| Arc::from(text.as_str())));

@@ -99,6 +99,13 @@ pub trait Codec: fmt::Debug + Sync {
     /// Adds these rows of a batch to a piece of output; on any thread.
     fn encode(&self, _batch: &Batch, _rows: &[usize], _piece: &mut Piece) {}
 
+    /// Whether an output keeps this field of a record: because it has a place for the field, or because it says the
+    /// same in another one.
+    fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
+        let writes = self.about().writes;
+        writes.is_some_and(|writes| writes.contains(field))
+    }
+
     /// Writes pieces in order; `None` if the format cannot be written.
     fn encoder(&self) -> Option<Box<dyn Encoder>> {
         None
@@ -341,6 +348,8 @@ pub struct DecodeOptions {
     pub validity: Validity,
     /// The requested fields; others need not be decoded.
     pub fields: Fields,
+    /// Names of the tags of games that are wanted in [`Batch::tags`].
+    pub tags: Arc<[Arc<str>]>,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are requested.
@@ -360,6 +369,7 @@ impl Default for DecodeOptions {
             keep_en_passant: false,
             validity: Validity::default(),
             fields: Fields::default(),
+            tags: Arc::default(),
             games: None,
             game_rows: false,
             strict_pgn: false,

@@ -6,8 +6,8 @@
 //! their content, so that parts of the file, excerpts without the header line and copies with other columns are
 //! all read the same.
 //!
-//! Also kept: the game's address as `site`, the opening's tags as `opening`, and number, rating and
-//! themes as the EPD operations `id`, `c0` and `c1`.
+//! Also kept: the game's address as `site`, the opening's tags as `opening`, and id, rating and themes, both as
+//! fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
@@ -15,6 +15,17 @@ use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::table::{Field, Fields};
+
+/// What a record may carry.
+const CARRIES: Fields = Fields::of(&[
+    Field::Move,
+    Field::Opening,
+    Field::Site,
+    Field::Operations,
+    Field::PuzzleId,
+    Field::PuzzleRating,
+    Field::Themes,
+]);
 
 /// Lichess puzzles.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +39,7 @@ impl Codec for Puzzles {
             extensions: &[],
             is_text: true,
             has_games: false,
-            carries: Fields::of(&[Field::Move, Field::Opening, Field::Site, Field::Operations]),
+            carries: CARRIES,
             writes: None,
         };
         &ABOUT
@@ -73,7 +84,7 @@ fn is_moves(field: &[u8]) -> bool {
 
 /// Decodes a run of lines.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    lines::decode(chunk, options, |line| {
+    lines::decode(chunk, options, CARRIES, |line| {
         (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
     })
 }
@@ -107,31 +118,42 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         position.make(posing?);
     }
     let mv = next(&position).transpose()?;
-    let text = |index: usize| {
+    let value = |index: usize| {
         let value = fields.get(fen + index).copied().unwrap_or_default();
         (!value.is_empty()).then(|| String::from_utf8_lossy(value).into_owned())
     };
     let mut texts = Vec::new();
     let wants = |field| options.fields.contains(field);
     if wants(Field::Site) {
-        texts.extend(text(7).map(|site| (Field::Site, site)));
+        texts.extend(value(7).map(|site| (Field::Site, site)));
     }
     if wants(Field::Opening) {
-        texts.extend(text(8).map(|opening| (Field::Opening, opening)));
+        texts.extend(value(8).map(|opening| (Field::Opening, opening)));
     }
+    let id = || Some(String::from_utf8_lossy(fields[fen.checked_sub(1)?]).into_owned());
+    let rating = || value(2);
+    let themes = || value(6);
+    if wants(Field::PuzzleId) {
+        let id = id().filter(|id| !id.is_empty());
+        texts.extend(id.map(|id| (Field::PuzzleId, id)));
+    }
+    if wants(Field::Themes) {
+        texts.extend(themes().map(|themes| (Field::Themes, themes)));
+    }
+    let puzzle_rating = match wants(Field::PuzzleRating) {
+        true => rating().and_then(|rating| rating.trim().parse().ok()),
+        false => None,
+    };
     if wants(Field::Operations) {
-        let mut operations = String::new();
-        let id = fen
-            .checked_sub(1)
-            .map(|index| String::from_utf8_lossy(fields[index]).into_owned());
-        let rating = text(2).map(|rating| format!("rating {rating}"));
-        for (code, value) in [("id", id), ("c0", rating), ("c1", text(6))] {
-            if let Some(value) = value {
-                let blank = if operations.is_empty() { "" } else { " " };
-                operations += &format!("{blank}{code} \"{}\";", value.replace('"', "'"));
-            }
-        }
-        texts.push((Field::Operations, operations));
+        let operations: Vec<String> = [
+            (Field::PuzzleId, id()),
+            (Field::PuzzleRating, rating()),
+            (Field::Themes, themes()),
+        ]
+        .into_iter()
+        .filter_map(|(field, value)| text::operation_of(field, &value?))
+        .collect();
+        texts.push((Field::Operations, operations.join(" ")));
     }
     Ok(Record {
         position,
@@ -139,6 +161,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         mv,
         score: None,
         mate: None,
+        puzzle_rating,
         texts,
     })
 }

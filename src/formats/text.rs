@@ -3,7 +3,7 @@
 //! Lines end at LF; a CR before it is dropped, and so is a UTF-8 byte order mark at the start of a line
 //! (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
 //! What follows the FEN fields of a line is kept as text in [`Field::Operations`]: EPD operations, perft
-//! counts.
+//! counts. The first move of the operation `bm` is also the record's [`Field::Move`] if it is legal.
 //!
 //! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
 //! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
@@ -19,10 +19,11 @@ use super::{
 use crate::block::Packed;
 use crate::chess::fen::{self, CastlingStyle, FenOptions};
 use crate::chess::validity::Validity;
+use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
 use crate::one_line;
-use crate::table::{Array, Batch, Field, Fields, Texts};
-use memchr::{memchr, memchr_iter, memrchr};
+use crate::table::{Array, Batch, Field, Fields, Texts, Values};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -36,7 +37,9 @@ pub static DROPPED_EN_PASSANT: Remark = Remark {
     is_detail: true,
 };
 
-/// The operations in use.
+/// What a line may carry.
+const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations]);
+/// What is written of a record.
 const OPERATIONS: Fields = Fields::of(&[Field::Operations]);
 
 macro_rules! format_of_lines {
@@ -69,6 +72,11 @@ macro_rules! format_of_lines {
                     write_line(batch, row, with_operations, &mut piece.bytes);
                 }
             }
+            fn keeps(&self, batch: &Batch, row: usize, field: Field) -> bool {
+                let writes = self.about().writes.unwrap_or_default();
+                writes.contains(field)
+                    || writes.contains(Field::Operations) && is_in_operations(batch, row, field)
+            }
             fn encoder(&self) -> Option<Box<dyn Encoder>> {
                 Some(Box::new(Bytewise))
             }
@@ -86,7 +94,7 @@ format_of_lines!(
         extensions: &["fen", "fens", "sfens"],
         is_text: true,
         has_games: false,
-        carries: OPERATIONS,
+        carries: CARRIES,
         writes: Some(Fields::NONE),
     }
 );
@@ -100,7 +108,7 @@ format_of_lines!(
         extensions: &["epd"],
         is_text: true,
         has_games: false,
-        carries: OPERATIONS,
+        carries: CARRIES,
         writes: Some(OPERATIONS),
     }
 );
@@ -114,7 +122,7 @@ format_of_lines!(
         extensions: &["perft"],
         is_text: true,
         has_games: false,
-        carries: OPERATIONS,
+        carries: CARRIES,
         writes: Some(OPERATIONS),
     }
 );
@@ -301,6 +309,8 @@ struct Decoder<'a> {
     /// If operations are requested: those of all records but the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
+    /// Where moves are wanted: the first of `bm`.
+    moves: Option<Values<u16>>,
     /// The `id` line of the block that has just begun.
     id: String,
     /// Offset of the `id` line.
@@ -322,6 +332,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             .contains(Field::Operations)
             .then(Texts::default),
         open: None,
+        moves: options.fields.contains(Field::Move).then(Values::default),
         id: String::new(),
         id_at: 0,
         block_at: None,
@@ -436,6 +447,10 @@ impl Decoder<'_> {
         self.batch.origins.push(start as u32);
         self.ordinals.push(self.decoded.records as u32);
         self.decoded.records += 1;
+        if let Some(moves) = &mut self.moves {
+            let best = best_move(&String::from_utf8_lossy(fen.rest), position);
+            moves.push(best.map(Move::to_bits));
+        }
         if self.operations.is_some() {
             self.close();
             let mut operations = std::mem::take(&mut self.id);
@@ -524,6 +539,11 @@ impl Decoder<'_> {
                 .fields
                 .insert(Field::Operations, Array::Text(operations));
         }
+        if let Some(moves) = self.moves
+            && moves.count_present() != 0
+        {
+            self.batch.fields.insert(Field::Move, Array::U16(moves));
+        }
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);
         }
@@ -546,6 +566,50 @@ fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     if let Some(fullmove) = number("fmvn") {
         fen.position.fullmove = fullmove;
     }
+}
+
+/// The first move of the operation `bm`, if it is legal.
+fn best_move(operations: &str, position: &Position) -> Option<Move> {
+    let mut moves = operand(operations, "bm")?.split([' ', '\t', ',']);
+    let first = moves.find(|text| !text.is_empty())?;
+    // What moves a position without kings has, nobody knows.
+    let moves = position.is_valid(Validity::Playable).then_some(position)?;
+    moves.parse_san(first).ok()
+}
+
+/// The operation that a field becomes that puzzles have.
+pub(super) fn operation_of(field: Field, value: &str) -> Option<String> {
+    let start = match field {
+        Field::PuzzleId => "id \"",
+        Field::PuzzleRating => "c0 \"rating ",
+        Field::Themes => "c1 \"",
+        _ => return None,
+    };
+    Some(format!("{start}{}\";", value.replace('"', "'")))
+}
+
+/// Whether the operations of a record say what this field of it does.
+fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool {
+    let operations = batch.values(Field::Operations);
+    let (Some(operations), Some(values)) = (
+        operations.and_then(|operations| operations.text(row)),
+        batch.values(field),
+    ) else {
+        return false;
+    };
+    if field == Field::Move {
+        let position = batch.position(row).ok();
+        let best = position.and_then(|position| best_move(operations, &position));
+        return best.map(|mv| mv.to_bits().into()) == values.number(row);
+    }
+    let number = || {
+        values
+            .number(row)
+            .map(|number| Cow::Owned(number.to_string()))
+    };
+    let value = values.text(row).map(Cow::Borrowed).or_else(number);
+    let operation = value.and_then(|value| operation_of(field, &value));
+    operation.is_some_and(|operation| operations.contains(&operation))
 }
 
 fn separate(operations: &mut String) {
@@ -587,11 +651,33 @@ pub fn perft_counts(operations: &str) -> impl Iterator<Item = (u32, u64)> {
 /// use lanefish::formats::text::operand;
 /// assert_eq!(operand("bm Rxb2; ce 31;", "ce"), Some("31"));
 /// assert_eq!(operand("bm Rxb2; ce 31;", "acd"), None);
+/// assert_eq!(operand("id \"a; ce 1\"; ce 31;", "ce"), Some("31"));
 /// ```
 pub fn operand<'a>(operations: &'a str, opcode: &str) -> Option<&'a str> {
-    operations.split(';').find_map(|operation| {
+    each(operations).find_map(|operation| {
         let operand = operation.trim_start().strip_prefix(opcode)?;
         operand.strip_prefix(' ').map(str::trim)
+    })
+}
+
+/// The operations one by one; a `;` in quotes ends none.
+fn each(operations: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(operations);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut at = 0;
+        while let Some(found) = memchr2(b';', b'"', &text.as_bytes()[at..]) {
+            at += found;
+            if text.as_bytes()[at] == b';' {
+                rest = Some(&text[at + 1..]);
+                return Some(&text[..at]);
+            }
+            // A quote without a second one is a character like any other.
+            at += 1;
+            at += memchr(b'"', &text.as_bytes()[at..]).map_or(0, |len| len + 1);
+        }
+        rest = None;
+        Some(text)
     })
 }
 

@@ -31,8 +31,10 @@ impl Job for Conversion {
         let writes = self.format.about().writes.unwrap_or_default();
         for (&field, values) in &tile.batch.fields {
             if !writes.contains(field) {
-                let present = rows.iter().filter(|&&row| values.is_present(row)).count();
-                *lost.entry(field).or_default() += present as u64;
+                let is_lost = |&&row: &&usize| {
+                    values.is_present(row) && !self.format.keeps(tile.batch, row, field)
+                };
+                *lost.entry(field).or_default() += rows.iter().filter(is_lost).count() as u64;
             }
         }
     }

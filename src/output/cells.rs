@@ -16,14 +16,14 @@ pub enum Masks {
 
 /// A column of rows: its values and how they are written.
 #[derive(Debug)]
-pub(super) struct Cells {
-    pub(super) name: &'static str,
+pub(super) struct Cells<'a> {
+    pub(super) name: &'a str,
     array: Array,
     is_hex: bool,
 }
 
-impl Cells {
-    pub(super) fn new(name: &'static str, kind: Kind, array: Array, masks: Masks) -> Self {
+impl<'a> Cells<'a> {
+    pub(super) fn new(name: &'a str, kind: Kind, array: Array, masks: Masks) -> Self {
         Self {
             name,
             array,

@@ -11,7 +11,7 @@ pub struct Csv;
 impl RowFormat for Csv {
     fn header(&self, columns: &Columns, out: &mut Vec<u8>) {
         for column in columns.iter() {
-            out.extend_from_slice(column.name.as_bytes());
+            out.extend_from_slice(column.name().as_bytes());
             out.push(b',');
         }
         end_line(out);

@@ -16,9 +16,9 @@ pub trait RowFormat: Send + Sync {
 }
 
 /// The columns of a tile.
-pub(super) fn cells(columns: &Columns, masks: Masks, tile: &Tile<'_>) -> Vec<Cells> {
+pub(super) fn cells<'a>(columns: &'a Columns, masks: Masks, tile: &Tile<'_>) -> Vec<Cells<'a>> {
     columns
         .iter()
-        .map(|column| Cells::new(column.name, column.kind, column.fill(tile), masks))
+        .map(|column| Cells::new(column.name(), column.kind(), column.fill(tile), masks))
         .collect()
 }

@@ -5,12 +5,13 @@
 //! groups without looking at anything else. Groups are either owned (decoded from text, or read from a
 //! pipe) or still lie in the mapped file they came from.
 
-use super::array::Array;
+use super::array::{Array, Texts};
 use super::field::Field;
 use crate::block::{Group, Packed, UnpackError};
 use crate::chess::Position;
 use crate::input::Mapped;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A run of records in the order of their input.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,9 @@ pub struct Batch {
     pub fullmove: Vec<u16>,
     /// Whatever else the records carry; each column has [`Batch::len`] rows.
     pub fields: BTreeMap<Field, Array>,
+    /// Tags of the games that the records come from, by name, as far as they were asked for; each has
+    /// [`Batch::len`] rows.
+    pub tags: BTreeMap<Arc<str>, Texts>,
     /// Number of the first record, counted over all inputs from zero.
     pub first_index: u64,
     /// Distance of each record's number from [`Batch::first_index`], where records between them were left
@@ -164,6 +168,11 @@ impl Batch {
             column.extend_from(values, rows());
             selected.fields.insert(field, column);
         }
+        for (name, values) in &self.tags {
+            let mut column = Texts::default();
+            column.extend_from(values, rows());
+            selected.tags.insert(Arc::clone(name), column);
+        }
         selected
     }
     /// Adds records of another batch with all their columns; numbers and origins are left behind.
@@ -183,11 +192,22 @@ impl Batch {
                 rows.clone().for_each(|_| values.push_missing());
             }
         }
+        for (name, values) in &other.tags {
+            self.tags
+                .entry(Arc::clone(name))
+                .or_insert_with(|| Texts::missing(before))
+                .extend_from(values, rows.clone());
+        }
+        for (name, values) in &mut self.tags {
+            if !other.tags.contains_key(name) {
+                values.push_many(None, rows.clone().count());
+            }
+        }
         for row in rows {
             self.push(other.board(row), other.halfmove[row], other.fullmove[row]);
         }
     }
-    /// Adds a record. Columns of [`Batch::fields`] are the caller's to keep in step.
+    /// Adds a record. Columns of [`Batch::fields`] and [`Batch::tags`] are the caller's to keep in step.
     #[inline]
     pub fn push(&mut self, board: Packed, halfmove: u16, fullmove: u16) {
         let lane = self.len % Group::LEN;

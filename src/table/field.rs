@@ -39,6 +39,18 @@ pub enum Field {
     Operations,
     /// Moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated.
     Mate,
+    /// The player of the white pieces.
+    White,
+    /// The player of the black pieces.
+    Black,
+    /// How the game ended, as the PGN tag gives it.
+    Termination,
+    /// Id of the puzzle.
+    PuzzleId,
+    /// Rating of the puzzle.
+    PuzzleRating,
+    /// Themes of the puzzle, separated by blanks.
+    Themes,
 }
 
 /// The largest [`Field::Score`].
@@ -46,7 +58,7 @@ pub const MOST_CENTIPAWNS: u16 = 31_000;
 
 impl Field {
     /// All fields, in order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 21] = [
         Self::Score,
         Self::Result,
         Self::Move,
@@ -62,6 +74,12 @@ impl Field {
         Self::Site,
         Self::Operations,
         Self::Mate,
+        Self::White,
+        Self::Black,
+        Self::Termination,
+        Self::PuzzleId,
+        Self::PuzzleRating,
+        Self::Themes,
     ];
 
     /// The name, as columns of outputs carry it.
@@ -82,6 +100,12 @@ impl Field {
             Self::Site => "site",
             Self::Operations => "operations",
             Self::Mate => "mate",
+            Self::White => "white",
+            Self::Black => "black",
+            Self::Termination => "termination",
+            Self::PuzzleId => "puzzle_id",
+            Self::PuzzleRating => "puzzle_rating",
+            Self::Themes => "themes",
         }
     }
 
@@ -90,7 +114,7 @@ impl Field {
         match self {
             Self::Score | Self::Mate => Array::I16(Values::missing(len)),
             Self::Result => Array::U8(Values::missing(len)),
-            Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo => {
+            Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo | Self::PuzzleRating => {
                 Array::U16(Values::missing(len))
             }
             Self::Clock => Array::U32(Values::missing(len)),
@@ -100,7 +124,12 @@ impl Field {
             | Self::TimeControl
             | Self::Date
             | Self::Site
-            | Self::Operations => Array::Text(Texts::missing(len)),
+            | Self::Operations
+            | Self::White
+            | Self::Black
+            | Self::Termination
+            | Self::PuzzleId
+            | Self::Themes => Array::Text(Texts::missing(len)),
         }
     }
 }

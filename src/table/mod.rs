@@ -13,7 +13,9 @@ mod tile;
 
 pub use array::{Array, Strings, Texts, Values};
 pub use batch::Batch;
-pub use catalogue::{COLUMNS, Column, Columns, Kind, UnknownColumn};
+pub use catalogue::{
+    COLUMNS, ChosenColumn, Column, ColumnFamily, Columns, Kind, TAGS, UnknownColumn,
+};
 pub use field::{Field, Fields, MOST_CENTIPAWNS};
 pub use tile::Tile;
 

@@ -67,6 +67,95 @@ fn the_list_of_columns() {
 }
 
 #[test]
+fn tags_are_columns() {
+    let dir = Dir::new();
+    let games = dir.file(
+        "games.pgn",
+        "[Event \"Club, \\\"A\\\"\"]\n[White \"Ann\"]\n[Black \"?\"]\n[WhiteTitle \"WGM\"]\n\
+         [Termination \"Time forfeit\"]\n\n1. e4 *\n\n[Event \"y\u{1b}\"]\n\n1. d4 *\n",
+    );
+    let puzzles = dir.file(
+        "puzzles.csv",
+        "0aB,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1432,80,90,100,endgame short,https://lichess.org/x,\n",
+    );
+    let epd = dir.file("a.epd", format!("{START} bm Nf3 e4; tag x;\n"));
+    let names =
+        "ply,tag:Event,white,tag:White,black,tag:WhiteTitle,termination,tag:Event,tag:None_1";
+    assert_eq!(
+        output(0, &["compute", "--columns", names, &games, &epd]),
+        format!(
+            "{names}\n\
+             0,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,\"Club, \"\"A\"\"\",\n\
+             1,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,\"Club, \"\"A\"\"\",\n\
+             0,y ,,,,,,y ,\n\
+             1,y ,,,,,,y ,\n\
+             ,,,,,,,,\n"
+        )
+    );
+    let rows = output(
+        0,
+        &[
+            "compute",
+            "--format",
+            "jsonl",
+            "--columns",
+            "tag:Event, tag:FEN,white",
+            "--last",
+            "--limit",
+            "1",
+            &games,
+        ],
+    );
+    assert_eq!(
+        rows,
+        "{\"tag:Event\":\"Club, \\\"A\\\"\",\"tag:FEN\":null,\"white\":\"Ann\"}\n"
+    );
+    assert_eq!(
+        output(
+            0,
+            &[
+                "compute",
+                "--columns",
+                "puzzle_id,puzzle_rating,themes,move,san",
+                &puzzles,
+                &epd,
+            ]
+        ),
+        "puzzle_id,puzzle_rating,themes,move,san\n0aB,1432,endgame short,e8e7,Ke7\n,,,g1f3,Nf3\n"
+    );
+}
+
+#[test]
+fn what_was_meant_by_a_column() {
+    let input = sample("perft.epd");
+    for (name, meant) in [
+        ("legal_move", "legal_moves"),
+        ("puzzle_rating1", "puzzle_rating"),
+        ("termintion", "termination"),
+        ("tags:Event", "tag:Event"),
+        ("Tag:WhiteTitle", "tag:WhiteTitle"),
+        ("tag=Round", "tag:Round"),
+        ("event", "tag:Event"),
+        ("WhiteTitle", "tag:WhiteTitle"),
+        ("White", "white"),
+        ("tag", "tag:NAME"),
+    ] {
+        let said = complaint(2, &["compute", "--columns", name, &input]);
+        let hint = format!("there is no column `{name}`; did you mean `{meant}`?");
+        assert!(said.contains(&hint), "{said}");
+        assert!(said.contains("tag:NAME is any tag"), "{said}");
+    }
+    for name in ["tag:", "tag:White-Title", "tag:a b", "tag:é"] {
+        let said = complaint(2, &["compute", "--columns", name, &input]);
+        assert!(
+            said.contains("the name of a tag is letters, digits and `_`"),
+            "{said}"
+        );
+    }
+    assert!(output(0, &["compute", "--help"]).contains(" tag:NAME"));
+}
+
+#[test]
 fn results_as_games_write_them() {
     let dir = Dir::new();
     let games =

@@ -24,6 +24,67 @@ fn operations_survive_in_boards_and_epd() {
     assert!(output(0, &["convert", "--to", "epd", &boards]) == epd);
 }
 
+/// The fields of games and puzzles go through boards files; of what EPD says in operations nothing is lost.
+#[test]
+fn fields_survive_in_boards() {
+    let dir = Dir::new();
+    let columns = "white,black,termination,puzzle_id,puzzle_rating,themes,move,operations";
+    let games = dir.file(
+        "a.pgn",
+        "[Event \"x\"]\n[White \"Ann\"]\n[Black \"Bea, \\\"B\\\"\"]\n[Termination \"Normal\"]\n\n1. e4 e5 *\n\n\
+         [Event \"y\"]\n[White \"?\"]\n\n1. d4 *\n",
+    );
+    let puzzles = dir.file(
+        "b.csv",
+        "0aB,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1432,80,90,100,endgame short,,\n\
+         1aB,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,high,80,90,100,,,\n",
+    );
+    let epd = dir.file("c.epd", format!("{START} bm Nf3 e4;\n{START} bm Ke2;\n"));
+    let inputs = [&*games, &puzzles, &epd];
+    let boards = dir.name("x.boards");
+    let convert = [&["convert", "-o", &boards], &inputs[..]].concat();
+    assert_eq!(complaint(0, &convert), "");
+    let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
+    assert_eq!(rows(&[&boards]), rows(&inputs));
+    let info = output(0, &["info", &boards]);
+    for column in [
+        "1.2",
+        " white black termination puzzle_id puzzle_rating themes",
+    ] {
+        assert!(info.contains(column), "{column}: {info}");
+    }
+    // To EPD: from boards files and from the inputs it is the same, and the same is lost.
+    let to_epd = |inputs: &[&str]| {
+        let arguments = [&["convert", "--to", "epd"], inputs].concat();
+        (output(0, &arguments), complaint(0, &arguments))
+    };
+    let (text, said) = to_epd(&inputs);
+    assert_eq!(to_epd(&[&boards]), (text.clone(), said.clone()));
+    assert!(text.contains(" id \"0aB\"; c0 \"rating 1432\"; c1 \"endgame short\";\n"));
+    for lost in [
+        "`move` (5 records)",
+        "`white` (3 records)",
+        "`black` (3 records)",
+        "`termination` (3 records)",
+    ] {
+        assert!(said.contains(lost), "{said}");
+    }
+    assert!(
+        !said.contains("puzzle") && !said.contains("themes"),
+        "{said}"
+    );
+    assert_eq!(to_epd(&[&epd]).1, "");
+    let said = complaint(0, &["convert", "--to", "fen", &puzzles]);
+    for lost in [
+        "`puzzle_id` (2 records)",
+        "`puzzle_rating` (1 record)",
+        "`themes` (1 record)",
+        "`operations` (2 records)",
+    ] {
+        assert!(said.contains(lost), "{said}");
+    }
+}
+
 #[test]
 fn what_has_no_place_is_said() {
     let told = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);

@@ -16,7 +16,7 @@ const TAMED: &str = "a b  c d  e f g h  [31mi 31mj , \"é\"";
 fn boards(dir: &Dir) -> String {
     let mut batch = Batch::new();
     batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
-    for field in [Field::Site, Field::Operations] {
+    for field in [Field::Site, Field::Operations, Field::White, Field::Themes] {
         let mut column = Texts::default();
         column.push(Some(NASTY.into()));
         batch.fields.insert(field, Array::Text(column));
@@ -35,9 +35,20 @@ fn is_tame(text: &str) {
 fn rows_and_lines_stay_one_line() {
     let dir = Dir::new();
     let boards = boards(&dir);
-    let csv = output(0, &["compute", "--columns", "site,operations", &boards]);
+    let csv = output(
+        0,
+        &[
+            "compute",
+            "--columns",
+            "site,operations,white,themes",
+            &boards,
+        ],
+    );
     let quoted = format!("\"{}\"", TAMED.replace('"', "\"\""));
-    assert_eq!(csv, format!("site,operations\n{quoted},{quoted}\n"));
+    assert_eq!(
+        csv,
+        format!("site,operations,white,themes\n{quoted},{quoted},{quoted},{quoted}\n")
+    );
     for format in ["epd", "perft"] {
         let text = output(0, &["convert", "--to", format, &boards]);
         let start = START.strip_suffix(" 0 1").unwrap();

@@ -75,6 +75,7 @@ pub fn puzzles(bytes: &[u8]) {
 fn options(max_record: usize) -> DecodeOptions {
     DecodeOptions {
         fields: Fields::ALL,
+        tags: ["Event", "White"].map(Arc::from).into(),
         game_rows: true,
         max_record,
         ..DecodeOptions::default()
@@ -149,6 +150,11 @@ fn record(batch: &Batch, row: usize) -> String {
             text += &format!(" {}={number}", field.name());
         }
     }
+    for (name, values) in &batch.tags {
+        if let Some(value) = values.get(row) {
+            text += &format!(" tag:{name}={value:?}");
+        }
+    }
     text
 }
 
@@ -170,6 +176,7 @@ fn account(decoded: &Decoded, format: Format) {
                 .values()
                 .all(|values| values.len() == batch.len())
         );
+        assert!(batch.tags.values().all(|tag| tag.len() == batch.len()));
     }
 }
 
@@ -351,11 +358,13 @@ fn positions(decoded: &Decoded) {
     }
 }
 
-/// A boards file of these records has these records.
+/// A boards file of these records has these records, but no tags.
 fn written(batch: &Batch) {
+    let mut batch = batch.clone();
+    batch.tags.clear();
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).expect("memory takes everything");
     writer
-        .write(batch, 0..batch.len())
+        .write(&batch, 0..batch.len())
         .expect("memory takes everything");
     let (bytes, _) = writer.finish().expect("memory takes everything");
     let options = options(1 << 24);
@@ -368,7 +377,7 @@ fn written(batch: &Batch) {
     };
     assert_eq!(
         records(&mut again.batches.iter()),
-        records(&mut std::iter::once(batch))
+        records(&mut std::iter::once(&batch))
     );
 }
 

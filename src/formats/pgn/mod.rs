@@ -52,11 +52,18 @@ use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, Rem
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
-use crate::table::{Array, Field, Fields};
+use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::memchr_iter;
 use records::{Records, Wanted};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// What a position of a game may carry.
+const CARRIES: Fields = Fields::ALL
+    .without(Field::Operations)
+    .without(Field::PuzzleId)
+    .without(Field::PuzzleRating)
+    .without(Field::Themes);
 
 /// Games as text.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +77,7 @@ impl Codec for Pgn {
             extensions: &["pgn"],
             is_text: true,
             has_games: true,
-            carries: Fields::ALL.without(Field::Operations),
+            carries: CARRIES,
             writes: None,
         };
         &ABOUT
@@ -180,7 +187,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         clocks: fields.contains(Field::Clock),
     };
     let mut records = Records::new(wanted, bytes.len());
-    let mut columns = GameColumns::new(fields);
+    let mut columns = GameColumns::new(fields, &options.tags);
     let mut decoded = Decoded::default();
     // Ranges of rows, and the number of the first one if numbers are not just rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
@@ -271,7 +278,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoded.lines = lines.up_to(bytes.len());
     let len = records.len();
     let mut batch = records.into_batch(fields);
-    columns.finish(&mut batch.fields);
+    columns.finish(&mut batch);
     batch.origins = origins;
     if !decoded.rejects.is_empty() {
         let mut ordinals = Vec::with_capacity(len);
@@ -398,23 +405,24 @@ fn reject(
 /// The columns in which all rows of a game have the same value.
 struct GameColumns {
     columns: Vec<(Field, Array)>,
+    tags: Vec<(Arc<str>, Texts)>,
 }
 
 impl GameColumns {
-    fn new(fields: Fields) -> Self {
+    fn new(fields: Fields, tags: &[Arc<str>]) -> Self {
         let columns = fields.iter().filter(|field| {
-            !matches!(
+            let of_position = matches!(
                 field,
-                Field::Score
-                    | Field::Mate
-                    | Field::Move
-                    | Field::Ply
-                    | Field::Clock
-                    | Field::Operations
-            )
+                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock
+            );
+            CARRIES.contains(*field) && !of_position
         });
         Self {
             columns: columns.map(|field| (field, field.column(0))).collect(),
+            tags: tags
+                .iter()
+                .map(|name| (Arc::clone(name), Texts::default()))
+                .collect(),
         }
     }
 
@@ -440,22 +448,38 @@ impl GameColumns {
                         Field::TimeControl => tags.get("TimeControl"),
                         Field::Date => date(tags),
                         Field::Site => tags.get("Site"),
+                        Field::White => tags.get("White"),
+                        Field::Black => tags.get("Black"),
+                        Field::Termination => tags.get("Termination"),
                         _ => None,
                     };
-                    let value = value.filter(|value| !matches!(*value, b"" | b"?"));
-                    column.push_many(value.map(|value| Arc::from(tags::text(value))), rows);
+                    column.push_many(value.and_then(known), rows);
                 }
                 (_, values) => (0..rows).for_each(|_| values.push_missing()),
             }
         }
+        for (name, column) in &mut self.tags {
+            column.push_many(tags.get(name).and_then(known), rows);
+        }
     }
 
-    /// Returns the columns that have any value.
-    fn finish(self, fields: &mut std::collections::BTreeMap<Field, Array>) {
+    /// Hands over the columns that have any value.
+    fn finish(self, batch: &mut Batch) {
         for (field, values) in self.columns {
             if values.count_present() != 0 {
-                fields.insert(field, values);
+                batch.fields.insert(field, values);
+            }
+        }
+        for (name, values) in self.tags {
+            if values.count_present() != 0 {
+                batch.tags.insert(name, values);
             }
         }
     }
+}
+
+/// The value of a tag as text, unless the tag says that it is not known.
+fn known(value: &[u8]) -> Option<Arc<str>> {
+    let is_known = !matches!(value, b"" | b"?");
+    is_known.then(|| Arc::from(tags::text(value)))
 }
