@@ -188,10 +188,16 @@ pub fn explain_truncated_maps() {
     fault::install();
 }
 
+/// Calls back for the name of each temporary file; must do nothing that a signal handler may not do.
+pub(crate) type ForEachName = fn(&mut dyn FnMut(&std::ffi::CStr));
+
+/// The temporary files that are removed before a truncated map ends the process, where there are any.
+pub(crate) static TEMPORARY_FILES: std::sync::OnceLock<ForEachName> = std::sync::OnceLock::new();
+
 #[cfg(unix)]
 mod fault {
     use super::SLOTS;
-    use crate::output::for_each_temporary_file;
+    use super::TEMPORARY_FILES;
     use std::ffi::{c_int, c_void};
     use std::mem::MaybeUninit;
     use std::ptr;
@@ -242,10 +248,12 @@ mod fault {
         if code > 0 && SLOTS.iter().any(|slot| slot.holds(address)) {
             // SAFETY: plain system calls on memory that outlives them; what they return changes nothing.
             unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
-            for_each_temporary_file(|path| {
-                // SAFETY: a string with its end, alive during the call.
-                unsafe { libc::unlink(path.as_ptr()) };
-            });
+            if let Some(for_each) = TEMPORARY_FILES.get() {
+                for_each(&mut |path| {
+                    // SAFETY: a string with its end, alive during the call.
+                    unsafe { libc::unlink(path.as_ptr()) };
+                });
+            }
             // SAFETY: ends the process without running anything else of it.
             unsafe { libc::_exit(2) };
         }

@@ -16,6 +16,7 @@ pub use bytes::Bytes;
 pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
 pub(crate) use map::Mapped;
+pub(crate) use map::TEMPORARY_FILES;
 pub use map::explain_truncated_maps;
 
 use crate::error::Error;

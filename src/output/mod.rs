@@ -10,4 +10,3 @@ mod temporary;
 
 pub use atomic::AtomicFile;
 pub use temporary::abandon_outputs;
-pub(crate) use temporary::for_each_temporary_file;

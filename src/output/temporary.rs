@@ -5,6 +5,7 @@
 //! signal, which may neither wait for a lock nor allocate and finds the names in fixed memory
 //! ([`for_each_temporary_file`]).
 
+use crate::input::TEMPORARY_FILES;
 use std::ffi::CStr;
 use std::fs;
 use std::mem;
@@ -41,6 +42,7 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn new(files: &mut Files, path: &Path) -> Self {
+        TEMPORARY_FILES.get_or_init(|| for_each_temporary_file);
         // A program that uses the library may change the working directory meanwhile.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         files.push(path.clone());
@@ -145,7 +147,7 @@ impl Slot {
     not(unix),
     expect(dead_code, reason = "no signal handler on this system")
 )]
-pub(crate) fn for_each_temporary_file(mut take: impl FnMut(&CStr)) {
+fn for_each_temporary_file(take: &mut dyn FnMut(&CStr)) {
     // Not on the stack: that of a signal handler may be hardly larger.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);
     let mut name = loop {
@@ -171,7 +173,7 @@ mod tests {
         let name = Path::new("/nowhere/.a-temporary-name.part");
         let known = || {
             let mut known = 0;
-            for_each_temporary_file(|path| {
+            for_each_temporary_file(&mut |path| {
                 known += u32::from(path.to_bytes() == name.as_os_str().as_encoded_bytes());
             });
             (known, lock().iter().any(|other| other == name))

@@ -663,4 +663,46 @@ mod tests {
             assert_eq!(stats.results, [0, 1, 2].map(of), "{rows:?}");
         }
     }
+
+    #[test]
+    fn merged_statistics_are_those_of_everything() {
+        let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
+            .map(|played| played.position)
+            .take(1024)
+            .collect();
+        let mut batch = batch_of(&positions);
+        let (mut results, mut scores) = (Values::<u8>::default(), Values::<i16>::default());
+        let mut mates = Values::<i16>::default();
+        for row in 0..1024usize {
+            results.push((row % 5 != 0).then_some((row % 3) as u8));
+            scores.push((row % 4 != 0).then_some(row as i16 - 500));
+            mates.push((row % 7 == 0).then_some(3 - (row % 2 * 6) as i16));
+        }
+        batch.fields.insert(Field::Result, Array::U8(results));
+        batch.fields.insert(Field::Score, Array::I16(scores));
+        batch.fields.insert(Field::Mate, Array::I16(mates));
+        let analyzer = Tier::best().analyzer().unwrap();
+        let mut answers = vec![GroupResults::default(); 128];
+        analyzer.analyze(batch.groups(), Stats::ASKS, &mut answers);
+        let of = |groups: std::ops::Range<usize>| {
+            let mut stats = Stats::new();
+            let mask = vec![!0; groups.len() / 8];
+            let rows = groups.clone();
+            stats.add_tile(
+                analyzer,
+                &batch.groups()[rows.clone()],
+                &answers[rows],
+                &mask,
+            );
+            stats.add_fields(&batch, groups.start * Group::LEN, &mask);
+            stats.add_rejected(groups.len() as u64);
+            stats
+        };
+        let mut merged = of(0..40);
+        merged.merge(&of(40..64));
+        merged.merge(&of(64..128));
+        let whole = of(0..128);
+        assert_eq!(format!("{merged:?}"), format!("{whole:?}"));
+        assert_eq!(merged.results.iter().sum::<u64>(), 819);
+    }
 }
