@@ -142,12 +142,11 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
-        position,
         mv,
         score,
         mate,
-        puzzle_rating: None,
         texts,
+        ..Record::of(position)
     })
 }
 

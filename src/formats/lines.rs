@@ -27,6 +27,21 @@ pub(super) struct Record {
     pub(super) texts: Vec<(Field, String)>,
 }
 
+impl Record {
+    /// A position and nothing else.
+    pub(super) fn of(position: Position) -> Self {
+        Self {
+            position,
+            dropped_en_passant: false,
+            mv: None,
+            score: None,
+            mate: None,
+            puzzle_rating: None,
+            texts: Vec::new(),
+        }
+    }
+}
+
 /// Why a line is not a record: a stable name, and a message.
 #[derive(Debug)]
 pub(super) struct BadLine {

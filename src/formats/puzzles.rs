@@ -156,12 +156,9 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         texts.push((Field::Operations, operations.join(" ")));
     }
     Ok(Record {
-        position,
-        dropped_en_passant: false,
         mv,
-        score: None,
-        mate: None,
         puzzle_rating,
         texts,
+        ..Record::of(position)
     })
 }
