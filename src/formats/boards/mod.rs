@@ -349,7 +349,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 Kind::Header => "the header does not match its checksum".to_owned(),
                 Kind::Block => mismatch(&header),
                 Kind::Index => "the index does not match its checksum".to_owned(),
-                Kind::End => "the end mark does not match its checksum".to_owned(),
+                Kind::End => "the end section does not match its checksum".to_owned(),
             });
         }
         if header.kind == Kind::Header && whole && header.version().0 == VERSION.0 {
