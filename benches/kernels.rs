@@ -106,7 +106,7 @@ fn kernels(criterion: &mut Criterion) {
         bench.finish();
     }
 
-    let mut bench = criterion.benchmark_group("survey");
+    let mut bench = criterion.benchmark_group("counts");
     bench.throughput(Throughput::Elements(positions.len() as u64));
     bench.sample_size(20);
     for analyzer in Tier::all().filter_map(Tier::analyzer) {

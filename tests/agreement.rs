@@ -188,7 +188,7 @@ fn real_positions() {
     check(&positions);
 }
 
-/// Any pieces anywhere (but pawns on the outer ranks), one king a side, any mark, well-formed rights.
+/// Any pieces anywhere (but pawns on the outer ranks), one king per side, any sentinel bit, well-formed rights.
 fn artificial(random: &mut Random, pieces: u64) -> Position {
     loop {
         let mut position = Position::empty();
@@ -287,7 +287,7 @@ fn artificial_boards() {
     }
 }
 
-/// One square of a playable board changed into anything, a mark or a rook that may castle included: every tier
+/// One square of a playable board changed into anything, a sentinel bit or a rook that may castle included: every tier
 /// tells the boards that are not playable, whether or not anything else is asked.
 #[test]
 fn boards_that_break_a_rule() {

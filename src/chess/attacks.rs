@@ -1,8 +1,8 @@
 //! Which squares a piece attacks, and which pieces attack a square.
 //!
-//! Knight, king and pawn attacks are looked up. Sliders use the *obstruction difference*: on a line through the piece, cut
-//! a lower and an upper half, the attacked squares lie between the nearest blocker below and the nearest
-//! blocker above. Subtracting the former from the upper blockers flips just that stretch. It is eight
+//! Knights, kings and pawns are looked up. Sliders use the *obstruction difference*: on a line through the
+//! piece, cut into a lower and an upper half, the attacked squares lie between the nearest blocker below and
+//! the nearest blocker above. Subtracting the former from the upper blockers flips just that stretch. It is eight
 //! operations per line, needs two masks per square, and treats all four lines alike, which is why the rules
 //! use it; [`crate::sliders`] holds the faster and the more exotic ways.
 

@@ -11,8 +11,8 @@
 //! - The enemy king may be captured like anything else.
 //! - Castling: the right names a rook of the mover on its back rank, the king is on that rank (anywhere);
 //!   king goes to the c- or g-file and rook to the d- or f-file, towards the side that the rook is on; nothing
-//! but the two stands between either piece and its destination or on it; and the king is not attacked where it
-//! stands, on any square that it passes (itself taken off the board), nor at the end.
+//!   but the two stands between either piece and its destination or on it; and the king is not attacked where it
+//!   stands, on any square that it passes (itself taken off the board), nor at the end.
 
 use super::bitboard::Bitboard;
 use super::castling::{CastlingRights, CastlingSide};

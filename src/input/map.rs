@@ -7,13 +7,13 @@
 //!
 //! - A file that becomes shorter: its length is checked again before a chunk is read and after it has been
 //!   used, so that the run ends with an error that names the file. If pages vanish in the middle of a chunk,
-//! the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what
-//! happened, removes its temporary files, and ends with status 2. The same happens when the disk fails.
+//!   the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what
+//!   happened, removes its temporary files, and ends with status 2. The same happens when the disk fails.
 //! - A file that is written to in place: results are those of some mixture of old and new bytes. Nothing in
 //!   this crate relies on such bytes: lengths taken from a map are checked where they are used, boards are
 //!   plain numbers of which every value is allowed, and text that must be UTF-8 is copied before it is
-//! validated and kept. Still, the language guarantees nothing for memory that changes behind a shared
-//! reference. To read files that others may be writing, open them without maps
+//!   validated and kept. Still, the language guarantees nothing for memory that changes behind a shared
+//!   reference. To read files that others may be writing, open them without maps
 //!   ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming, as they should
 //!   be, are safe to map.
 #![allow(

@@ -12,7 +12,7 @@
 //!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
 //!    moves.
 //! 3. `danger`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
-//! along the same line decides all pins and checks: own pieces there are pinned, empty squares
+//!    along the same line decides all pins and checks: own pieces there are pinned, empty squares
 //!    there are where a check can be blocked. Nothing is x-rayed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.

@@ -4,9 +4,9 @@
 //! and the level: neither on the number of threads nor on the sizes of the writes.
 //!
 //! - zstd: a frame per block, with the size of its content, a checksum, and before it the skippable frame in
-//! which `pzstd` announces the length of a frame. Readers that know of either decompress the frames in parallel.
+//!   which `pzstd` announces the length of a frame. Readers that know of either decompress the frames in parallel.
 //! - gzip: one member. Blocks are deflated independently and end on a byte boundary, as with `pigz
-//! --independent`.
+//!   --independent`.
 //! - bzip2: a stream per block, as `pbzip2` writes it.
 
 use crate::error::Error;

@@ -53,7 +53,7 @@
 //! - *Groups*: eight boards in 256 bytes, see [`crate::block`]. Lanes after the last record are zero.
 //! - *Numbers*: one per row, 0 if it has none.
 //! - *Text*: number of different texts (4), 0 (4), where each of them ends (4 each), the text of each row (2
-//! each, 0 if it has none), the texts.
+//!   each, 0 if it has none), the texts.
 //! - The *bitmap* is words of 64 bits, row 0 in bit 0.
 //!
 //! Readers skip columns with unknown ids; a later minor version may have them. Another
@@ -76,22 +76,22 @@
 //! columns that it does not use, before it relies on anything or allocates memory for it.
 //!
 //! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024, index
-//! 64 and 8 for each block, end 64), or is larger than a block may be.
+//!   64 and 8 for each block, end 64), or is larger than a block may be.
 //! - In the header: records before it or in it; blocks of no records or of more than 2^20; more than 30
 //!   columns; an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
 //!   characters.
 //! - In a block: no records, more than 2^20, or more than the header has in a block; more than 30 columns, an id
 //!   twice, a known id with another type; no boards or no clocks, or some of them missing; a column that does
 //!   not begin where the directory or the column before it ends (one that overlaps another, for instance), ends
-//! beyond the block, or does not have the length that its type and the number of records require; bytes at the end
+//!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
 //!   result above 2, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
-//! beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
-//! over; texts that are not UTF-8; a row with a text that does not exist.
+//!   beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
+//!   over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
-//! one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
-//! index and end, anything after the end, or no end.
+//!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
+//!   index and end, anything after the end, or no end.
 //!
 //! Not checked: bytes that are 0 in the tables above, padding, the numbers of rows that have none, the order
 //! of texts, and texts that no row has. The validity of a board as a position is checked like that of any other
@@ -349,7 +349,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 Kind::Header => "the header does not match its checksum".to_owned(),
                 Kind::Block => mismatch(&header),
                 Kind::Index => "the index does not match its checksum".to_owned(),
-                Kind::End => "the end mark does not match its checksum".to_owned(),
+                Kind::End => "the end section does not match its checksum".to_owned(),
             });
         }
         if header.kind == Kind::Header && whole && header.version().0 == VERSION.0 {
