@@ -1,6 +1,6 @@
 //! Every kernel in every tier that this CPU has, and cozy-chess's legal move count on the same positions.
 //!
-//! Rates are positions a second. The sum of all legal moves is checked before anything is timed.
+//! Rates are positions per second. The sum of all legal moves is checked before anything is timed.
 
 mod positions;
 
@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
-use lanefish::kernels::{Census, VerticalCounters};
+use lanefish::kernels::{BoardCounts, VerticalCounters};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 
@@ -63,7 +63,7 @@ fn kernels(criterion: &mut Criterion) {
     };
     let expected: u64 = positions
         .iter()
-        .map(|position| u64::from(position.count_legal()))
+        .map(|position| u64::from(position.count_legal_moves()))
         .sum();
 
     let questions = [
@@ -106,20 +106,20 @@ fn kernels(criterion: &mut Criterion) {
         bench.finish();
     }
 
-    let mut bench = criterion.benchmark_group("survey");
+    let mut bench = criterion.benchmark_group("counts");
     bench.throughput(Throughput::Elements(positions.len() as u64));
     bench.sample_size(20);
     for analyzer in Tier::all().filter_map(Tier::analyzer) {
         let results = vec![GroupResults::default(); VerticalCounters::GROUPS];
         bench.bench_function(analyzer.tier().name(), |bench| {
             bench.iter(|| {
-                let mut census = [Census::default(); VerticalCounters::GROUPS];
+                let mut board_counts = [BoardCounts::default(); VerticalCounters::GROUPS];
                 let mut sum = 0;
                 for tile in black_box(&groups).chunks(VerticalCounters::GROUPS) {
                     let mut counters = VerticalCounters::default();
-                    analyzer.census(tile, &mut census);
+                    analyzer.board_counts(tile, &mut board_counts);
                     analyzer.count_squares(tile, &results, &mut counters);
-                    sum ^= census[0][0] ^ counters.planes[0][0][0];
+                    sum ^= board_counts[0][0] ^ counters.planes[0][0][0];
                 }
                 sum
             });

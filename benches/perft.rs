@@ -1,6 +1,6 @@
 //! Perft of Kiwipete in every tier, and cozy-chess, which also counts the last ply without making it.
 //!
-//! `LANEFISH_PERFT_DEPTH` sets the depth (default 4; 6 takes seconds a round).
+//! `LANEFISH_PERFT_DEPTH` sets the depth (default 4; 6 takes seconds per round).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::chess::Position;

@@ -1,4 +1,4 @@
-//! From a file to numbers: statistics over a mapped boards file and over FEN text, with one thread and two,
+//! From a file to results: statistics over a mapped boards file and over FEN text, with one thread and two,
 //! and the decoding of packed records alone.
 
 mod positions;
@@ -16,7 +16,7 @@ use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 use std::io::Write;
 
-/// Statistics, as `lanefish stats` takes them.
+/// Statistics, computed as by `lanefish stats`.
 struct Gather<'a>(&'a dyn Analyzer);
 
 impl Job for Gather<'_> {
@@ -34,7 +34,7 @@ impl Job for Gather<'_> {
 
 fn pipeline(criterion: &mut Criterion) {
     let positions = positions::shuffled();
-    let folder = tempfile::tempdir().expect("a folder for the files");
+    let folder = tempfile::tempdir().expect("a directory for the files");
     let boards = folder.path().join("positions.boards");
     let text = folder.path().join("positions.fen");
     let mut batch = Batch::new();

@@ -1,5 +1,5 @@
 //! Every slider algorithm on real positions: the rows of `lanefish bench sliders` under criterion, and
-//! cozy-chess's lookup on the same questions. That is by magic numbers; by PEXT it is with
+//! cozy-chess's lookup on the same queries. That uses magic numbers; PEXT needs
 //! `RUSTFLAGS=-Ctarget-cpu=native cargo bench --bench sliders --features cozy-chess/pext`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -15,7 +15,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Times passes over all questions, which give the sum of the answers.
+    /// Times passes over all queries, which return the sum of the results.
     fn row(&mut self, name: &str, piece: Piece, pass: impl Fn(&[Question]) -> u64) {
         let questions = &self.questions[piece as usize];
         let mut group = self.criterion.benchmark_group("sliders");

@@ -1,8 +1,8 @@
-//! Packed boards: 32 bytes a position, eight positions a group, plane by plane.
+//! Packed boards: 32 bytes per position, eight positions per group, plane by plane.
 //!
 //! ## The record
 //!
-//! A board is four 64-bit planes: one for the colour and three that spell a piece code on each square.
+//! A board is four 64-bit planes: one for the colour and three for the bits of a piece code on each square.
 //!
 //! | code (types 2, 1, 0) | piece |
 //! | --- | --- |
@@ -15,23 +15,23 @@
 //! | 110 | king |
 //! | 111 | rook that may still castle |
 //!
-//! The codes are chosen so that each set the kernels ask for (rook-like, bishop-like, ..) is one logic
+//! The codes are chosen so that each set the kernels use (rook-like, bishop-like, …) is one logic
 //! operation of three inputs. The colour bit is set for Black. On an *empty* square it is free, and so it
-//! carries the rest of the state: at most one empty square is marked.
+//! carries the rest of the state: at most one empty square has its bit set, the *sentinel bit*.
 //!
-//! | mark | meaning |
+//! | square of the sentinel bit | meaning |
 //! | --- | --- |
 //! | none | White to move |
 //! | on rank 6 | White to move, this is the en passant square |
 //! | on rank 3 | Black to move, this is the en passant square |
 //! | elsewhere | Black to move (the canonical place is the lowest empty square outside ranks 3 and 6) |
 //!
-//! At most 32 of the 48 squares outside ranks 3 and 6 are occupied, so there is always room for the mark.
+//! At most 32 of the 48 squares outside ranks 3 and 6 are occupied, so there is always room for the sentinel bit.
 //! The clocks are not part of the record; they are a column beside it.
 //!
 //! ## The group
 //!
-//! Eight records stand plane by plane ([`Group`]), so that a vector load *is* a plane of eight boards and
+//! Eight records are stored plane by plane ([`Group`]), so that a vector load *is* a plane of eight boards and
 //! decoding costs nothing. A group is 256 bytes and aligned to a cache line; files hold groups as they are,
 //! little-endian, so a mapped file is an array of them.
 
@@ -39,42 +39,42 @@ use crate::chess::{Bitboard, CastlingRights, Color, Position, Rank, Role, Square
 use bytemuck::{Pod, Zeroable};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Ranks 3 and 6, where a mark on an empty square is an en passant square.
+/// Ranks 3 and 6, where a sentinel bit is an en passant square.
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 const RANK_6: u64 = 0x0000_FF00_0000_0000;
 
 /// One board without its clocks, in 32 bytes. See the [module](self) for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Packed {
-    /// Set for Black on occupied squares; at most one mark on an empty one.
+    /// Set for Black on occupied squares; at most one sentinel bit on an empty one.
     pub color: u64,
-    /// The three bits of the piece code, the lowest first.
+    /// The three bits of the piece code, lowest first.
     pub types: [u64; 3],
 }
 
-/// Why four planes are not a board. See [`Packed::unpack`].
+/// Why four planes do not decode to a board. See [`Packed::unpack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnpackError {
-    /// More than one empty square is marked.
-    #[error("more than one empty square is marked")]
-    Marks,
+    /// More than one empty square has its sentinel bit set.
+    #[error("more than one empty square has its sentinel bit set")]
+    Sentinels,
 }
 
-/// The board cannot be packed: there is no empty square left to say that Black is to move, or the en
+/// The board cannot be packed: no empty square is left for the sentinel bit of Black to move, or the en
 /// passant square is occupied or on a rank that does not belong to the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error(
-    "the position has no packed form: its en passant square or its empty squares do not allow one"
+    "the position has no packed form: its en passant square is invalid, or it has too few empty squares"
 )]
 pub struct PackError;
 
 impl Packed {
-    /// Packs a position; the clocks are left out.
+    /// Packs a position; the clocks are not stored.
     ///
     /// # Errors
-    /// When the en passant square is occupied or not on the rank that belongs to the side to move, or
-    /// when Black is to move and no square outside ranks 3 and 6 is empty. Valid positions always pack.
+    /// If the en passant square is occupied or not on the rank that belongs to the side to move, or
+    /// if Black is to move and no square outside ranks 3 and 6 is empty. Valid positions always pack.
     #[inline]
     pub fn pack(position: &Position) -> Result<Self, PackError> {
         let of = |role| position.role(role).0;
@@ -86,14 +86,15 @@ impl Packed {
         ];
         let empty = !position.occupied().0;
         let black_to_move = position.side_to_move == Color::Black;
-        let mark = match position.en_passant {
+        let sentinel = match position.en_passant {
             Some(square) => {
                 let rank = if black_to_move { 2 } else { 5 };
-                let mark = Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
-                if mark == 0 {
+                let sentinel =
+                    Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
+                if sentinel == 0 {
                     return Err(PackError);
                 }
-                mark
+                sentinel
             }
             None if black_to_move => {
                 let free = empty & !EN_PASSANT_RANKS;
@@ -105,38 +106,38 @@ impl Packed {
             None => 0,
         };
         Ok(Self {
-            color: position.color(Color::Black).0 | mark,
+            color: position.color(Color::Black).0 | sentinel,
             types,
         })
     }
 
     /// The position, with the given clocks.
     ///
-    /// Any planes with at most one marked empty square decode, legal or not: what is wrong with the
-    /// position itself is for [`crate::chess::validity`] to say.
+    /// Any planes with at most one sentinel bit decode, legal or not: what is wrong with the
+    /// position itself is reported by [`crate::chess::validity`].
     ///
     /// # Errors
-    /// [`UnpackError::Marks`] when more than one empty square is marked.
+    /// [`UnpackError::Sentinels`] if more than one empty square has its sentinel bit set.
     #[inline]
     pub fn unpack(&self, halfmove: u16, fullmove: u16) -> Result<Position, UnpackError> {
         let planes = self.planes();
         let occupied = self.occupied();
-        let mark = self.color & !occupied;
-        if mark & mark.wrapping_sub(1) != 0 {
-            return Err(UnpackError::Marks);
+        let sentinel = self.color & !occupied;
+        if sentinel & sentinel.wrapping_sub(1) != 0 {
+            return Err(UnpackError::Sentinels);
         }
         let castling = planes.castling();
         let by_role = Role::ALL.map(|role| Bitboard(planes.role(role)));
         let black = self.color & occupied;
         let mut position =
             Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
-        position.side_to_move = if mark & !RANK_6 == 0 {
+        position.side_to_move = if sentinel & !RANK_6 == 0 {
             Color::White
         } else {
             Color::Black
         };
         position.castling = CastlingRights(Bitboard(castling));
-        position.en_passant = Bitboard(mark & EN_PASSANT_RANKS).first();
+        position.en_passant = Bitboard(sentinel & EN_PASSANT_RANKS).first();
         position.halfmove = halfmove;
         position.fullmove = fullmove;
         Ok(position)
@@ -174,12 +175,12 @@ impl Packed {
     }
 }
 
-/// The four planes of boards, for any lanes: how they decode to sets of pieces is written here.
+/// The four planes of boards, for any lanes: decoding to sets of pieces is defined here.
 #[derive(Clone, Copy, Debug)]
 pub struct Planes<L> {
     /// Set for Black on occupied squares; the state on empty ones.
     pub color: L,
-    /// The three bits of the piece code, the lowest first.
+    /// The three bits of the piece code, lowest first.
     pub types: [L; 3],
 }
 
@@ -269,24 +270,24 @@ where
 
 /// Eight boards, plane by plane: the unit that the lanes load.
 ///
-/// `planes[0]` is the colour, `planes[1..]` the three bits of the piece code; a plane has one `u64` a board.
+/// `planes[0]` is the colour, `planes[1..]` the three bits of the piece code; a plane has one `u64` per board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Group {
-    /// Colour, type bit 0, type bit 1, type bit 2; each of eight boards.
+    /// Colour, type bit 0, type bit 1, type bit 2; each for eight boards.
     pub planes: [[u64; 8]; 4],
 }
 
 impl Group {
-    /// Boards in a group.
+    /// Boards per group.
     pub const LEN: usize = 8;
-    /// Bytes of a group.
+    /// Bytes per group.
     pub const BYTES: usize = 256;
 
     /// The board in a lane.
     ///
     /// # Panics
-    /// When `lane` is not below [`Group::LEN`].
+    /// If `lane` is not below [`Group::LEN`].
     #[inline(always)]
     pub fn get(&self, lane: usize) -> Packed {
         let [color, t0, t1, t2] = &self.planes;
@@ -299,7 +300,7 @@ impl Group {
     /// Puts a board into a lane.
     ///
     /// # Panics
-    /// When `lane` is not below [`Group::LEN`].
+    /// If `lane` is not below [`Group::LEN`].
     #[inline(always)]
     pub fn set(&mut self, lane: usize, board: Packed) {
         self.planes[0][lane] = board.color;

@@ -1,18 +1,18 @@
-//! What the CPU is and what it offers, for people: nothing is decided here.
+//! A description of the CPU and its features; nothing is decided here.
 //!
-//! The tiers ask for what they need themselves; this module only lists it, so that `lanefish info` can say
-//! why a tier was taken.
+//! The tiers check what they need themselves; this module only lists it, so that `lanefish info` can show
+//! why a tier was chosen.
 
 /// An instruction set extension that some algorithm of this crate can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// Its name, as `std::arch` has it.
+    /// Its name in `std::arch`.
     pub name: &'static str,
     /// Whether the CPU (and the operating system) has it.
     pub present: bool,
 }
 
-/// The extensions that matter here, oldest first; none on architectures without any.
+/// The relevant extensions, oldest first; none on other architectures.
 pub fn features() -> Vec<Feature> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -32,7 +32,7 @@ pub fn features() -> Vec<Feature> {
     }
 }
 
-/// The name that the CPU gives itself, or the architecture's where it does not say.
+/// The name that the CPU reports, or that of the architecture if it reports none.
 pub fn model() -> String {
     #[cfg(target_arch = "x86_64")]
     {
@@ -54,7 +54,7 @@ pub fn model() -> String {
     std::env::consts::ARCH.to_owned()
 }
 
-/// Whether PEXT is present but executed as a slow microcode loop: AMD families 15h and 17h, Hygon 18h.
+/// Whether PEXT is present but slow, in microcode: AMD families 15h and 17h, Hygon 18h.
 pub fn pext_is_microcoded() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -2,7 +2,7 @@
 //!
 //! Two kinds are kept apart. An [`Error`] ends the run: a file that cannot be read, a broken container, a
 //! full disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while
-//! the run goes on. Both say where: file, and line or byte offset.
+//! the run goes on. Both report where: file, and line or byte offset.
 
 use crate::one_line;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a run could not do its job.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,7 +20,7 @@ pub enum Error {
     Open {
         /// The input.
         path: Arc<Path>,
-        /// What the system said.
+        /// The system's reason.
         source: io::Error,
     },
     /// Reading an input failed midway.
@@ -28,12 +28,12 @@ pub enum Error {
     Read {
         /// The input.
         path: Arc<Path>,
-        /// Bytes that were read before, decompressed.
+        /// Decompressed bytes read before.
         offset: u64,
-        /// What the system said.
+        /// The system's reason.
         source: io::Error,
     },
-    /// Compressed data are cut off or corrupt. All whole records before that place have been processed.
+    /// Compressed data are truncated or corrupt. All whole records before that place have been processed.
     #[error(
         "{path}: {container} data are truncated or corrupt after {offset} decompressed bytes",
         path = shown(path)
@@ -43,14 +43,14 @@ pub enum Error {
         path: Arc<Path>,
         /// `zstd`, `gzip` or `bzip2`.
         container: &'static str,
-        /// Decompressed bytes that could be had.
+        /// Decompressed bytes before the damage.
         offset: u64,
-        /// What the decompressor said.
+        /// The decompressor's reason.
         source: io::Error,
     },
-    /// The name promises a container, the content is none.
+    /// The file extension promises a container, but the content is not one.
     #[error(
-        "{path}: named as a {container} file, but its content does not begin as {container} does: it is \
+        "{path}: named as a {container} file, but its content is not {container}: it is \
          damaged, or should be renamed or read from standard input",
         path = shown(path)
     )]
@@ -60,10 +60,10 @@ pub enum Error {
         /// `zstd`, `gzip` or `bzip2`.
         container: &'static str,
     },
-    /// A zstd frame asks for more memory than is allowed. Everything before it has been processed.
+    /// A zstd frame asks for more memory than allowed. Everything before it has been processed.
     #[error(
-        "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}, and {allowed} \
-         are allowed; --max-window {least} reads it",
+        "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}; the limit is \
+         {allowed}; --max-window {least} reads it",
         path = shown(path),
         needed = size(*needed),
         allowed = size(*allowed),
@@ -87,21 +87,21 @@ pub enum Error {
         /// Where and what.
         damage: Damage,
     },
-    /// The format is unknown, or one that is recognised and not read.
+    /// The format is unknown, or recognized but not supported.
     #[error("{path} {reason}", path = shown(path))]
     UnknownFormat {
         /// The input.
         path: Arc<Path>,
-        /// What was seen.
+        /// What was found.
         reason: String,
     },
-    /// A directory holds nothing that can be read.
+    /// A directory holds no supported file.
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {
         /// The directory.
         path: Arc<Path>,
     },
-    /// A record was bad and the run was to stop at the first one.
+    /// A record was rejected, and the run was to stop at the first one.
     #[error("{0}")]
     Strict(Box<Reject>),
     /// An output exists and may not be replaced.
@@ -115,21 +115,21 @@ pub enum Error {
     Write {
         /// The output.
         path: PathBuf,
-        /// What the system said.
+        /// The system's reason.
         source: io::Error,
     },
     /// Writing to standard output failed.
     #[error("cannot write standard output")]
     Stdout {
-        /// What the system said.
+        /// The system's reason.
         source: io::Error,
     },
     /// The threads could not be started.
     #[error("cannot start {threads} thread{s}: {reason}", s = if *threads == 1 { "" } else { "s" })]
     Threads {
-        /// How many were asked for.
+        /// How many were requested.
         threads: usize,
-        /// What the system said.
+        /// The system's reason.
         reason: String,
     },
     /// The user interrupted the run.
@@ -138,12 +138,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether this is a reader of standard output that went away (`| head`): the run ends quietly then.
+    /// Whether the reader of standard output went away (`| head`): the run then ends quietly.
     pub fn is_closed_stdout(&self) -> bool {
         matches!(self, Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe)
     }
-    /// Whether an input is broken or cannot be had: then everything before that place has been processed, and
-    /// the summary says exactly how much that is.
+    /// Whether an input is damaged or cannot be read: then everything before that place has been processed, and
+    /// the summary reports exactly how much that is.
     pub fn is_of_input(&self) -> bool {
         matches!(
             self,
@@ -154,7 +154,7 @@ impl Error {
                 | Self::UnknownFormat { .. }
         )
     }
-    /// The place in the input that it tells of, and what is wrong there.
+    /// The place in the input that the error is about, and what is wrong there.
     pub fn as_damage(&self) -> Damage {
         match self {
             Self::Damaged { damage, .. } => damage.clone(),
@@ -179,7 +179,7 @@ impl Error {
             } => Damage {
                 offset: *offset,
                 what: format!(
-                    "a zstd frame needs a window of {}, and {} are allowed",
+                    "a zstd frame needs a window of {}; the limit is {}",
                     size(*needed),
                     size(*allowed)
                 ),
@@ -192,7 +192,7 @@ impl Error {
     }
 }
 
-/// A number of bytes for people; whole units only, so that nothing is rounded.
+/// A number of bytes for messages; whole units only, so that nothing is rounded.
 fn size(bytes: u64) -> String {
     match bytes.trailing_zeros() {
         30.. if bytes > 0 => format!("{} GiB", bytes >> 30),
@@ -202,12 +202,12 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A size as the command line takes it, at least so large.
+/// A size as the command line takes it, rounded up.
 fn least_option(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
 }
 
-/// The name of an input as messages give it.
+/// The name of an input in messages.
 fn shown(path: &Path) -> String {
     if path == Path::new("-") {
         "standard input".to_owned()
@@ -236,7 +236,7 @@ impl fmt::Display for Damage {
 pub struct Place {
     /// The input; `-` is standard input.
     pub file: Arc<Path>,
-    /// 1-based line, in texts.
+    /// 1-based line, in text inputs.
     pub line: Option<u64>,
     /// Byte offset in the decompressed input.
     pub offset: u64,
@@ -265,16 +265,16 @@ impl fmt::Display for Place {
     }
 }
 
-/// A record that is not an acceptable position: what `--rejects` lists.
+/// A rejected record: what `--rejects` lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reject {
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// Stable names in snake case of everything that is wrong, for counting; at least one.
     pub reasons: Vec<&'static str>,
-    /// The same for people.
+    /// The same as a message.
     pub message: Cow<'static, str>,
-    /// The record as it stood in the input; binary records as hexadecimal digits.
+    /// The record as found in the input; binary records as hexadecimal digits.
     pub raw: Vec<u8>,
 }
 
@@ -285,7 +285,7 @@ impl fmt::Display for Reject {
 }
 
 impl Reject {
-    /// Appends the line for the rejects file: place, reason names and the record as it stood, separated by
+    /// Appends the line for the rejects file: place, reason names and the record as found, separated by
     /// tabs; line ends and other control characters in any of them become blanks.
     pub fn write_line(&self, out: &mut Vec<u8>) {
         one_line::push(self.place.file.as_os_str().as_encoded_bytes(), out);

@@ -1,18 +1,18 @@
-//! Text from files on its way to people and to formats with a record per line.
+//! Text from files, made safe for terminals and for formats with one record per line.
 //!
-//! A tag or a comment may hold any character. A line feed in it would make a second line out of one record,
-//! and an escape sequence would reach the terminal of whoever reads a message. Neither may happen, so control
+//! A tag or a comment may hold any character. A line feed in it would split one record into two lines,
+//! and an escape sequence would reach the terminal of whoever reads a message. To prevent both, control
 //! characters and the line separators of Unicode are replaced: by blanks, and in JSON by their escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character controls something, a line's end for instance, rather than being seen.
+/// Whether a character is a control character or ends a line.
 pub(crate) fn is_control(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
 }
 
-/// Length of the control character at the start of UTF-8 text, 0 where there is none.
+/// Length of the control character at the start of UTF-8 text, 0 if there is none.
 #[inline]
 fn control_len(text: &[u8]) -> usize {
     match text {
@@ -31,7 +31,7 @@ fn control_len(text: &[u8]) -> usize {
 /// assert_eq!(out, b"two  lines");
 /// ```
 pub fn push(text: &[u8], out: &mut Vec<u8>) {
-    // What control characters begin with; nearly all text is without any of it.
+    // The first bytes of control characters; nearly all text has none of them.
     let suspicious = |&byte: &u8| byte < 0x20 || matches!(byte, 0x7F | 0xC2 | 0xE2);
     let mut rest = text;
     while let Some(at) = rest.iter().position(suspicious) {
@@ -63,7 +63,7 @@ pub fn of(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// JSON text with the escape of each control character in place of it: JSON asks for it only below U+0020.
+/// JSON text with each control character replaced by its escape: JSON requires that only below U+0020.
 ///
 /// ```
 /// assert_eq!(lanefish::one_line::of_json("\"a\u{2028}b\""), "\"a\\u2028b\"");

@@ -5,7 +5,7 @@ use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
-use lanefish::kernels::Census;
+use lanefish::kernels::BoardCounts;
 use lanefish::tiers::{Analyzer, Tier};
 
 /// What the plain rules say of a board.
@@ -74,7 +74,7 @@ fn answer(results: &GroupResults, lane: usize) -> Truth {
     }
 }
 
-/// The census by the plain rules; see [`Census`].
+/// The board_counts by the plain rules; see [`BoardCounts`].
 fn plain_census(position: &Position) -> u64 {
     let count = |role| u64::from(position.role(role).len());
     let minors = count(Role::Knight) + count(Role::Bishop);
@@ -115,10 +115,10 @@ fn check(positions: &[Position]) {
             assert_eq!(found, truth(position), "{tier}: {position}");
         }
         one_by_one(analyzer, &groups, &all);
-        let mut census = vec![Census::default(); groups.len()];
-        analyzer.census(&groups, &mut census);
+        let mut board_counts = vec![BoardCounts::default(); groups.len()];
+        analyzer.board_counts(&groups, &mut board_counts);
         for (index, position) in positions.iter().enumerate() {
-            let found = census[index / Group::LEN][index % Group::LEN];
+            let found = board_counts[index / Group::LEN][index % Group::LEN];
             assert_eq!(found, plain_census(position), "{tier}: {position}");
         }
     }
@@ -188,8 +188,8 @@ fn real_positions() {
     check(&positions);
 }
 
-/// Any men anywhere (but pawns on the outer ranks), one king a side, any mark, well-formed rights.
-fn artificial(random: &mut Random, men: u64) -> Position {
+/// Any pieces anywhere (but pawns on the outer ranks), one king per side, any sentinel bit, well-formed rights.
+fn artificial(random: &mut Random, pieces: u64) -> Position {
     loop {
         let mut position = Position::empty();
         if random.below(2) == 1 {
@@ -246,7 +246,7 @@ fn artificial(random: &mut Random, men: u64) -> Position {
                 }
             }
         }
-        for _ in 0..random.below(men + 1) {
+        for _ in 0..random.below(pieces + 1) {
             let at = square(random);
             let color = Color::ALL[random.below(2) as usize];
             let role = Role::ALL[random.below(5) as usize];
@@ -279,13 +279,15 @@ fn artificial(random: &mut Random, men: u64) -> Position {
 #[test]
 fn artificial_boards() {
     let mut random = Random::new(1);
-    for men in [4, 8, 16, 30, 60] {
-        let positions: Vec<_> = (0..12_000).map(|_| artificial(&mut random, men)).collect();
+    for pieces in [4, 8, 16, 30, 60] {
+        let positions: Vec<_> = (0..12_000)
+            .map(|_| artificial(&mut random, pieces))
+            .collect();
         check(&positions);
     }
 }
 
-/// One square of a playable board changed into anything, a mark or a rook that may castle included: every tier
+/// One square of a playable board changed into anything, a sentinel bit or a rook that may castle included: every tier
 /// tells the boards that are not playable, whether or not anything else is asked.
 #[test]
 fn boards_that_break_a_rule() {

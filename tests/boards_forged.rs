@@ -221,7 +221,7 @@ fn cases() -> Vec<Case> {
             "fewer records than promised",
             |s| set(&mut s[HEADER], 40, 8, 21),
             false,
-            "records that the header promises: 21 instead of 20",
+            "number of records in the header: 21 instead of 20",
         ),
         (
             "another major version",
@@ -246,13 +246,13 @@ fn cases() -> Vec<Case> {
             "a block of more records than it has",
             |s| set(&mut s[BLOCK], 24, 4, 21),
             false,
-            "has a wrong length",
+            "has the wrong length",
         ),
         (
             "a block longer than the header's",
             |s| set(&mut s[HEADER], 36, 4, 19),
             false,
-            "20 records where the header has 19 in a block",
+            "20 records where the header has 19 per block",
         ),
         (
             "another first record",
@@ -294,7 +294,7 @@ fn cases() -> Vec<Case> {
             "a block that ends behind the file",
             |s| set(&mut s[BLOCK], 8, 8, 1 << 20),
             false,
-            "cut off: 2304 of 1048576 bytes",
+            "truncated: 2304 of 1048576 bytes",
         ),
         (
             "bytes at the end",
@@ -313,7 +313,7 @@ fn cases() -> Vec<Case> {
                 }
             },
             true,
-            "a block behind the last one",
+            "a block after the last one",
         ),
         (
             "a second header",
@@ -322,7 +322,7 @@ fn cases() -> Vec<Case> {
                 s.insert(BLOCK, again);
             },
             true,
-            "a second header in the midst of the file",
+            "a second header in the file",
         ),
         // Columns and their places.
         (
@@ -411,17 +411,17 @@ fn cases() -> Vec<Case> {
                 set(&mut s[BLOCK], at + 16, 8, 2 * 256 + 200);
             },
             false,
-            "column 0 (boards) has a wrong length",
+            "column 0 (boards) has the wrong length",
         ),
         (
-            "boards behind the last record",
+            "boards after the last record",
             |s| {
                 let boards = number(&s[BLOCK], entry(&s[BLOCK], None, BOARDS) + 8, 8) as usize;
                 // The last group has four boards; the fifth lane of its third plane.
                 s[BLOCK][boards + 2 * 256 + 2 * 64 + 4 * 8] = 1;
             },
             false,
-            "column 0 (boards) has boards behind the last record",
+            "column 0 (boards) has boards after the last record",
         ),
         (
             "no boards",
@@ -457,7 +457,7 @@ fn cases() -> Vec<Case> {
                 set(&mut s[BLOCK], at + 16, 8, 38);
             },
             false,
-            "column 1 (halfmove) has a wrong length",
+            "column 1 (halfmove) has the wrong length",
         ),
         (
             "clocks with a bitmap",
@@ -484,19 +484,19 @@ fn cases() -> Vec<Case> {
             "too few numbers",
             |s| block_entry(s, Field::Clock, 16, 8, 8 + 4 * 19),
             false,
-            "column 23 (clock) has a wrong length",
+            "column 23 (clock) has the wrong length",
         ),
         (
             "an odd byte of numbers",
             |s| block_entry(s, Field::Clock, 16, 8, 8 + 4 * 20 + 1),
             false,
-            "column 23 (clock) has a wrong length",
+            "column 23 (clock) has the wrong length",
         ),
         (
             "a bitmap flag that is none",
             |s| block_entry(s, Field::Clock, 3, 1, 2),
             false,
-            "column 23 (clock) has neither all rows nor a bitmap",
+            "column 23 (clock) has an invalid bitmap flag",
         ),
         (
             "bits of a bitmap behind the last row",
@@ -505,7 +505,7 @@ fn cases() -> Vec<Case> {
                 s[BLOCK][at + 2] |= 1 << 4;
             },
             false,
-            "column 23 (clock) has values behind the last record",
+            "column 23 (clock) has values after the last record",
         ),
         // Values.
         (
@@ -577,7 +577,7 @@ fn cases() -> Vec<Case> {
                 block_entry(s, Field::Mate, 8, 8, end as u64);
             },
             true,
-            "column 28 (site) has a wrong length",
+            "column 28 (site) has the wrong length",
         ),
         (
             "a text that ends before it begins",
@@ -614,7 +614,7 @@ fn cases() -> Vec<Case> {
                 set(&mut s[BLOCK], at + 16 + 12, 4, end - 1);
             },
             false,
-            "column 28 (site) has 1 bytes behind its texts",
+            "column 28 (site) has 1 bytes after its texts",
         ),
         (
             "a text that is not UTF-8",
@@ -660,7 +660,7 @@ fn cases() -> Vec<Case> {
             "an index of absurdly many blocks",
             |s| set(&mut s[2], 24, 4, u32::MAX.into()),
             false,
-            "impossible length",
+            "invalid length",
         ),
         (
             "an index with other records",
@@ -690,20 +690,20 @@ fn cases() -> Vec<Case> {
             "a longer end",
             |s| s[3].extend([0; 64]),
             true,
-            "impossible length",
+            "invalid length",
         ),
         // Lengths of sections.
         (
             "a block of absurd length",
             |s| set(&mut s[BLOCK], 8, 8, (1 << 28) + 64),
             false,
-            "impossible length",
+            "invalid length",
         ),
         (
             "a block of no length",
             |s| set(&mut s[BLOCK], 8, 8, 0),
             false,
-            "impossible length",
+            "invalid length",
         ),
     ]
 }
@@ -765,8 +765,8 @@ fn every_guard_finds_its_damage() {
         let failed = opened.and_then(|file| file.block(0).map(|_| ())).is_err();
         // What other sections say of a block is not known where only the block is read.
         let elsewhere = [
-            "a block behind the last one",
-            "a second header in the midst of the file",
+            "a block after the last one",
+            "a second header in the file",
             "blocks in the index",
         ];
         assert!(failed || elsewhere.contains(&message), "{what}");

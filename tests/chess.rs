@@ -11,7 +11,7 @@ use lanefish::chess::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A board with one king a side and up to `most` other pieces anywhere, pawns not on the back ranks; random
+/// A board with one king per side and up to `most` other pieces anywhere, pawns not on the back ranks; random
 /// side, castling rights for every rook on its back rank, en passant mark anywhere.
 fn any_board(most: usize) -> impl Strategy<Value = Position> {
     let piece = (0..64u8, 0..5usize, 0..2usize);
@@ -67,7 +67,7 @@ fn agrees_with_reference(position: &Position) {
         expected.iter().filter(|&&mv| kind(position, mv)).count()
     };
     assert_eq!(usize::from(counts.moves), expected.len(), "{position}");
-    assert_eq!(counts.moves, position.count_legal());
+    assert_eq!(counts.moves, position.count_legal_moves());
     let en_passants = count(|_, mv| mv.kind == MoveKind::EnPassant);
     let castles = count(|_, mv| mv.kind == MoveKind::Castle);
     let promotions = count(|_, mv| matches!(mv.kind, MoveKind::Promotion(_)));

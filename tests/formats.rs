@@ -218,7 +218,7 @@ fn formats_are_known_by_content_and_then_by_name() {
         ("x", "id one\n", Some(Format::PERFT)),
         ("x", "epd 4k3/8/8/8/8/8/8/4K3 w - -\n", Some(Format::PERFT)),
         ("x", "identity\n", None),
-        // Seven slashes are not enough, and neither are letters of men.
+        // Seven slashes are not enough, and neither are letters of pieces.
         ("x", "a/b/c/d/e/f/g/h w - - 0 1\n", None),
         ("x", "4k3/8/8/8 w - - 0 1\n", None),
         ("x", "4k3/8/8/8/8/8/8/4K3 x - - 0 1\n", None),

@@ -649,7 +649,7 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     let (_, said) = run(&["games", "--since", "2025", path]);
     assert!(
         said.contains(
-            "--since left out 4 games and 16 positions, 3 games for a date that is unknown or cannot be read"
+            "--since skipped 4 games and 16 positions, 3 games for a date that is unknown or cannot be read"
         ),
         "{said}"
     );
@@ -659,7 +659,7 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     );
     let (_, said) = run(&["games", "--until", "2025", path]);
     assert!(
-        said.contains("--until left out 3 games and 11 positions, 3 games"),
+        said.contains("--until skipped 3 games and 11 positions, 3 games"),
         "{said}"
     );
     let (csv, _) = run(&[

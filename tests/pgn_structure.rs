@@ -110,7 +110,7 @@ fn moves_behind_a_result_are_not_played_from_the_start() {
     assert_eq!(reject.reasons, ["moves_after_result"]);
     assert_eq!(
         reject.message,
-        "the moves begin with number 2, and no tag gives the position before them"
+        "the moves begin with number 2, and there is no FEN tag with the position before them"
     );
     assert_eq!(reject.raw, b"2. Nf3 Nc6");
     let place = &reject.place;
@@ -228,10 +228,7 @@ fn text_that_is_no_game_is_one_reject_without_a_position() {
     }
     let decoded = decode(b"Dear all,\nhere are the games.\n\n[Event \"x\"]\n\n1. e4 e5 1-0\n");
     let reject = &decoded.rejects[0];
-    assert_eq!(
-        reject.message,
-        "`Dear` is neither a move nor anything else of PGN"
-    );
+    assert_eq!(reject.message, "unexpected token `Dear`");
     assert_eq!(reject.raw, b"Dear all,\nhere are the games.");
     // Games without tags after it, and a bad one.
     assert_eq!(

@@ -1,6 +1,6 @@
 //! The rows of decoding: from text and files to packed boards, and from packed boards to positions and back.
 //!
-//! | row | what is timed |
+//! | row | timed work |
 //! | --- | --- |
 //! | `fen` | lines of FEN to packed boards, as files are read |
 //! | `pgn` | games of random play to packed boards, every move read and played |
@@ -9,7 +9,7 @@
 //! | `unpack` | packed boards to positions |
 //! | `write_fen` | positions to lines of FEN |
 //!
-//! All but `pgn` have the same positions.
+//! All but `pgn` use the same positions.
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
@@ -28,16 +28,16 @@ use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
-/// Positions that are decoded.
+/// Number of decoded positions.
 const POSITIONS: usize = 1 << 14;
-/// Random games, which have some three hundred positions each.
+/// Number of random games, of some three hundred positions each.
 const GAMES: u64 = 50;
 
 /// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
-/// fewer, they are followed up by random moves.
+/// fewer, each is followed by random moves.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 pub fn measure_decode(
     options: &Options,
     positions: &[Position],
@@ -173,7 +173,7 @@ fn fen_lines(positions: &[Position]) -> Vec<u8> {
 }
 
 fn boards_file(positions: &[Position], boards: &[Packed]) -> Vec<u8> {
-    const IN_MEMORY: &str = "memory takes all that is written";
+    const IN_MEMORY: &str = "writing to memory does not fail";
     let mut batch = Batch::new();
     for (position, &board) in positions.iter().zip(boards) {
         batch.push(board, position.halfmove, position.fullmove);

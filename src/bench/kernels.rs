@@ -1,7 +1,7 @@
-//! The rows of the kernels: each question in each tier, and in the per-piece code that no tier uses.
+//! The rows of the kernels: each query in each tier, and in the per-piece code that no tier uses.
 //!
-//! What is timed is what a tier does with a run of groups in the cache, as the pipeline calls it. The answers
-//! are written where the pipeline finds them; what it makes of them is not part of the time.
+//! The timed work is what a tier does with a run of groups in the cache, as the pipeline calls it. The results
+//! are written where the pipeline finds them; what the pipeline does with them is not timed.
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{Contest, Entrant, Options, Row, Subject};
@@ -15,13 +15,13 @@ use crate::tiers::{self, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;
 
-/// Positions that are asked about. Enough that no branch predictor learns them; as few bytes as half a
+/// Number of positions queried. Enough that no branch predictor learns them; as few bytes as half a
 /// typical L2 cache.
 const POSITIONS: usize = 1 << 14;
-/// Groups analyzed at once, so that the answers stay in the nearest cache.
+/// Groups analyzed at once, so that the results stay in the L1 cache.
 pub(super) const TILE: usize = 32;
 
-/// What is asked about each position.
+/// The query on each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Only the piece sets of both sides, from the side to move.
@@ -61,7 +61,7 @@ impl Kernel {
         }
     }
 
-    /// What an analyzer is asked.
+    /// The request to the analyzer.
     pub const fn asks(self) -> Questions {
         let nothing = Questions::NONE;
         match self {
@@ -76,15 +76,15 @@ impl Kernel {
         }
     }
 
-    /// What the plain rules answer.
-    fn truth(self, position: &Position) -> u64 {
+    /// The result of the plain rules.
+    fn expected(self, position: &Position) -> u64 {
         let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
         match self {
             Self::Decode => digest(plain_sets(position)),
             Self::AttackMaps => digest(attacks()),
             Self::Checkers => digest([position.checkers().0]),
             Self::Pins => digest([position.pinned().0]),
-            Self::LegalCount => digest([position.count_legal().into()]),
+            Self::LegalCount => digest([position.count_legal_moves().into()]),
             Self::Everything => {
                 let legal = position.legal_counts();
                 let [white, black] = attacks();
@@ -103,7 +103,7 @@ impl Kernel {
         }
     }
 
-    /// What stands in the results of an analyzer.
+    /// The result of an analyzer.
     fn found(self, results: &GroupResults, lane: usize) -> u64 {
         let legal = results.legal(lane);
         let (white, black) = (results.attacks_white[lane], results.attacks_black[lane]);
@@ -149,21 +149,21 @@ fn plain_sets(position: &Position) -> [u64; 12] {
     })
 }
 
-/// Verifies and times all kernels in all tiers, then in the code of [`tiers::rivals`], and shows the rows.
-/// Of the positions, the first 16,384 are taken; where there are fewer, they are followed up by random moves.
+/// Verifies and times all kernels in all tiers, then in the code of [`tiers::alternatives`], and shows the rows.
+/// Of the positions, the first 16,384 are taken; where there are fewer, each is followed by random moves.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 pub fn measure_kernels(
     options: &Options,
     positions: &[Position],
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-    let rivals = tiers::rivals();
+    let alternatives = tiers::alternatives();
     for kernel in Kernel::ALL {
-        let truth = LazyCell::new(|| -> Vec<u64> {
-            positions.iter().map(|one| kernel.truth(one)).collect()
+        let expected = LazyCell::new(|| -> Vec<u64> {
+            positions.iter().map(|one| kernel.expected(one)).collect()
         });
         let mut contest = Contest::new(options);
         for tier in Tier::all() {
@@ -177,16 +177,19 @@ pub fn measure_kernels(
             };
             let row = row(kernel, Some(tier), algorithm, needs);
             contest.add(row, || match kernel {
-                Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &truth)),
-                _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &truth)),
+                Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &expected)),
+                _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &expected)),
             });
         }
         if kernel != Kernel::Decode {
-            for rival in &rivals {
-                contest.add(row(kernel, None, rival.name, rival.needs), || {
-                    let analyzer = rival.analyzer.as_deref()?;
-                    Some(analyzing(analyzer, kernel, &groups, &truth))
-                });
+            for alternative in &alternatives {
+                contest.add(
+                    row(kernel, None, alternative.name, alternative.needs),
+                    || {
+                        let analyzer = alternative.analyzer.as_deref()?;
+                        Some(analyzing(analyzer, kernel, &groups, &expected))
+                    },
+                );
             }
         }
         contest.finish(&mut show)?;
@@ -214,14 +217,14 @@ fn analyzing<'a>(
     analyzer: &'a dyn Analyzer,
     kernel: Kernel,
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
 ) -> Entrant<'a> {
     let wanted = kernel.asks();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, wanted, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
     let found = results.iter().flat_map(lanes);
-    entrant(groups, truth, found.collect(), move |groups| {
+    entrant(groups, expected, found.collect(), move |groups| {
         let mut results = [GroupResults::default(); TILE];
         for groups in groups.chunks(TILE) {
             analyzer.analyze(groups, wanted, &mut results);
@@ -234,7 +237,7 @@ fn analyzing<'a>(
 fn decoding<'a>(
     analyzer: &'static dyn Analyzer,
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
 ) -> Entrant<'a> {
     let mut sets = vec![PieceSets::default(); groups.len()];
     analyzer.piece_sets(groups, &mut sets);
@@ -243,7 +246,7 @@ fn decoding<'a>(
         (0..Group::LEN).map(move |lane| digest(sets.map(|set| set[lane])))
     };
     let found = sets.iter().flat_map(lanes);
-    entrant(groups, truth, found.collect(), move |groups| {
+    entrant(groups, expected, found.collect(), move |groups| {
         let mut sets = [PieceSets::default(); TILE];
         for groups in groups.chunks(TILE) {
             analyzer.piece_sets(groups, &mut sets);
@@ -255,11 +258,11 @@ fn decoding<'a>(
 
 fn entrant<'a>(
     groups: &'a [Group],
-    truth: &[u64],
+    expected: &[u64],
     found: Vec<u64>,
     pass: impl Fn(&[Group]) -> u64 + Sync + 'a,
 ) -> Entrant<'a> {
-    let verified = found == truth;
+    let verified = found == expected;
     let checksum = found.into_iter().fold(0, u64::wrapping_add);
     Entrant::passes(groups, Group::LEN, verified, checksum, pass)
 }
@@ -278,7 +281,7 @@ mod tests {
         };
         let mut rows = Vec::new();
         measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
-        assert_eq!(rows.len(), 4 + 5 * (4 + tiers::rivals().len()));
+        assert_eq!(rows.len(), 4 + 5 * (4 + tiers::alternatives().len()));
         let mut checksums = HashMap::new();
         for row in &rows {
             let Some(measured) = row.measured else {

@@ -1,15 +1,15 @@
-//! Measuring: what a row of `lanefish bench` is, and how its time is taken.
+//! Measurements: what a row of `lanefish bench` is, and how it is timed.
 //!
-//! A row is verified first, against the plain rules or the ray walk, and what it answers is summed into a
-//! checksum that all rows asked the same must share. Then it is timed: a *pass* asks all questions of a
+//! A row is verified first, against the plain rules or the ray walk, and its results are summed into a
+//! checksum that all rows with the same query must share. Then it is timed: a *pass* runs all queries of a
 //! fixed set once, passes are repeated, and their median counts, so that an interrupted pass does not matter.
-//! Rows that are asked the same take turns in several rounds, and the round with the lowest median is taken:
-//! the clock of a CPU changes, and its neighbours come and go, over seconds. The spread, half the distance
-//! between the quartiles of all rounds, tells how quiet the machine was.
+//! Rows with the same query alternate in several rounds, and the round with the lowest median is taken:
+//! the clock of a CPU and the load on the machine change over seconds. The spread, half the distance
+//! between the quartiles of all rounds, shows how quiet the machine was.
 //!
-//! Three traps are avoided on purpose: the set is hidden from the optimiser before each pass, so that nothing
-//! is computed once for all passes; it is large, so that branches cannot be learned by heart; and answers are
-//! summed, so that none is left out.
+//! Three pitfalls are avoided: the set is hidden from the optimizer before each pass, so that nothing
+//! is computed once for all passes; it is large, so that branches cannot be learned by heart; and results are
+//! summed, so that none is optimized away.
 
 pub mod decode;
 pub mod kernels;
@@ -34,12 +34,12 @@ pub struct Options {
     pub time: Duration,
     /// Only rows whose [`Row::title`] contains this.
     pub filter: Option<String>,
-    /// How many threads do the same at the same time; none counts as one.
+    /// How many threads run the same work at the same time; 0 counts as 1.
     pub threads: usize,
 }
 
 impl Default for Options {
-    /// A fifth of a second a row, all rows, one thread.
+    /// A fifth of a second per row, all rows, one thread.
     fn default() -> Self {
         Self {
             time: Duration::from_millis(200),
@@ -49,72 +49,72 @@ impl Default for Options {
     }
 }
 
-/// One line of the answer.
+/// One row of the report.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The group: `sliders`, `kernels`, `decode` or `scan`.
     pub group: &'static str,
     /// The algorithm or kernel.
     pub name: &'static str,
-    /// What it is made of.
+    /// The kind of code.
     pub kind: Kind,
     /// The CPU features it needs.
     pub needs: &'static [&'static str],
-    /// What belongs to the group only.
+    /// What only its group has.
     pub subject: Subject,
-    /// What was measured, if this CPU can run it.
+    /// The measurement, if this CPU can run it.
     pub measured: Option<Measured>,
 }
 
-/// The part of a [`Row`] that depends on its group. Rows that are asked the same can be compared.
+/// The part of a [`Row`] that depends on its group. Rows with the same query can be compared.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Subject {
     /// A slider algorithm.
     Slider {
-        /// Which piece was asked for.
+        /// The queried piece.
         piece: sliders::Piece,
-        /// Where the questions came from.
+        /// The source of the queries.
         source: sliders::Source,
         /// Size of the tables for all squares, rook and bishop.
         table_bytes: usize,
     },
     /// A kernel.
     Kernel {
-        /// The tier; `None` for what no tier uses.
+        /// The tier; `None` for alternatives that no tier uses.
         tier: Option<Tier>,
-        /// What answers: `lanes`, or the slider algorithm of code that goes piece by piece.
+        /// The implementation: `lanes`, or the slider algorithm of per-piece code.
         algorithm: &'static str,
     },
     /// From bytes or text to positions, or back.
     Decode {
-        /// Mean size of a position on the side that is not the plain position.
+        /// Mean size of a position in the encoded form.
         bytes_per_position: f64,
     },
     /// Reading packed boards from memory.
     Scan {
         /// Where they lie.
         place: scan::Place,
-        /// The tier, where one works on what is read.
+        /// The tier, if the work runs in one.
         tier: Option<Tier>,
         /// How many bytes are read.
         bytes: usize,
     },
 }
 
-/// Answers and time of a row.
+/// Results and time of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Whether all answers were those of the slow and plain way.
+    /// Whether all results matched those of the slow reference.
     pub verified: bool,
-    /// Sum of all answers.
+    /// Sum of all results.
     pub checksum: u64,
     /// The time.
     pub timing: Timing,
 }
 
 impl Row {
-    /// Group, name and what else tells the row from others; what [`Options::filter`] is looked for in.
+    /// Group, name and whatever else distinguishes the row; [`Options::filter`] is matched against it.
     pub fn title(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => {
@@ -129,13 +129,13 @@ impl Row {
         }
     }
 
-    /// Whether the filter of the options lets it through.
+    /// Whether it matches the filter of the options.
     pub fn is_wanted(&self, options: &Options) -> bool {
         let filter = options.filter.as_deref();
         filter.is_none_or(|filter| self.title().contains(filter))
     }
 
-    /// What is asked. Rows that are asked the same have the same checksum.
+    /// The query. Rows with the same query have the same checksum.
     pub fn question(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => format!("{}/{source}/{piece}", self.group),
@@ -143,8 +143,8 @@ impl Row {
         }
     }
 
-    /// How many times slower it is than the fastest of those rows that it can be compared with: those that
-    /// are asked the same, and when memory is read, all that read from the same place.
+    /// How many times slower it is than the fastest of the rows that it can be compared with: those with
+    /// the same query, and for reads of memory, all that read from the same place.
     pub fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
         let own = self.measured.as_ref()?.timing.nanoseconds;
         let fastest = rows
@@ -172,16 +172,16 @@ impl Row {
     }
 }
 
-/// How long one question or position takes.
+/// The time per query or position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Median time of one in the least disturbed round, in nanoseconds of one thread.
+    /// Median time of one in the least disturbed round, in nanoseconds on one thread.
     pub nanoseconds: f64,
     /// Half the distance between the quartiles of all rounds, as a part of that.
     pub spread: f64,
-    /// How many all threads together do in a second.
+    /// How many all threads together do per second.
     pub per_second: f64,
-    /// How many times it was measured, in all threads.
+    /// Number of samples, in all threads.
     pub samples: usize,
 }
 
@@ -189,7 +189,7 @@ impl Timing {
     /// The timing from the samples of each thread and round, in nanoseconds for one.
     ///
     /// # Panics
-    /// When there is no thread, or a round without samples.
+    /// If there is no thread, or a round without samples.
     fn of(mut threads: Vec<Vec<Vec<f64>>>) -> Self {
         let mut per_second = 0.0;
         let mut medians = Vec::new();
@@ -218,30 +218,30 @@ impl Timing {
     }
 }
 
-/// How often all candidates are gone through.
+/// Number of rounds over all candidates.
 ///
-/// Taking turns lets all candidates have their share of good times, which keeps ratios true.
+/// Alternating gives all candidates a share of the quiet times, which keeps ratios accurate.
 const ROUNDS: u32 = 8;
-/// The least time a sample can have, where the clock is too coarse to see it.
+/// The shortest time of a sample, if the clock is too coarse to see it.
 const LEAST_NANOSECONDS: f64 = 0.1;
 
-/// Times candidates that are to be compared, taking turns: one timing for each, in their order.
+/// Times candidates that are to be compared, in turn: one timing for each, in their order.
 ///
-/// `take` takes samples of a candidate for at least so long and gives them in nanoseconds for one question
+/// `take` takes samples of a candidate for at least this long and returns them in nanoseconds per query
 /// or position; [`samples`] and [`samples_under_pressure`] do.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 ///
 /// # Panics
-/// When a candidate gives no sample.
+/// If a candidate returns no sample.
 pub fn measure_together<C: Sync>(
     options: &Options,
     candidates: &[C],
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
 ) -> Result<Vec<Timing>, Error> {
     let threads = options.threads.max(1);
-    // All begin together, or none where not all can be started.
+    // All begin together, or none if not all can be started.
     let start: OnceLock<bool> = OnceLock::new();
     let one_thread = || {
         let mut taken = vec![Vec::new(); candidates.len()];
@@ -282,7 +282,7 @@ pub fn measure_together<C: Sync>(
         .collect()
 }
 
-/// Takes samples for so long, in nanoseconds for one question or position.
+/// Takes samples for this long, in nanoseconds per query or position.
 type Take<'a> = Box<dyn Fn(Duration) -> Vec<f64> + Sync + 'a>;
 
 /// What has been verified and can be timed.
@@ -293,7 +293,7 @@ struct Entrant<'a> {
 }
 
 impl<'a> Entrant<'a> {
-    /// Passes over items of which each has so many questions or positions.
+    /// Passes over items, each of which has this many queries or positions.
     fn passes<T: Sync>(
         items: &'a [T],
         each: usize,
@@ -316,7 +316,7 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// Rows that are to be compared, and so are timed together.
+/// Rows that are to be compared, and are therefore timed together.
 struct Contest<'a> {
     options: &'a Options,
     /// Each row, and whether there is an entrant for it.
@@ -333,7 +333,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Adds a row that is wanted; `enter` verifies it, and gives `None` where this CPU cannot run it.
+    /// Adds a requested row; `enter` verifies it, and returns `None` if this CPU cannot run it.
     fn add(&mut self, row: Row, enter: impl FnOnce() -> Option<Entrant<'a>>) {
         if row.is_wanted(self.options) {
             let entrant = enter();
@@ -342,7 +342,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Times the entrants and shows all rows in the order in which they came.
+    /// Times the entrants and shows all rows in the order in which they were added.
     fn finish(self, mut show: impl FnMut(Row)) -> Result<(), Error> {
         let take = |entrant: &Entrant<'_>, time| (entrant.take)(time);
         let timings = measure_together(self.options, &self.entrants, take)?;
@@ -362,10 +362,10 @@ impl<'a> Contest<'a> {
 
 /// Passes over all the items until the time is used up, at least one; each item counts as one.
 ///
-/// `pass` handles all of the items and gives a number that depends on every answer.
+/// `pass` handles all of the items and returns a number that depends on every result.
 ///
 /// # Panics
-/// When there are no items.
+/// If there are no items.
 pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Vec<f64> {
     assert!(!items.is_empty(), "there must be something to measure");
     // The first pass brings the tables into the cache.
@@ -381,11 +381,11 @@ pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Ve
     samples
 }
 
-/// Short bursts of items, each of which finds the first two levels of the cache full of other data. The
-/// items themselves are at hand; what the pass looks up is not.
+/// Short bursts of items, each of which finds the L1 and L2 caches full of other data. The
+/// items themselves are in the cache; what the pass looks up is not.
 ///
 /// # Panics
-/// When there are fewer items than a burst has, or a burst has none.
+/// If there are fewer items than in a burst, or a burst has none.
 pub fn samples_under_pressure<T: Copy>(
     items: &[T],
     burst: usize,
@@ -397,7 +397,7 @@ pub fn samples_under_pressure<T: Copy>(
     const WORDS_OF_A_LINE: usize = 8;
     assert!(items.len() >= burst, "there must be enough to measure");
     let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
-    // Reading the clock takes as long as a few questions.
+    // Reading the clock takes as long as a few queries.
     let clock = (0..100)
         .map(|_| nanoseconds_since(Instant::now()))
         .fold(f64::INFINITY, f64::min);

@@ -1,10 +1,10 @@
-//! The positions that rows are asked about.
+//! The positions of the rows.
 
 use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::random::Random;
 
-/// Real positions for those who bring none: see the first lines of the file for where they come from.
+/// Real positions for callers that have none; the first lines of the file name their source.
 const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
 
 /// The 2,000 real positions that come with the crate.
@@ -16,8 +16,8 @@ pub fn sample_positions() -> Vec<Position> {
         .collect()
 }
 
-/// Exactly `len` positions, the same for the same ones given. Where there are fewer, every one is followed up
-/// by a random legal move, and so on: what is asked again and again, a branch predictor learns by heart.
+/// Exactly `len` positions, deterministic. If there are fewer, each one is followed by the position after
+/// a random legal move, and so on: a branch predictor learns repeated positions by heart.
 pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
     let mut random = Random::new(4);
     let mut positions = match positions {
@@ -36,7 +36,7 @@ pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
     positions
 }
 
-/// The positions in groups; those that have no packed form or do not fill a group are left out.
+/// The positions in groups, without those that have no packed form or do not fill a group.
 pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
     let mut kept = Vec::new();
     let mut boards = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
     (kept, groups)
 }
 
-/// One number that depends on all answers about a position and on their order.
+/// One number that depends on all results of a position and on their order.
 pub(super) fn digest(answers: impl IntoIterator<Item = u64>) -> u64 {
     answers.into_iter().fold(0, |digest, answer| {
         // 2^64 / golden ratio, made odd.

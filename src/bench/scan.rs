@@ -1,8 +1,8 @@
-//! The rows of reading: how near a kernel comes to what memory can give.
+//! The rows of reading: how close a kernel comes to memory bandwidth.
 //!
 //! The same positions lie once in the cache, and many times over in more memory than caches hold. They are
-//! read by a sum of all words, which is the roof of what can be read at all; by the checksum of boards files;
-//! and by a count of legal moves. Where the count takes much longer than the sum, memory is not what limits.
+//! read by a sum of all words, the upper bound for any read; by the checksum of boards files;
+//! and by a count of legal moves. If the count takes much longer than the sum, memory is not the limit.
 
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
@@ -19,15 +19,15 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Positions in the cache: half a typical second level.
+/// Positions in the cache: half a typical L2.
 const POSITIONS: usize = 1 << 14;
-/// How many times they lie in memory: 256 MiB, more than a core's share of any cache.
+/// How often they are repeated in memory: 256 MiB, more than a core's share of any cache.
 const COPIES: usize = 512;
 
 /// Where packed boards are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Half a mebibyte that is read again and again.
+    /// Half a mebibyte, read again and again.
     Cache,
     /// 256 MiB, read in turn.
     Memory,
@@ -48,10 +48,10 @@ impl fmt::Display for Place {
 }
 
 /// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
-/// fewer, they are followed up by random moves.
+/// fewer, each is followed by random moves.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 pub fn measure_scan(
     options: &Options,
     positions: &[Position],
@@ -59,8 +59,11 @@ pub fn measure_scan(
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-    let count_moves = |groups: &[Group]| count_moves(analyzer, groups);
-    let legal_moves = positions.iter().map(|p| u64::from(p.count_legal())).sum();
+    let count_legal_moves = |groups: &[Group]| count_legal_moves(analyzer, groups);
+    let legal_moves = positions
+        .iter()
+        .map(|p| u64::from(p.count_legal_moves()))
+        .sum();
     let works = [
         Work {
             name: "sum",
@@ -81,7 +84,7 @@ pub fn measure_scan(
             needs: analyzer.features(),
             tier: Some(analyzer.tier()),
             expected: legal_moves,
-            pass: &count_moves,
+            pass: &count_legal_moves,
         },
     ];
     for place in Place::ALL {
@@ -106,7 +109,7 @@ pub fn measure_scan(
     Ok(())
 }
 
-/// What is done with what is read.
+/// The work on the data read.
 struct Work<'a> {
     name: &'static str,
     needs: &'static [&'static str],
@@ -131,8 +134,8 @@ impl Work<'_> {
         }
     }
 
-    /// Passes over parts of this length. All threads and all works take the `next` one in turn, so that in
-    /// memory every part has long been forgotten when it is read again.
+    /// Passes over parts of this length. All threads and all rows take the `next` one in turn, so that in
+    /// memory every part has left the caches when it is read again.
     fn entrant<'a>(
         &'a self,
         place: Place,
@@ -166,7 +169,7 @@ impl Work<'_> {
     }
 }
 
-/// The sum of all words, in as many sums as there are registers for.
+/// The sum of all words, in as many partial sums as there are registers for.
 fn sum(groups: &[Group]) -> u64 {
     let mut sums = [0u64; 16];
     for group in groups {
@@ -197,7 +200,7 @@ fn checksum_in_parts(groups: &[Group]) -> u64 {
     checksum.finish()
 }
 
-fn count_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
+fn count_legal_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
     let wanted = Questions::MOVES;
     let mut results = [GroupResults::default(); TILE];
     let mut moves = 0;

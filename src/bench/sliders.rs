@@ -1,11 +1,11 @@
 //! The rows of the slider algorithms: each piece, on random boards, on real ones, and with cold caches.
 //!
-//! What is timed is the *throughput* of independent questions, since that is what move generation asks. The
-//! questions are the same for all algorithms. Random ones have any square and half of the board occupied,
+//! The timed quantity is the *throughput* of independent queries, since that is what move generation needs. The
+//! queries are the same for all algorithms. Random ones have any square and half of the board occupied,
 //! which no game has; real ones have the square of such a piece on the board of a real position.
 //!
-//! Beside the algorithms that answer one question after the other stand the lanes of the bulk kernels, which
-//! answer one on each of their boards. They get the same questions, laid out as the kernels have them.
+//! Beside the algorithms that run one query after the other are the lanes of the bulk kernels, which
+//! run one on each of their boards. They get the same queries in the layout of the kernels.
 
 use super::{Contest, Entrant, Options, Row, Subject, sample_positions, samples_under_pressure};
 use crate::chess::random::Random;
@@ -16,28 +16,28 @@ use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::fmt;
 
-/// Questions in a set. Enough that no branch predictor learns them; as few bytes as half a typical L2 cache.
+/// Queries in a set. Enough that no branch predictor learns them; as few bytes as half a typical L2 cache.
 const QUESTIONS: usize = 1 << 15;
-/// Questions in a burst under pressure: about what one position asks for all its sliders and rays.
+/// Queries in a burst under pressure: about as many as one position needs for all its sliders and rays.
 const BURST: usize = 64;
 
-/// Which slider is asked for.
+/// The queried slider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say all")]
+#[expect(missing_docs, reason = "self-explanatory")]
 pub enum Piece {
     Rook,
     Bishop,
     Queen,
 }
 
-/// Where questions come from.
+/// Where queries come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Any square, half of the board occupied.
     Random,
     /// Pieces of real positions.
     Real,
-    /// The real ones, in bursts that find the first two levels of the cache full of other data.
+    /// The real ones, in bursts that find the L1 and L2 caches full of other data.
     Pressure,
 }
 
@@ -79,16 +79,16 @@ impl fmt::Display for Source {
     }
 }
 
-/// A square, and what stands on the board.
+/// A query: a square and the occupancy of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Where the slider stands.
+    /// The square of the slider.
     pub square: Square,
     /// All occupied squares.
     pub occupied: Bitboard,
 }
 
-/// Questions on random boards; always the same ones.
+/// Queries on random boards; always the same ones.
 pub fn random_questions() -> Vec<Question> {
     let mut random = Random::new(3);
     (0..QUESTIONS)
@@ -99,10 +99,10 @@ pub fn random_questions() -> Vec<Question> {
         .collect()
 }
 
-/// Questions for the pieces of this kind on real boards, in the order of the positions and repeated until
-/// there are enough. Where no position has such a piece, any piece will do.
+/// Queries for the pieces of this kind on real boards, in the order of the positions and repeated until
+/// there are enough. If no position has such a piece, any piece will do.
 ///
-/// Empty when no position has a piece at all.
+/// Empty if no position has a piece at all.
 pub fn real_questions(positions: &[Position], piece: Piece) -> Vec<Question> {
     let questions = |squares: fn(&Position, Piece) -> Bitboard| -> Vec<Question> {
         positions
@@ -127,7 +127,7 @@ pub fn real_questions(positions: &[Position], piece: Piece) -> Vec<Question> {
     found
 }
 
-/// Asks the algorithm all questions; the sum of the answers.
+/// Runs all queries; returns the sum of the results.
 ///
 /// Never inlined, so that each is a loop of its own that can be found in a disassembly.
 #[inline(never)]
@@ -154,7 +154,7 @@ pub fn ask<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) -> u6
     }
 }
 
-/// Whether the algorithm answers every question as the ray walk does.
+/// Whether the algorithm agrees with the ray walk on every query.
 pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) -> bool {
     let attacks = |question: &Question| {
         let (square, occupied) = (question.square, question.occupied);
@@ -179,7 +179,7 @@ pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) ->
     })
 }
 
-/// The same questions in groups of eight, for the lanes; those that do not fill a group are left out.
+/// The same queries in groups of eight, for the lanes, without those that do not fill a group.
 pub fn groups_of(questions: &[Question]) -> Vec<OneSlider> {
     let (groups, _) = questions.as_chunks::<8>();
     groups
@@ -195,7 +195,7 @@ pub fn groups_of(questions: &[Question]) -> Vec<OneSlider> {
         .collect()
 }
 
-/// Asks the lanes all questions; the sum of the answers.
+/// Runs all queries on the lanes; returns the sum of the results.
 #[inline(never)]
 pub fn ask_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> u64 {
     macro_rules! sum {
@@ -226,7 +226,7 @@ pub fn ask_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider])
     }
 }
 
-/// Whether the lanes answer every question as the ray walk does.
+/// Whether the lanes agree with the ray walk on every query.
 pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> bool {
     let moves = match piece {
         Piece::Rook => Moves::Rook,
@@ -256,7 +256,7 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider
 /// replaced by [`sample_positions`].
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 pub fn measure_sliders(
     options: &Options,
     positions: &[Position],
@@ -294,7 +294,7 @@ pub fn measure_sliders(
     Ok(())
 }
 
-/// All that are asked the same.
+/// The rows of one query.
 struct Round<'a> {
     piece: Piece,
     source: Source,
@@ -339,7 +339,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// `items` are the questions, `each` to an item.
+/// `items` are the queries, `each` per item.
 fn entrant<'a, T: Copy + Sync>(
     source: Source,
     items: &'a [T],

@@ -1,10 +1,10 @@
 //! Which squares a piece attacks, and which pieces attack a square.
 //!
-//! Steppers are looked up. Sliders use the *obstruction difference*: on a line through the piece, cut into
-//! a lower and an upper half, the attacked squares lie between the nearest blocker below and the nearest
-//! blocker above. Subtracting the former from the upper blockers flips just that stretch. It is eight
-//! operations a line, wants two masks a square, and treats all four lines alike, which is why the rules
-//! use it; [`crate::sliders`] holds the faster and the stranger ways.
+//! Knights, kings and pawns are looked up. Sliders use the *obstruction difference*: on a line through the
+//! piece, cut into a lower and an upper half, the attacked squares lie between the nearest blocker below and
+//! the nearest blocker above. Subtracting the former from the upper blockers flips just that stretch. It is eight
+//! operations per line, needs two masks per square, and treats all four lines alike, which is why the rules
+//! use it; [`crate::sliders`] holds the faster and the more exotic ways.
 
 use super::bitboard::Bitboard;
 use super::geometry::{Line, ray_formula};
@@ -12,7 +12,7 @@ use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::Square;
 
-/// A line through a square without the square itself: the squares below and above it in number.
+/// A line through a square without the square itself: the squares with lower and with higher numbers.
 #[derive(Clone, Copy)]
 struct Halves {
     lower: u64,
@@ -22,7 +22,7 @@ struct Halves {
 impl Halves {
     #[inline(always)]
     const fn attacks(self, occupied: u64) -> u64 {
-        // Bit 0 stands in for the board's edge where no blocker lies below.
+        // Bit 0 stands in for the board's edge if there is no blocker below.
         let below = self.lower & occupied | 1;
         let above = self.upper & occupied;
         let nearest_below = 1 << (63 - below.leading_zeros());
@@ -88,7 +88,7 @@ static KING: [Bitboard; 64] = steps([
     (-1, 1),
 ]);
 
-/// The squares a pawn attacks: the one or two diagonally before it.
+/// The squares a pawn attacks: the one or two diagonally in front of it.
 #[inline(always)]
 pub fn pawn_attacks(color: Color, from: Square) -> Bitboard {
     PAWN[color.index()][from.index()]
@@ -111,7 +111,7 @@ pub fn knight_attacks(from: Square) -> Bitboard {
     KNIGHT[from.index()]
 }
 
-/// The squares a king attacks; castling is no attack.
+/// The squares a king attacks; castling is not an attack.
 #[inline(always)]
 pub fn king_attacks(from: Square) -> Bitboard {
     KING[from.index()]
@@ -162,7 +162,7 @@ impl Position {
     /// The squares that a side attacks.
     ///
     /// Sliders stop at the first piece of either colour, kings included; squares of own pieces count;
-    /// pawns attack diagonally whether or not something stands there; pins are ignored.
+    /// pawns attack diagonally whether or not the square is occupied; pins are ignored.
     pub fn attacked_by(&self, color: Color) -> Bitboard {
         let occupied = self.occupied();
         let mut attacked = pawn_set_attacks(color, self.pieces(color, Role::Pawn));
@@ -174,7 +174,7 @@ impl Position {
         attacked
     }
 
-    /// The pieces of a side that attack a square when these squares are occupied.
+    /// The pieces of a side that attack a square if these squares are occupied.
     ///
     /// `occupied` need not be that of the position: leave a piece out to see through it. A piece that is
     /// itself left out still attacks.

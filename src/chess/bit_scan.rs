@@ -1,16 +1,16 @@
-//! Which square of a set is the lowest, and which the highest: without and with the hardware.
+//! The lowest and the highest square of a set: without and with hardware support.
 //!
-//! The De Bruijn scan leaves one bit, 2^n, and multiplies by a number whose 64 windows of six bits are all
-//! different. The product is that number shifted by n, so its top six bits tell n through a table of 64
-//! bytes. [`Bitboard::first`] and [`Bitboard::last`] are the same two questions asked of the CPU.
+//! The De Bruijn scan isolates one bit, 2^n, and multiplies by a number whose 64 windows of six bits are all
+//! different. The product is that number shifted by n, so its top six bits give n through a table of 64
+//! bytes. [`Bitboard::first`] and [`Bitboard::last`] do the same with CPU instructions.
 
 use super::bitboard::Bitboard;
 use super::square::Square;
 
 /// 64 bits, read as a ring, in which every pattern of six bits occurs once; the first six are zero, so
-/// shifting in zeros is the same as turning the ring.
+/// shifting in zeros is the same as rotating the ring.
 const DE_BRUIJN: u64 = {
-    // Always append a one, unless that window has been seen: the "prefer one" rule.
+    // Always append a one, unless that window already occurs: the "prefer one" rule.
     let mut seen = 1u64;
     let mut window = 0u64;
     let mut ring = 0u64;
@@ -39,7 +39,7 @@ static INDEX: [u8; 64] = {
     table
 };
 
-/// The number of the only bit that is set.
+/// The number of the only set bit.
 #[inline(always)]
 fn index(single: u64) -> Option<Square> {
     Some(Square::new(
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(reverse_de_bruijn(Bitboard::EMPTY), None);
         assert_eq!(Bitboard::EMPTY.first(), None);
         assert_eq!(Bitboard::EMPTY.last(), None);
-        // Every lowest with every highest bit; between them nothing, everything, and something.
+        // Every lowest with every highest bit; between them none, all, and some bits.
         for low in 0..64u32 {
             for high in low..64 {
                 let ends = 1u64 << low | 1 << high;

@@ -1,27 +1,27 @@
 //! Castling rights, standard and Chess960 alike.
 //!
-//! A right is held by a *rook*: the set of rooks that may still castle says everything, whatever the
-//! squares on which the game began. It is also what the packed record stores (a piece code of its own
-//! for such a rook), and losing a right is removing a square from a set.
+//! A right is held by a *rook*: the set of rooks that may still castle holds all the information, whatever the
+//! squares on which the game began. It is also what the packed record stores (such a rook has its own
+//! piece code), and losing a right is removing a square from a set.
 
 use super::bitboard::Bitboard;
 use super::piece::Color;
 use super::square::{File, Rank, Square};
 
-/// The wing towards which a king castles.
+/// The side towards which a king castles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wing {
+pub enum CastlingSide {
     /// Towards the h-file: king to g, rook to f.
     King,
     /// Towards the a-file: king to c, rook to d.
     Queen,
 }
 
-impl Wing {
-    /// King's wing, queen's wing.
+impl CastlingSide {
+    /// King side, queen side.
     pub const ALL: [Self; 2] = [Self::King, Self::Queen];
 
-    /// The wing on which a rook stands as seen from its king: king's wing when its file is the higher.
+    /// The side of a rook as seen from its king: king side if its file is the higher.
     #[inline]
     pub const fn of(king: Square, rook: Square) -> Self {
         if rook.file().index() > king.file().index() {
@@ -31,7 +31,7 @@ impl Wing {
         }
     }
 
-    /// The file on which the king ends.
+    /// The destination file of the king.
     #[inline]
     pub const fn king_goal(self) -> File {
         match self {
@@ -39,7 +39,7 @@ impl Wing {
             Self::Queen => File::new(2),
         }
     }
-    /// The file on which the rook ends.
+    /// The destination file of the rook.
     #[inline]
     pub const fn rook_goal(self) -> File {
         match self {
@@ -73,13 +73,13 @@ impl CastlingRights {
     pub fn of(self, color: Color) -> Bitboard {
         self.0 & Bitboard::rank(Self::back_rank(color))
     }
-    /// The rook with which the king on this square may castle on this wing.
+    /// The rook with which the king on this square may castle to this side.
     #[inline]
-    pub fn rook(self, color: Color, king: Square, wing: Wing) -> Option<Square> {
+    pub fn rook(self, color: Color, king: Square, side: CastlingSide) -> Option<Square> {
         let below = Bitboard((1u64 << king.index()) - 1);
-        match wing {
-            Wing::King => (self.of(color) - below).last(),
-            Wing::Queen => (self.of(color) & below).first(),
+        match side {
+            CastlingSide::King => (self.of(color) - below).last(),
+            CastlingSide::Queen => (self.of(color) & below).first(),
         }
     }
     /// Whether nobody may castle.

@@ -1,4 +1,4 @@
-//! The 960 starting arrays of Chess960, by Scharnagl's numbers.
+//! The 960 start positions of Chess960, by Scharnagl's numbers.
 
 use super::bitboard::Bitboard;
 use super::castling::CastlingRights;
@@ -6,13 +6,13 @@ use super::piece::{Color, Piece, Role};
 use super::position::Position;
 use super::square::{File, Rank, Square};
 
-/// How many starting arrays there are.
+/// Number of start positions.
 pub const ARRAYS: u16 = 960;
 
-/// The number of the array of standard chess.
+/// The number of the start position of standard chess.
 pub const STANDARD: u16 = 518;
 
-/// The pieces of an array from the a- to the h-file, or `None` from 960 on.
+/// The pieces of a start position from the a- to the h-file, or `None` from 960 on.
 ///
 /// ```
 /// use lanefish::chess::{Role, chess960};
@@ -20,7 +20,7 @@ pub const STANDARD: u16 = 518;
 /// assert_eq!(letters, "rnbqkbnr");
 /// ```
 pub fn array(number: u16) -> Option<[Role; 8]> {
-    /// Which two of the five squares left have the knights.
+    /// Which two of the remaining five squares hold the knights.
     const KNIGHTS: [(usize, usize); 10] = [
         (0, 1),
         (0, 2),
@@ -62,7 +62,7 @@ pub fn array(number: u16) -> Option<[Role; 8]> {
 }
 
 impl Position {
-    /// The start of a game of Chess960 with these arrays for White and Black (two different ones: double
+    /// The start of a game of Chess960 with these start positions for White and Black (two different ones: double
     /// Chess960), or `None` for numbers from 960 on.
     pub fn chess960(white: u16, black: u16) -> Option<Self> {
         let mut position = Self::empty();

@@ -1,18 +1,18 @@
 //! FEN, X-FEN, Shredder-FEN and the position part of EPD.
 //!
-//! Reading is built for files of millions of lines. The pieces are read in one pass with a dozen
-//! instructions a letter and no branch but the end: a table turns each byte into a piece code and a width,
-//! and the code is stored on the board's next square. Whether all was well is seen afterwards from where
-//! the separators came to lie; only if not, a second, slow pass finds out which byte was to blame. The
+//! Parsing is designed for files of millions of lines. The pieces are read in one pass with a dozen
+//! instructions per letter and no branch but the end: a table maps each byte to a piece code and a width,
+//! and the code is stored on the board's next square. Errors are detected afterwards by the positions of
+//! the separators; only then does a second, slow pass find the invalid byte. The
 //! codes are then gathered into bitboards eight at a time.
 //!
-//! What is accepted: six fields separated by blanks; those after the side to move may be missing
+//! Accepted: six fields separated by blanks; those after the side to move may be missing
 //! (`- - 0 1`). Castling letters in any order: `KQkq` mean the outermost rook on that side of the king,
-//! `A`-`H` and `a`-`h` the rook on that file. When fifth and sixth token are numbers they are the clocks;
+//! `A`-`H` and `a`-`h` the rook on that file. If the fifth and sixth token are numbers, they are the clocks;
 //! otherwise EPD operations begin there.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Square};
@@ -20,36 +20,36 @@ use super::validity::{Validity, Violations};
 use std::fmt;
 use std::str::FromStr;
 
-/// How to read.
+/// Options of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct FenOptions {
-    /// Keep the en passant square as written, also where no en passant capture is legal.
+    /// Keep the en passant square as written, even where no en passant capture is legal.
     pub keep_en_passant: bool,
 }
 
-/// What a line said.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fen<'a> {
-    /// The position. It may be nonsense: see [`super::validity`].
+    /// The position. It need not be valid: see [`super::validity`].
     pub position: Position,
     /// The en passant square as written.
     pub written_en_passant: Option<Square>,
-    /// Castling rights that were dropped, because king or rook is elsewhere: see
+    /// Castling rights that were dropped because the king or the rook is elsewhere: see
     /// [`parse_tag`].
     pub dropped_castling: u64,
-    /// What follows the last field that belongs to the position, without blanks around it: the operations
+    /// What follows the last field of the position, without blanks around it: the operations
     /// of EPD, perft counts, or nothing.
     pub rest: &'a [u8],
 }
 
 impl Fen<'_> {
-    /// Whether an en passant square was written and dropped, because no en passant capture is legal.
+    /// Whether an en passant square was given and dropped, because no en passant capture is legal.
     #[inline]
     pub fn dropped_en_passant(&self) -> bool {
         self.written_en_passant != self.position.en_passant
     }
 
-    /// The rules that the position breaks; the strict ones judge the en passant square as it was written.
+    /// The rules that the position breaks; the strict ones check the en passant square as it was written.
     #[inline]
     pub fn violations(&self, validity: Validity) -> Violations {
         if validity == Validity::Strict && self.dropped_en_passant() {
@@ -74,7 +74,7 @@ pub enum Field {
     EnPassant,
     /// The halfmove clock.
     Halfmove,
-    /// The number of the move.
+    /// The move number.
     Fullmove,
     /// What follows the six fields.
     Rest,
@@ -94,25 +94,25 @@ impl fmt::Display for Field {
     }
 }
 
-/// What was expected where the text went wrong.
+/// What was expected at the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Expected {
-    /// A square's worth of board.
+    /// A piece or empty squares.
     #[error("a piece (PNBRQK or pnbrqk) or a number of empty squares (1-8)")]
     Piece,
-    /// The number after a number belongs to it.
+    /// Two adjacent numbers.
     #[error("a piece or `/`: adjacent empty squares are one number")]
     NoSecondNumber,
-    /// The rank has eight squares already.
+    /// The rank already has eight squares.
     #[error("`/`: the rank has its 8 squares")]
     EndOfRank,
     /// The rank does not have eight squares yet.
-    #[error("more of the rank: it has less than 8 squares")]
+    #[error("more of the rank: it has fewer than 8 squares")]
     MoreOfRank,
     /// The board does not have eight ranks yet.
-    #[error("more ranks: the board has less than 8")]
+    #[error("more ranks: the board has fewer than 8")]
     MoreRanks,
-    /// The board has eight ranks already.
+    /// The board already has eight ranks.
     #[error("a blank: the board has its 8 ranks")]
     EndOfBoard,
     /// The side to move.
@@ -124,8 +124,8 @@ pub enum Expected {
     /// A castling letter.
     #[error("`-` or letters out of KQkq, A-H, a-h")]
     CastlingLetter,
-    /// A right that is not there yet.
-    #[error("another right: this one was given before")]
+    /// A right that was not given before.
+    #[error("another right: this one was already given")]
     NewCastlingRight,
     /// A king where castling needs it.
     #[error("a king of that colour on its first rank")]
@@ -167,7 +167,7 @@ impl Expected {
     }
 }
 
-/// Where and why a text is not FEN.
+/// Where and why a text is not a valid FEN.
 ///
 /// ```
 /// use lanefish::chess::Position;
@@ -176,13 +176,13 @@ impl Expected {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FenError {
-    /// The field in which it went wrong.
+    /// The field that contains the error.
     pub field: Field,
     /// The byte of the line, counted from 1.
     pub column: usize,
-    /// What stands there; `None` at the end of the line.
+    /// What was found; `None` at the end of the line.
     pub found: Option<u8>,
-    /// What should.
+    /// What was expected.
     pub expected: Expected,
 }
 
@@ -200,11 +200,11 @@ impl fmt::Display for FenError {
 }
 impl std::error::Error for FenError {}
 
-/// What a byte means among the pieces: low byte what is stored on the board's next square (role + 1 and 8
-/// for Black, or [`SLASH`], or [`NUMBER`]), high byte how far to go on.
+/// The meaning of a byte among the pieces: the low byte is stored on the board's next square (role + 1 and 8
+/// for Black, or [`SLASH`], or [`NUMBER`]), the high byte is the distance to advance.
 ///
-/// The board has rows of sixteen: eight squares, and room for the separator, which must fall on the ninth.
-/// A byte that means nothing goes too far for the board ever to come out right.
+/// The board has rows of sixteen: eight squares, and room for the separator, which must be on the ninth.
+/// An invalid byte advances too far for the board ever to be accepted.
 const STEP: [u16; 256] = {
     let mut table = [0xFF << 8; 256];
     let mut digit = 1;
@@ -270,7 +270,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     fn board(&mut self) -> Result<Position, FenError> {
         let start = self.at;
-        // In FEN's order: a8, b8, .. h8, separator, seven unused, a7, ..
+        // In FEN's order: a8, b8, … h8, separator, seven unused, a7, …
         let mut codes = [0u8; 128];
         let mut place = 0;
         let mut previous = 0;
@@ -299,7 +299,7 @@ impl<'a> Cursor<'a> {
             separated &= rank == 7 || u16::from(chunk[8]) == SLASH;
         }
         const NO_SEPARATOR: u64 = 0x1010_1010_1010_1010;
-        // Places only ever grow, so the last one also says that none was beyond the board.
+        // Places only ever grow, so the last one also shows that none was beyond the board.
         let whole = place == 7 * 16 + 8 && separated && strays & NO_SEPARATOR == 0;
         if !whole || adjacent != 0 || !self.peek().is_none_or(is_blank) {
             self.at = start;
@@ -308,7 +308,7 @@ impl<'a> Cursor<'a> {
         let mut planes = [0u64; 4];
         for (rank, row) in rows.iter().enumerate() {
             for (bit, plane) in planes.iter_mut().enumerate() {
-                // Gathers one bit of each byte into the top byte, the a-file lowest.
+                // Gathers one bit of each byte into the top byte, with the a-file lowest.
                 let bits = (row >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080);
                 *plane |= bits >> 56 << (8 * (7 - rank));
             }
@@ -329,7 +329,7 @@ impl<'a> Cursor<'a> {
         ))
     }
 
-    /// Finds the byte that makes the pieces wrong.
+    /// Finds the byte that makes the pieces invalid.
     #[cold]
     fn blame_board(&mut self) -> FenError {
         let (mut rank, mut squares, mut after_number) = (1, 0, false);
@@ -435,7 +435,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(Square::new((rank - b'1') * 8 + (file - b'a'))))
     }
 
-    /// A token of digits, ended by a blank, a `;` or the line's end. `None` without one; `Err(())` beyond u16.
+    /// A token of digits, ended by a blank, a `;` or the end of the line. `None` without one; `Err(())` beyond u16.
     #[inline(always)]
     fn number(&mut self) -> Option<Result<u16, ()>> {
         let start = self.at;
@@ -482,7 +482,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reads a line of FEN or EPD: the position, and what follows it.
+/// Parses a line of FEN or EPD: the position, and what follows it.
 ///
 /// # Errors
 /// With the field, the byte and what was expected there.
@@ -498,8 +498,8 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     read(line, options, false)
 }
 
-/// Reads the `FEN` tag of a game, in which more is seen: the side to move may be missing, too (it is White),
-/// and castling rights are dropped where the king or the rook is elsewhere.
+/// Parses the `FEN` tag of a game, with more tolerance: the side to move may also be missing (it is White),
+/// and castling rights are dropped if the king or the rook is elsewhere.
 ///
 /// # Errors
 /// As [`parse`].
@@ -598,7 +598,7 @@ impl Position {
         Ok(fen.position)
     }
 
-    /// Appends the six fields of FEN, without a line's end.
+    /// Appends the six fields of FEN, without a line end.
     pub fn write_fen(&self, out: &mut Vec<u8>, style: CastlingStyle) {
         let mut text = [0u8; MAX_LEN];
         let len = self.write_to(&mut text, style);
@@ -613,7 +613,7 @@ impl Position {
     }
 
     fn write_to(&self, text: &mut [u8; MAX_LEN], style: CastlingStyle) -> usize {
-        // Codes as the reader has them, in FEN's order: a8 first.
+        // Codes as in the parser, in FEN's order: a8 first.
         let of = |role| self.role(role).flip_vertical().0;
         let planes = [
             of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen),
@@ -630,7 +630,7 @@ impl Position {
             while rest != 0 {
                 let next = rest.trailing_zeros();
                 rest &= rest - 1;
-                // A number is written always and passed over only where squares are empty.
+                // A number is always written, but kept only if there are empty squares.
                 text[at] = b'0' + (next - file) as u8;
                 at += usize::from(next != file);
                 let [b0, b1, b2, black] = row.map(|plane| (plane >> next & 1) as usize);
@@ -657,14 +657,16 @@ impl Position {
             let king = (self.pieces(color, Role::King) & rank).first();
             let rights = self.castling.of(color);
             let rooks = self.pieces(color, Role::Rook) & rank;
-            let outermost = |wing| CastlingRights(rooks).rook(color, king?, wing);
-            // Right to left, so that the king's wing comes first.
+            let outermost = |side| CastlingRights(rooks).rook(color, king?, side);
+            // Right to left, so that the king side comes first.
             let mut rest = rights;
             while let Some(rook) = rest.last() {
                 rest -= rook.into();
                 let letter = match style {
-                    CastlingStyle::Outermost if outermost(Wing::King) == Some(rook) => b'k',
-                    CastlingStyle::Outermost if outermost(Wing::Queen) == Some(rook) => b'q',
+                    CastlingStyle::Outermost if outermost(CastlingSide::King) == Some(rook) => b'k',
+                    CastlingStyle::Outermost if outermost(CastlingSide::Queen) == Some(rook) => {
+                        b'q'
+                    }
                     _ => rook.file().letter() as u8,
                 };
                 push(letter ^ case);
@@ -702,13 +704,13 @@ impl Position {
     }
 }
 
-/// The letters of the codes.
+/// The letters of the piece codes.
 const LETTERS: &[u8; 16] = b".PNBRQK..pnbrqk.";
 
 /// Board 64 + 7, side 2, castling 1 + 16, en passant 3, clocks 2 * 6.
 const MAX_LEN: usize = 71 + 2 + 17 + 3 + 12;
 
-/// The six fields of FEN; castling rights as `KQkq` where the rook is the outermost one, else its file.
+/// The six fields of FEN; castling rights as `KQkq` if the rook is the outermost one, else its file.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0u8; MAX_LEN];
@@ -770,15 +772,15 @@ mod tests {
         let cases = [
             (
                 "",
-                "pieces, column 1: found the end of the line, expected more of the rank: it has less than 8 squares",
+                "pieces, column 1: found the end of the line, expected more of the rank: it has fewer than 8 squares",
             ),
             (
                 "8/8/8/8/8/8/8/7",
-                "pieces, column 16: found the end of the line, expected more of the rank: it has less than 8 squares",
+                "pieces, column 16: found the end of the line, expected more of the rank: it has fewer than 8 squares",
             ),
             (
                 "8/8/8/8/8/8/8 w",
-                "pieces, column 14: found a blank, expected more ranks: the board has less than 8",
+                "pieces, column 14: found a blank, expected more ranks: the board has fewer than 8",
             ),
             (
                 "8/8/8/8/8/8/8/8/8 w",
@@ -794,7 +796,7 @@ mod tests {
             ),
             (
                 "8/7/9/8/8/8/8/8 w",
-                "pieces, column 4: found `/`, expected more of the rank: it has less than 8 squares",
+                "pieces, column 4: found `/`, expected more of the rank: it has fewer than 8 squares",
             ),
             (
                 "8/7pp/8/8/8/8/8/8 w",
@@ -826,7 +828,7 @@ mod tests {
             ),
             (
                 "8/8/8/8/8/8/8/R3K3 w QA",
-                "castling rights, column 23: found `A`, expected another right: this one was given before",
+                "castling rights, column 23: found `A`, expected another right: this one was already given",
             ),
             (
                 "8/8/8/8/8/8/8/8 w - e9",

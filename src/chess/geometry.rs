@@ -1,9 +1,9 @@
 //! The lines of the board: ranks, files and diagonals through a square, and the rays along them.
 //!
-//! Every set exists twice: as a table, filled when the crate is compiled by walking over the board, and
-//! as a closed formula where there is one. The tests hold both against the plain definition (same file,
-//! same difference of file and rank, ..) for all squares and all pairs of squares. Which of the two is
-//! faster is a question of the cache, and so both are public.
+//! Every set exists twice: as a table, filled at compile time by walking over the board, and
+//! as a closed formula where there is one. The tests compare both with the plain definition (same file,
+//! same difference of file and rank, …) for all squares and all pairs of squares. Which of the two is
+//! faster depends on the cache, so both are public.
 
 use super::bitboard::Bitboard;
 use super::square::{File, Rank, Square};
@@ -29,7 +29,7 @@ impl Line {
     /// The lines of the bishop.
     pub const BISHOP: [Self; 2] = [Self::Diagonal, Self::Antidiagonal];
 
-    /// Its way towards higher squares.
+    /// The direction towards higher squares.
     pub const fn positive(self) -> Direction {
         match self {
             Self::Rank => Direction::East,
@@ -38,17 +38,17 @@ impl Line {
             Self::Antidiagonal => Direction::NorthWest,
         }
     }
-    /// Its way towards lower squares.
+    /// The direction towards lower squares.
     pub const fn negative(self) -> Direction {
         self.positive().opposite()
     }
 }
 
-/// One of the eight ways in which a queen moves. North is towards the eighth rank, east towards the h-file.
+/// One of the eight directions of a queen. North is towards the eighth rank, east towards the h-file.
 ///
 /// The first four are the *positive* ones, towards higher squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say all")]
+#[expect(missing_docs, reason = "self-explanatory")]
 pub enum Direction {
     East,
     North,
@@ -107,7 +107,7 @@ impl Direction {
     pub const fn is_positive(self) -> bool {
         self.step() > 0
     }
-    /// The way back.
+    /// The opposite direction.
     #[inline(always)]
     pub const fn opposite(self) -> Self {
         Self::ALL[(self as usize + 4) % 8]
@@ -266,7 +266,7 @@ pub fn line_without_square(square: Square, line: Line) -> Bitboard {
     rays[line as usize] | rays[line as usize + 4]
 }
 
-/// [`line()`] by formula: the main diagonal, moved up or down by whole ranks until it meets the square.
+/// [`line()`] by formula: the main diagonal, shifted up or down by whole ranks until it contains the square.
 #[inline(always)]
 pub const fn line_formula(square: Square, line: Line) -> Bitboard {
     const MAIN_DIAGONAL: u64 = 0x8040_2010_0804_0201;
@@ -292,7 +292,7 @@ pub const fn line_without_square_formula(square: Square, line: Line) -> Bitboard
     Bitboard(line_formula(square, line).0 ^ 1 << square.index())
 }
 
-/// The squares strictly between two squares of a line; empty when they share no line.
+/// The squares strictly between two squares of a line; empty if they share no line.
 ///
 /// ```
 /// use lanefish::chess::{Bitboard, Square};
@@ -308,13 +308,13 @@ pub fn between(from: Square, to: Square) -> Bitboard {
     PAIRS[0][from.index()][to.index()]
 }
 
-/// The squares behind `blocker`, seen from another square of its line; empty when they share no line.
+/// The squares behind `blocker`, seen from another square of its line; empty if they share no line.
 #[inline(always)]
 pub fn beyond(from: Square, blocker: Square) -> Bitboard {
     PAIRS[1][from.index()][blocker.index()]
 }
 
-/// The direction that leads from one square to another; `None` when they share no line or are the same.
+/// The direction from one square to another; `None` if they share no line or are the same.
 pub const fn direction(from: Square, to: Square) -> Option<Direction> {
     let files = to.file().index() as i8 - from.file().index() as i8;
     let ranks = to.rank().index() as i8 - from.rank().index() as i8;
@@ -332,7 +332,7 @@ pub const fn direction(from: Square, to: Square) -> Option<Direction> {
     })
 }
 
-/// The whole line through two squares, both included; empty when they share no line or are the same.
+/// The whole line through two squares, both included; empty if they share no line or are the same.
 ///
 /// ```
 /// use lanefish::chess::geometry::line_through;
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// The definition: `to` is so many whole steps (at least one) away from `from`.
+    /// The definition: `to` is N whole steps (at least one) away from `from`.
     fn steps(from: Square, to: Square, direction: Direction) -> Option<i32> {
         let ((fa, ra), (fb, rb)) = (coordinates(from), coordinates(to));
         let (files, ranks) = direction.delta();

@@ -1,17 +1,17 @@
 //! The legal moves of a position.
 //!
 //! The idea: two masks make most moves legal by construction. *Evasions* are the squares where a move of
-//! anything but the king must end (everywhere when not in check, on the checker or before it in a single
+//! any piece but the king must end (everywhere when not in check, on the checker or in front of it in a single
 //! check, nowhere in a double check); a *pinned* piece stays on the line between king and pinner. A king
-//! goes where nothing attacks once it has left its square. En passant takes two pieces off one rank at
-//! once and castling moves two; both are tried out instead of reasoned about.
+//! goes where nothing attacks once it has left its square. En passant removes two pieces from one rank at
+//! once and castling moves two; both are tried out instead.
 //!
-//! It is exact for every board with one king a side, reachable or not. [`super::reference`] is the same
-//! thing said plainly, and the definition of what is legal.
+//! It is exact for every board with one king per side, reachable or not. [`super::reference`] is the same
+//! in the plainest form, and the definition of what is legal.
 
 use super::attacks::*;
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::geometry::{between, line_through};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Role};
@@ -22,7 +22,7 @@ use std::ops::Deref;
 
 /// A list of moves that allocates only beyond [`MoveList::INLINE`] of them.
 ///
-/// No reachable position has more than 218 moves; a decodable board of thirty queens may.
+/// No reachable position has more than 218 moves; a decodable board of thirty queens may have more.
 #[derive(Clone)]
 pub struct MoveList {
     inline: [Move; Self::INLINE],
@@ -101,16 +101,16 @@ impl fmt::Debug for MoveList {
     }
 }
 
-/// How many legal moves there are, and of which kinds.
+/// Numbers of legal moves, in total and by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LegalCounts {
     /// All legal moves; each promotion piece counts, castling counts once per rook.
     pub moves: u16,
-    /// Moves that take something, en passant included.
+    /// Captures, en passant included.
     pub captures: u16,
     /// Promotions, four for each pawn and target square.
     pub promotions: u16,
-    /// Castlings.
+    /// Castling moves.
     pub castles: u16,
     /// En passant captures.
     pub en_passants: u16,
@@ -150,7 +150,7 @@ impl Position {
 
     /// The pieces, of either colour, that alone stand between the king of a side and an enemy slider.
     ///
-    /// Those of the side itself are pinned; those of the enemy give a discovered check by moving off.
+    /// Those of the side itself are pinned; those of the enemy give a discovered check by moving away.
     pub fn blockers(&self, color: Color) -> Bitboard {
         let Some(king) = self.king(color) else {
             return Bitboard::EMPTY;
@@ -177,7 +177,7 @@ impl Position {
         self.blockers(self.side_to_move) & self.color(self.side_to_move)
     }
 
-    /// Where a move of anything but the king must end, given the checkers: everywhere without a check,
+    /// Where a move of any piece but the king must end, given the checkers: everywhere without a check,
     /// on the checker or between it and the king in a single check, nowhere in a double check.
     ///
     /// En passant is the exception: it may take a checker that is not on its target square.
@@ -190,8 +190,8 @@ impl Position {
         }
     }
 
-    /// The square of the pawn that an en passant capture would take: the mark is an empty square on the
-    /// sixth rank as the side to move sees it, with an enemy pawn right behind it.
+    /// The square of the pawn that an en passant capture would take: the en passant square is an empty square on the
+    /// sixth rank from the view of the side to move, with an enemy pawn right behind it.
     #[inline]
     pub fn en_passant_victim(&self) -> Option<Square> {
         let target = self.en_passant?;
@@ -227,7 +227,7 @@ impl Position {
     }
 
     /// Whether castling with this rook is legal. The right must be held and king and rook stand on the
-    /// back rank; anything else makes it false.
+    /// back rank; otherwise the result is false.
     pub fn castling_is_legal(&self, rook: Square) -> bool {
         let us = self.side_to_move;
         let rank = CastlingRights::back_rank(us);
@@ -238,9 +238,9 @@ impl Position {
         if !right.contains(rook) {
             return false;
         }
-        let wing = Wing::of(king, rook);
-        let king_goal = Square::at(wing.king_goal(), rank);
-        let rook_goal = Square::at(wing.rook_goal(), rank);
+        let side = CastlingSide::of(king, rook);
+        let king_goal = Square::at(side.king_goal(), rank);
+        let rook_goal = Square::at(side.rook_goal(), rank);
         let king_path = between(king, king_goal) | king_goal.into();
         let rook_path = between(rook, rook_goal) | rook_goal.into();
         let others = self.occupied() - king.into() - rook.into();
@@ -254,7 +254,7 @@ impl Position {
             && !attacked(king_goal, others | king_goal.into() | rook_goal.into())
     }
 
-    /// Calls `each` with the legal moves, a piece and a kind at a time; target sets are never empty.
+    /// Calls `each` with the legal moves, for one piece and kind at a time; target sets are never empty.
     #[inline]
     fn for_each_fan(&self, mut each: impl FnMut(Fan)) {
         let us = self.side_to_move;
@@ -332,7 +332,7 @@ impl Position {
         }
     }
 
-    /// All legal moves, in no order worth relying on.
+    /// All legal moves, in unspecified order.
     ///
     /// ```
     /// use lanefish::chess::Position;
@@ -361,7 +361,7 @@ impl Position {
     }
 
     /// The number of legal moves, without listing them.
-    pub fn count_legal(&self) -> u16 {
+    pub fn count_legal_moves(&self) -> u16 {
         let mut count = 0;
         self.for_each_fan(|fan| {
             let targets = fan.to.len() as u16;
@@ -407,7 +407,7 @@ impl Position {
     /// Whether there is any legal move.
     #[inline]
     pub fn has_legal_move(&self) -> bool {
-        self.count_legal() != 0
+        self.count_legal_moves() != 0
     }
     /// Whether the side to move is in check and has no legal move.
     pub fn is_checkmate(&self) -> bool {

@@ -1,8 +1,8 @@
-//! One chess position: its nouns and its rules, plain and safe.
+//! One chess position: its types and its rules, plain and safe.
 //!
-//! This is the part that a reader can check by eye, and so it is the truth that the lanes are tested
+//! This is the part that a reader can check by eye, and therefore the reference that the lanes are tested
 //! against. It uses nothing else of the crate. Squares are numbered little-endian rank-file: a1 = 0,
-//! b1 = 1, .. h8 = 63, and bit *n* of a [`Bitboard`] is square *n*.
+//! b1 = 1, … h8 = 63, and bit *n* of a [`Bitboard`] is square *n*.
 
 pub mod attacks;
 pub mod bit_scan;

@@ -1,36 +1,36 @@
 //! A move: from, to and kind; its 16-bit and its UCI form.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Square};
 use std::fmt;
 
-/// What a move does besides going from one square to another.
+/// The kind of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MoveKind {
-    /// A step or a capture of any piece, a pawn's double step included.
+    /// A step or a capture of any piece, including a pawn's double step.
     Normal,
-    /// A pawn takes the pawn that has just passed it.
+    /// A pawn captures the pawn that has just passed it.
     EnPassant,
-    /// The king castles; `to` is the square of the *rook*, as Chess960 needs it.
+    /// The king castles; `to` is the square of the *rook*, as Chess960 requires.
     Castle,
-    /// A pawn arrives on the last rank and becomes this.
+    /// A pawn reaches the last rank and becomes this.
     Promotion(Role),
 }
 
-/// A move, with nothing in it about the position it is played in.
+/// A move, independent of the position in which it is played.
 ///
-/// Castling is *king takes own rook*, in standard chess too; [`Move::uci`] writes the form that the
-/// reader of the text expects.
+/// Castling is *king takes own rook*, also in standard chess; [`Move::uci`] writes the form that
+/// readers of the text expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// The square it leaves.
+    /// The origin square.
     pub from: Square,
-    /// The square it arrives on; of castling, the rook's square.
+    /// The target square; for castling, the rook's square.
     pub to: Square,
-    /// What else it does.
+    /// The kind.
     pub kind: MoveKind,
 }
 
@@ -62,7 +62,7 @@ impl Move {
         self.from.index() as u16 | (self.to.index() as u16) << 6 | kind << 12
     }
 
-    /// The move of these 16 bits, or `None` when a move that is no promotion names a promotion piece.
+    /// The move of these 16 bits, or `None` if a move that is not a promotion has a promotion piece.
     #[inline]
     pub const fn from_bits(bits: u16) -> Option<Self> {
         let piece = bits >> 12 & 3;
@@ -80,7 +80,7 @@ impl Move {
         })
     }
 
-    /// The move in UCI form, castling as the position's readers expect it: `e1g1` where all castling rights
+    /// The move in UCI form, castling as readers of the position expect it: `e1g1` if all castling rights
     /// are those of standard chess, king takes rook (`e1h1`) in Chess960.
     ///
     /// ```
@@ -94,12 +94,13 @@ impl Move {
         self.uci_as(!position.castles_as_standard())
     }
 
-    /// The move in UCI form, castling as king takes rook in `chess960` and by the king's goal otherwise.
+    /// The move in UCI form, castling as king takes rook in `chess960` and by the king's destination otherwise.
     pub fn uci_as(self, chess960: bool) -> UciText {
         let to = match self.kind {
-            MoveKind::Castle if !chess960 => {
-                Square::at(Wing::of(self.from, self.to).king_goal(), self.from.rank())
-            }
+            MoveKind::Castle if !chess960 => Square::at(
+                CastlingSide::of(self.from, self.to).king_goal(),
+                self.from.rank(),
+            ),
             _ => self.to,
         };
         let promotion = match self.kind {
@@ -114,10 +115,10 @@ impl Move {
         }
     }
 
-    /// Reads a legal move in UCI form; castling by the king's goal (`e1g1`) or as king takes rook (`e1h1`).
+    /// Parses a legal move in UCI form; castling by the king's destination (`e1g1`) or as king takes rook (`e1h1`).
     ///
     /// # Errors
-    /// When the text is not of the form `e2e4` or `e7e8q`, or when it is no legal move here.
+    /// If the text is not of the form `e2e4` or `e7e8q`, or the move is not legal here.
     pub fn from_uci(text: &str, position: &Position) -> Result<Self, MoveError> {
         let read = |range: std::ops::Range<usize>| text.get(range)?.parse::<Square>().ok();
         let (Some(from), Some(to)) = (read(0..2), read(2..4)) else {
@@ -142,11 +143,11 @@ impl Move {
                 }
         };
         let by_goal = |mv: &&Move| {
-            // One file is a king's step, never a castling.
+            // One file is a king's step, never castling.
             mv.from == from
                 && mv.kind == MoveKind::Castle
                 && promotion.is_none()
-                && to == Square::at(Wing::of(mv.from, mv.to).king_goal(), from.rank())
+                && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), from.rank())
                 && from.file().index().abs_diff(to.file().index()) > 1
         };
         let found = legal.iter().find(fits);
@@ -161,13 +162,13 @@ impl Move {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum MoveError {
     /// The text does not have the form of a move.
-    #[error("this does not have the form of a move")]
+    #[error("not a move")]
     Syntax,
-    /// It has the form of a move, but no legal move is meant.
-    #[error("this move is not legal here")]
+    /// It has the form of a move, but no legal move matches.
+    #[error("not a legal move in this position")]
     Illegal,
-    /// Several legal moves are meant.
-    #[error("this may mean several legal moves")]
+    /// Several legal moves match.
+    #[error("ambiguous: several legal moves match")]
     Ambiguous,
 }
 
@@ -201,10 +202,10 @@ impl fmt::Debug for UciText {
     }
 }
 
-/// What [`Position::unmake`] needs to take a move back, besides the move itself.
+/// What [`Position::unmake`] needs besides the move itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Undo {
-    /// What was captured, en passant included.
+    /// The captured piece, en passant included.
     pub captured: Option<Role>,
     /// The castling rights before the move.
     pub castling: CastlingRights,
@@ -212,12 +213,12 @@ pub struct Undo {
     pub en_passant: Option<Square>,
     /// The halfmove clock before the move.
     pub halfmove: u16,
-    /// The number of the move.
+    /// The move number before the move.
     pub fullmove: u16,
 }
 
 impl Position {
-    /// Whether every castling right is one of standard chess: king on the e-file, rook in a corner.
+    /// Whether all castling rights are those of standard chess: king on the e-file, rook in a corner.
     pub fn castles_as_standard(&self) -> bool {
         Color::ALL.into_iter().all(|color| {
             let rights = self.castling.of(color);
@@ -227,9 +228,9 @@ impl Position {
         })
     }
 
-    /// Makes a move and gives what is needed to take it back.
+    /// Makes a move and returns what is needed to unmake it.
     ///
-    /// Afterwards an en passant square is set only where an en passant capture is legal. The counters stop
+    /// Afterwards an en passant square is set only if an en passant capture is legal. The counters saturate
     /// at their largest value.
     ///
     /// ```
@@ -244,7 +245,7 @@ impl Position {
     /// ```
     ///
     /// # Panics
-    /// May panic, or leave a position that means nothing, when the move is not legal here.
+    /// May panic, or leave a meaningless position, if the move is not legal here.
     pub fn make(&mut self, mv: Move) -> Undo {
         let us = self.side_to_move;
         let role = self.role_at(mv.from).expect("a piece to move");
@@ -259,11 +260,11 @@ impl Position {
         self.toggle_role(mv.from, us, role);
         match mv.kind {
             MoveKind::Castle => {
-                let wing = Wing::of(mv.from, mv.to);
+                let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
                 self.toggle_role(mv.to, us, Role::Rook);
-                self.toggle_role(Square::at(wing.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(wing.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
             }
             MoveKind::EnPassant => {
                 let victim = Square::at(mv.to.file(), mv.from.rank());
@@ -305,18 +306,18 @@ impl Position {
         undo
     }
 
-    /// Takes back a move that [`Position::make`] made.
+    /// Unmakes a move that [`Position::make`] made.
     ///
     /// # Panics
-    /// May panic, or leave a position that means nothing, when this was not the last move.
+    /// May panic, or leave a meaningless position, if this was not the last move.
     pub fn unmake(&mut self, mv: Move, undo: Undo) {
         let us = !self.side_to_move;
         match mv.kind {
             MoveKind::Castle => {
-                let wing = Wing::of(mv.from, mv.to);
+                let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
-                self.toggle_role(Square::at(wing.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(wing.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
                 self.toggle_role(mv.to, us, Role::Rook);
                 self.toggle_role(mv.from, us, Role::King);
             }
@@ -346,7 +347,7 @@ impl Position {
         self.fullmove = undo.fullmove;
     }
 
-    /// Removes the en passant square unless some en passant capture is legal; whether it was removed.
+    /// Removes the en passant square unless some en passant capture is legal; returns whether it was removed.
     #[inline]
     pub fn drop_idle_en_passant(&mut self) -> bool {
         let idle = self.en_passant.is_some() && self.en_passant_captors().is_empty();

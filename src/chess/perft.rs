@@ -12,7 +12,7 @@ use super::position::Position;
 pub fn perft(position: &mut Position, depth: u32) -> u64 {
     match depth {
         0 => 1,
-        1 => u64::from(position.count_legal()),
+        1 => u64::from(position.count_legal_moves()),
         _ => {
             let mut nodes = 0;
             for &mv in &position.legal_moves() {

@@ -6,9 +6,9 @@ use std::ops::Not;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Color {
-    /// White, who starts on the first two ranks.
+    /// White, whose pieces start on the first two ranks.
     White = 0,
-    /// Black, who starts on the last two ranks.
+    /// Black, whose pieces start on the last two ranks.
     Black = 1,
 }
 
@@ -42,7 +42,7 @@ impl Not for Color {
     }
 }
 
-/// What a piece is, whatever its colour.
+/// The type of a piece, without its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Role {
@@ -70,7 +70,7 @@ impl Role {
         Self::Queen,
         Self::King,
     ];
-    /// What a pawn may become: knight, bishop, rook, queen.
+    /// The possible promotions: knight, bishop, rook, queen.
     pub const PROMOTIONS: [Self; 4] = [Self::Knight, Self::Bishop, Self::Rook, Self::Queen];
 
     /// 0 for the pawn to 5 for the king.
@@ -78,12 +78,12 @@ impl Role {
     pub const fn index(self) -> usize {
         self as usize
     }
-    /// The small letter: `p`, `n`, `b`, `r`, `q`, `k`.
+    /// The lower-case letter: `p`, `n`, `b`, `r`, `q`, `k`.
     #[inline]
     pub const fn letter(self) -> char {
         b"pnbrqk"[self as usize] as char
     }
-    /// The role with this letter, small or capital.
+    /// The role with this letter, in either case.
     #[inline]
     pub const fn from_letter(letter: u8) -> Option<Self> {
         Some(match letter | 0x20 {
@@ -101,14 +101,14 @@ impl Role {
 /// A role with its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Whose it is.
+    /// Its colour.
     pub color: Color,
-    /// What it is.
+    /// Its type.
     pub role: Role,
 }
 
 impl Piece {
-    /// The letter of FEN: capital for White, small for Black.
+    /// The FEN letter: upper case for White, lower case for Black.
     #[inline]
     pub const fn letter(self) -> char {
         match self.color {

@@ -7,8 +7,8 @@ use super::square::Square;
 
 /// A chess position with all six fields of FEN, standard chess and Chess960.
 ///
-/// It is plain data: it can hold nonsense, and [`super::validity`] says what is wrong with it.
-/// At most one piece stands on a square, always.
+/// It is plain data and can hold invalid positions; [`super::validity`] reports what is wrong with them.
+/// There is always at most one piece on a square.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     by_role: [Bitboard; 6],
@@ -21,7 +21,7 @@ pub struct Position {
     pub en_passant: Option<Square>,
     /// Plies since the last capture or pawn move.
     pub halfmove: u16,
-    /// Number of the move, from 1; it grows after Black's move.
+    /// Move number, from 1; it increases after Black's move.
     pub fullmove: u16,
 }
 
@@ -38,7 +38,7 @@ impl Position {
             fullmove: 1,
         }
     }
-    /// The position in which a game of standard chess begins.
+    /// The start position of standard chess.
     pub const fn standard() -> Self {
         let sets = [
             0x00FF_0000_0000_FF00,
@@ -78,12 +78,12 @@ impl Position {
     pub fn occupied(&self) -> Bitboard {
         self.by_color[0] | self.by_color[1]
     }
-    /// The king of a side, where it has one (the lowest square, should there be several).
+    /// The king of a side, if it has one (the lowest square, if there are several).
     #[inline(always)]
     pub fn king(&self, color: Color) -> Option<Square> {
         self.pieces(color, Role::King).first()
     }
-    /// What stands on a square.
+    /// The piece on a square.
     #[inline]
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
         let color = *Color::ALL
@@ -94,7 +94,7 @@ impl Position {
             .find(|&&role| self.role(role).contains(square))?;
         Some(Piece { color, role })
     }
-    /// Puts a piece on a square, in place of what stood there.
+    /// Puts a piece on a square and replaces any piece there.
     #[inline]
     pub fn put(&mut self, square: Square, piece: Piece) {
         self.remove(square);
@@ -109,13 +109,13 @@ impl Position {
             *set &= rest;
         }
     }
-    /// Adds or removes (whichever changes something) a piece on a square: the fast path of making moves.
+    /// Toggles a piece on a square: the fast path of making moves.
     #[inline(always)]
     pub(crate) fn toggle_role(&mut self, square: Square, color: Color, role: Role) {
         self.by_role[role.index()] ^= square.into();
         self.by_color[color.index()] ^= square.into();
     }
-    /// The role of what stands on a square.
+    /// The role of the piece on a square.
     #[inline]
     pub fn role_at(&self, square: Square) -> Option<Role> {
         Role::ALL

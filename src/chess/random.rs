@@ -23,20 +23,20 @@ impl Random {
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ mixed >> 31
     }
-    /// A number below `bound`, or 0 when that is 0. The bias is below one in 2^32.
+    /// A number below `bound`, or 0 if that is 0. The bias is below one in 2^32.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(bound)) >> 32) as u32
     }
 }
 
-/// How games of random play begin.
+/// The start positions of random play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Start {
-    /// The start of standard chess.
+    /// The start position of standard chess.
     #[default]
     Standard,
-    /// Any of the 960 arrays; every other game has two different ones (double Chess960).
+    /// Any of the 960 start positions; in every other game the two sides have different ones (double Chess960).
     Chess960,
 }
 
@@ -47,13 +47,13 @@ pub struct RandomPosition {
     pub position: Position,
     /// The number of the game, from 0.
     pub game: u64,
-    /// The plies played in it so far.
+    /// The plies played so far.
     pub ply: u16,
-    /// The move that is played next; `None` at the end of the game.
+    /// The next move played; `None` at the end of the game.
     pub next: Option<Move>,
 }
 
-/// Every position of one random game after the other, without end.
+/// Every position of one random game after the other, endlessly.
 ///
 /// A game ends by mate, stalemate, bare kings, the fifty-move rule or after [`RandomPlay::LONGEST`] plies.
 /// All positions are strictly valid.
@@ -75,10 +75,10 @@ pub struct RandomPlay {
 }
 
 impl RandomPlay {
-    /// The most plies of a game.
+    /// The largest number of plies in a game.
     pub const LONGEST: u16 = 400;
 
-    /// The games that this seed gives.
+    /// The games of this seed.
     pub fn new(seed: u64, start: Start) -> Self {
         let mut play = Self {
             random: Random::new(seed),

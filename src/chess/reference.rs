@@ -1,21 +1,21 @@
-//! What a legal move *is*, said as plainly as possible and as slowly as it takes.
+//! The definition of a legal move, as plain as possible, without regard to speed.
 //!
 //! A move is legal when it is pseudo-legal (the piece moves that way) and the mover's king is not attacked
 //! on the board after it. Everything faster, here and in the lanes, is tested against this. It holds for
-//! any board with one king a side, however absurd:
+//! any board with one king per side, however unusual:
 //!
 //! - A pawn on its second rank may step twice; a pawn on its own first rank steps once; on its last rank it
 //!   does not move.
-//! - En passant needs an empty marked square on the sixth rank (as the mover sees it) and an enemy pawn right
+//! - En passant needs an empty en passant square on the sixth rank (as the mover sees it) and an enemy pawn right
 //!   behind it; where that pawn came from does not matter.
 //! - The enemy king may be captured like anything else.
-//! - Castling: the right names a rook of the mover on its back rank, the king stands on that rank (anywhere);
+//! - Castling: the right names a rook of the mover on its back rank, the king is on that rank (anywhere);
 //!   king goes to the c- or g-file and rook to the d- or f-file, towards the side that the rook is on; nothing
-//!   but the two stands between either piece and its goal or on it; and the king is not attacked where it
-//!   stands, on any square that it passes (itself lifted off the board), nor at the end.
+//!   but the two stands between either piece and its destination or on it; and the king is not attacked where it
+//!   stands, on any square that it passes (itself taken off the board), nor at the end.
 
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
@@ -94,7 +94,7 @@ pub fn checkers_of(position: &Position, color: Color) -> Bitboard {
 
 /// The pieces of the side to move without which its king would be in a check that it is not in now.
 ///
-/// That is: taking the piece off the board lets an enemy attack the king that did not before.
+/// That is: removing the piece from the board lets an enemy attack the king that did not before.
 pub fn pinned(position: &Position) -> Bitboard {
     let us = position.side_to_move;
     let before = checkers_of(position, us);
@@ -108,7 +108,7 @@ pub fn pinned(position: &Position) -> Bitboard {
         .collect()
 }
 
-/// The pieces as they stand after a move: nothing else of the position is brought up to date.
+/// The pieces after a move; nothing else of the position is updated.
 fn pieces_after(position: &Position, mv: Move) -> Position {
     let mut after = position.clone();
     let Some(mut piece) = position.piece_at(mv.from) else {
@@ -121,13 +121,13 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
         MoveKind::Promotion(role) => piece.role = role,
         MoveKind::EnPassant => after.remove(Square::at(mv.to.file(), mv.from.rank())),
         MoveKind::Castle => {
-            let wing = wing(mv.from, mv.to);
+            let side = castling_side(mv.from, mv.to);
             let rank = mv.from.rank();
             after.remove(mv.to);
             let rook = Role::Rook;
-            after.put(Square::at(wing.king_goal(), rank), piece);
+            after.put(Square::at(side.king_goal(), rank), piece);
             after.put(
-                Square::at(wing.rook_goal(), rank),
+                Square::at(side.rook_goal(), rank),
                 Piece { color, role: rook },
             );
             return after;
@@ -137,11 +137,11 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
     after
 }
 
-fn wing(king: Square, rook: Square) -> Wing {
+fn castling_side(king: Square, rook: Square) -> CastlingSide {
     if rook.file() > king.file() {
-        Wing::King
+        CastlingSide::King
     } else {
-        Wing::Queen
+        CastlingSide::Queen
     }
 }
 
@@ -168,15 +168,15 @@ fn castling_is_possible(position: &Position, king: Square, rook: Square) -> bool
     {
         return false;
     }
-    let wing = wing(king, rook);
-    let king_path = span(rank, king.file(), wing.king_goal());
-    let rook_path = span(rank, rook.file(), wing.rook_goal());
+    let side = castling_side(king, rook);
+    let king_path = span(rank, king.file(), side.king_goal());
+    let rook_path = span(rank, rook.file(), side.rook_goal());
     let others = position.occupied() - king.into() - rook.into();
     let mut lifted = position.clone();
     lifted.remove(king);
     ((king_path | rook_path) & others).is_empty()
         && king_path.iter().all(|at| {
-            // Attack on an empty square is seen by putting the king there.
+            // An attack on an empty square is detected by putting the king there.
             let mut there = lifted.clone();
             let hidden = there.piece_at(at);
             there.put(

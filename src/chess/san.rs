@@ -1,7 +1,7 @@
-//! Standard algebraic notation, written exactly and read leniently.
+//! Standard algebraic notation, written exactly and parsed leniently.
 
 use super::bitboard::Bitboard;
-use super::castling::Wing;
+use super::castling::CastlingSide;
 use super::moves::{Move, MoveError, MoveKind};
 use super::piece::Role;
 use super::position::Position;
@@ -9,8 +9,8 @@ use super::square::{File, Rank, Square};
 use std::borrow::Cow;
 
 impl Move {
-    /// The move in algebraic notation, with `+` or `#`; the origin is named as far as other legal moves
-    /// make it necessary, file before rank before both.
+    /// The move in algebraic notation, with `+` or `#`; the origin is given as far as other legal moves
+    /// require it, file before rank before both.
     ///
     /// ```
     /// use lanefish::chess::Position;
@@ -21,16 +21,16 @@ impl Move {
     /// ```
     ///
     /// # Panics
-    /// May panic when the move is not legal in the position.
+    /// May panic if the move is not legal in the position.
     pub fn san(self, position: &Position) -> String {
         let mut text = String::with_capacity(8);
         let role = position.role_at(self.from).unwrap_or(Role::Pawn);
         let captures = self.kind == MoveKind::EnPassant
             || position.color(!position.side_to_move).contains(self.to);
         if self.kind == MoveKind::Castle {
-            text.push_str(match Wing::of(self.from, self.to) {
-                Wing::King => "O-O",
-                Wing::Queen => "O-O-O",
+            text.push_str(match CastlingSide::of(self.from, self.to) {
+                CastlingSide::King => "O-O",
+                CastlingSide::Queen => "O-O-O",
             });
         } else {
             if role == Role::Pawn {
@@ -60,7 +60,7 @@ impl Move {
 
     fn push_origin(self, position: &Position, role: Role, text: &mut String) {
         let moves = position.legal_moves();
-        let rivals: Bitboard = moves
+        let ambiguous: Bitboard = moves
             .iter()
             .filter(|mv| {
                 mv.to == self.to
@@ -70,11 +70,11 @@ impl Move {
             })
             .map(|mv| mv.from)
             .collect();
-        if rivals.is_empty() {
+        if ambiguous.is_empty() {
             return;
         }
-        let same_file = (rivals & Bitboard::file(self.from.file())).any();
-        let same_rank = (rivals & Bitboard::rank(self.from.rank())).any();
+        let same_file = (ambiguous & Bitboard::file(self.from.file())).any();
+        let same_rank = (ambiguous & Bitboard::rank(self.from.rank())).any();
         if !same_file || same_rank {
             text.push(self.from.file().letter());
         }
@@ -84,7 +84,7 @@ impl Move {
     }
 }
 
-/// What a text in algebraic notation says, castling aside.
+/// The content of a text in algebraic notation, except castling.
 #[derive(Clone, Copy, Debug)]
 struct San {
     role: Role,
@@ -96,7 +96,7 @@ struct San {
 }
 
 impl San {
-    /// Takes apart what stands in any spelling behind the letter of this piece.
+    /// Parses what follows the letter of this piece in any spelling.
     fn parse(role: Role, mut rest: &[u8]) -> Option<Self> {
         if role == Role::Pawn {
             for suffix in [&b"e.p."[..], b"ep", b"e.p"] {
@@ -104,7 +104,7 @@ impl San {
             }
             rest = rest.trim_ascii_end();
         }
-        // From the end: promotion, target square; what is left names the origin.
+        // From the end: promotion, target square; the rest is the origin.
         let mut promotion = None;
         let letter = match rest {
             [before @ .., b'(', letter, b')'] => {
@@ -154,9 +154,9 @@ impl San {
         })
     }
 
-    /// Whether a legal move is meant, whatever the text says about capturing.
+    /// Whether a legal move matches, whatever the text has about capturing.
     fn means(&self, mv: Move, position: &Position) -> bool {
-        // A pawn whose file is not named steps straight on.
+        // A pawn without a file moves straight ahead.
         let file = match self.role {
             Role::Pawn => self.file.or(Some(self.to.file())),
             _ => self.file,
@@ -172,7 +172,7 @@ impl San {
             && position.role_at(mv.from) == Some(self.role)
     }
 
-    /// Whether the text says the truth about capturing. Castling may be written as the king that takes its
+    /// Whether the text is right about capturing. Castling may be written as the king that takes its
     /// own rook.
     fn is_right_about_captures(&self, mv: Move, position: &Position) -> bool {
         match mv.kind {
@@ -183,15 +183,15 @@ impl San {
     }
 }
 
-/// Whether a move is castling by which the king gets to this square, more than one file away. (One file is a
+/// Whether a move is castling with the king's destination on this square, more than one file away. (One file is a
 /// step.)
 fn king_goes_to(mv: Move, to: Square) -> bool {
     mv.kind == MoveKind::Castle
-        && to == Square::at(Wing::of(mv.from, mv.to).king_goal(), mv.from.rank())
+        && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), mv.from.rank())
         && mv.from.file().index().abs_diff(to.file().index()) > 1
 }
 
-/// Whether a text has the form that the standard gives to a move other than castling: `e4`, `exd5`, `e8=Q`,
+/// Whether a text has the standard form of a move other than castling: `e4`, `exd5`, `e8=Q`,
 /// `Nf3`, `Nbd7`, `R1xe4`, `Qh4xe1`.
 fn is_standard(text: &[u8]) -> bool {
     let is_file = |byte: &u8| (b'a'..=b'h').contains(byte);
@@ -219,24 +219,24 @@ fn is_standard(text: &[u8]) -> bool {
 }
 
 /// The side towards which a text castles.
-fn castling(text: &[u8]) -> Option<Wing> {
+fn castling(text: &[u8]) -> Option<CastlingSide> {
     match text {
-        b"O-O" | b"0-0" | b"o-o" => Some(Wing::King),
-        b"O-O-O" | b"0-0-0" | b"o-o-o" => Some(Wing::Queen),
+        b"O-O" | b"0-0" | b"o-o" => Some(CastlingSide::King),
+        b"O-O-O" | b"0-0-0" | b"o-o-o" => Some(CastlingSide::Queen),
         _ => None,
     }
 }
 
-/// Figurines, and the signs that go with them in print, as ASCII.
+/// Figurines, and the signs that accompany them in print, as ASCII.
 fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
     let letters = String::from_utf8_lossy(text);
     let ascii = letters.chars().filter_map(|letter| match letter {
-        // Says that an emoji is to be shown as text.
+        // The variation selector that shows an emoji as text.
         '\u{FE0E}' | '\u{FE0F}' => None,
-        // What is thought of the move, in one sign.
+        // Annotation glyphs.
         '‼' | '⁇' | '⁉' | '⁈' | '□' | '∞' | '±' | '∓' | '⩲' | '⩱' => None,
         '♔' | '♚' => Some('K'),
         '♕' | '♛' => Some('Q'),
@@ -262,20 +262,22 @@ fn only(mut moves: impl Iterator<Item = Move>) -> Result<Move, MoveError> {
     }
 }
 
-/// The legal move that a text without check and annotation signs means. `strict` refuses what is not of
+/// The legal move of a text without check and annotation signs. `strict` refuses what is not in
 /// the standard; otherwise see [`Position::parse_san`].
 ///
-/// What is in the form of the standard and legal means just that. Only else liberties are tried, so that
-/// `bxc3` is a pawn's move wherever a pawn has it.
+/// A text in the standard form that matches a legal move means just that. Other forms are tried only after it, so
+/// that `bxc3` is a pawn move whenever a pawn can make it.
 pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Move, MoveError> {
     let legal = position.legal_moves();
     let legal = || legal.iter().copied();
-    if let Some(wing) = castling(text) {
+    if let Some(side) = castling(text) {
         if strict && text[0] != b'O' {
             return Err(MoveError::Syntax);
         }
         return only(
-            legal().filter(|mv| mv.kind == MoveKind::Castle && Wing::of(mv.from, mv.to) == wing),
+            legal().filter(|mv| {
+                mv.kind == MoveKind::Castle && CastlingSide::of(mv.from, mv.to) == side
+            }),
         );
     }
     if is_standard(text) {
@@ -304,7 +306,7 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
     ) = san
         && rest.len() == text.len()
     {
-        // Both squares are named: any piece, as in UCI.
+        // Both squares are given: any piece, as in UCI.
         let from = Square::at(file, rank);
         let role = position.role_at(from).unwrap_or(Role::Pawn);
         let san = San { role, ..san };
@@ -325,7 +327,7 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
     }))
 }
 
-/// The piece that the first letter names, if it does, and what follows; `b` names a file.
+/// The piece of the first letter, if it is one, and what follows; `b` is a file.
 fn named(text: &[u8]) -> (Role, &[u8]) {
     match text {
         [
@@ -337,15 +339,15 @@ fn named(text: &[u8]) -> (Role, &[u8]) {
 }
 
 impl Position {
-    /// The legal move that a text in algebraic notation means.
+    /// The legal move of a text in algebraic notation.
     ///
-    /// Also read, where just one legal move fits: castling with zeros or as a move of the king, long forms
+    /// Also accepted, if exactly one legal move matches: castling with zeros or as a king move, long forms
     /// (`Nf3-e5`, `e4xd5`), UCI (`g1f3`), `e8Q` and `e8(Q)`, `e.p.`, signs such as `!?`, needless or missing
-    /// `x`, `+` and `#`, figurines, and small letters for pieces (a pawn's move comes first where `b` is
-    /// meant).
+    /// `x`, `+` and `#`, figurines, and lower-case letters for pieces (a pawn move takes precedence for
+    /// `b`).
     ///
     /// # Errors
-    /// When the text is no such form, means no legal move, or several.
+    /// If the text has no such form, or matches no legal move, or several.
     pub fn parse_san(&self, text: &str) -> Result<Move, MoveError> {
         let text = text.trim_end_matches(['+', '#', '!', '?']);
         read(self, text.as_bytes(), false)

@@ -10,20 +10,20 @@ macro_rules! coordinate {
         pub struct $name(u8);
 
         impl $name {
-            /// How many there are.
+            /// Number of values.
             pub const COUNT: usize = $count;
 
-            /// The one with this index, counted from zero.
+            /// The value with this index, counted from zero.
             ///
             /// # Panics
-            /// When the index is out of range.
+            /// If the index is out of range.
             #[inline(always)]
             pub const fn new(index: u8) -> Self {
                 assert!((index as usize) < $count);
                 Self(index)
             }
 
-            /// The one with this index, or `None` out of range.
+            /// The value with this index, or `None` if it is out of range.
             #[inline(always)]
             pub const fn try_new(index: u8) -> Option<Self> {
                 if (index as usize) < $count { Some(Self(index)) } else { None }
@@ -35,7 +35,7 @@ macro_rules! coordinate {
                 self.0 as usize
             }
 
-            /// All of them, in order.
+            /// All values, in order.
             pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
                 (0..$count as u8).map(Self)
             }
@@ -52,7 +52,7 @@ coordinate!(
     Rank, 8
 );
 coordinate!(
-    /// A square, a1 = 0, b1 = 1, .. h8 = 63.
+    /// A square, a1 = 0, b1 = 1, … h8 = 63.
     ///
     /// ```
     /// use lanefish::chess::Square;
@@ -64,12 +64,12 @@ coordinate!(
 );
 
 impl File {
-    /// The small letter, `a` to `h`.
+    /// The lower-case letter, `a` to `h`.
     #[inline]
     pub const fn letter(self) -> char {
         (b'a' + self.0) as char
     }
-    /// The file with this letter, small or capital.
+    /// The file with this letter, in either case.
     #[inline]
     pub const fn from_letter(letter: u8) -> Option<Self> {
         match letter {
@@ -114,7 +114,7 @@ impl Square {
     pub const fn flip_horizontal(self) -> Self {
         Self(self.0 ^ 7)
     }
-    /// The square so many files to the right and ranks up, or `None` off the board.
+    /// The square N files to the right and M ranks up, or `None` off the board.
     #[inline]
     pub const fn offset(self, files: i8, ranks: i8) -> Option<Self> {
         let file = (self.0 & 7) as i8 + files;
@@ -160,7 +160,7 @@ impl fmt::Debug for Square {
 
 /// A text that is not a square such as `e4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a square: a square is a letter a-h and a digit 1-8")]
+#[error("not a square: expected a letter a-h and a digit 1-8")]
 pub struct SquareError;
 
 impl FromStr for Square {

@@ -1,7 +1,7 @@
 //! The eight symmetries of the board, applied to sets of squares.
 //!
-//! Moving whole ranks is a byte swap; mirroring inside ranks and exchanging files with ranks are ladders of
-//! three steps, each of which swaps blocks of half the size under one mask. The other symmetries are made
+//! Reversing the ranks is a byte swap; mirroring inside ranks and exchanging files with ranks are ladders of
+//! three steps, each of which swaps blocks of half the size under one mask. The other symmetries are composed
 //! of these.
 
 use super::bitboard::Bitboard;
@@ -44,20 +44,20 @@ impl Bitboard {
         Self(swap(bits, 0x0055_0055_0055_0055, 9))
     }
 
-    /// Turned by half a turn: a1 becomes h8.
+    /// Rotated by 180 degrees: a1 becomes h8.
     #[inline(always)]
     pub const fn rotate_half(self) -> Self {
         Self(self.0.reverse_bits())
     }
 
-    /// Turned by a quarter, clockwise for someone who looks at the board with a1 at the lower left:
+    /// Rotated by 90 degrees, clockwise with a1 at the lower left:
     /// a1 becomes a8, h1 becomes a1.
     #[inline(always)]
     pub const fn rotate_clockwise(self) -> Self {
         self.flip_diagonal().flip_vertical()
     }
 
-    /// Turned by a quarter against the clock: a1 becomes h1.
+    /// Rotated by 90 degrees counterclockwise: a1 becomes h1.
     #[inline(always)]
     pub const fn rotate_counterclockwise(self) -> Self {
         self.flip_vertical().flip_diagonal()
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::chess::{File, Rank, Square};
 
-    /// Holds a symmetry against its map of (file, rank), on single squares and on whole sets.
+    /// Compares a symmetry with its map of (file, rank), on single squares and on whole sets.
     fn check(apply: impl Fn(Bitboard) -> Bitboard, map: impl Fn(u8, u8) -> (u8, u8)) {
         let moved = |square: Square| {
             let (file, rank) = map(square.file().index() as u8, square.rank().index() as u8);

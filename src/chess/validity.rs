@@ -1,11 +1,11 @@
-//! What makes a position acceptable, at two levels; all broken rules are reported together.
+//! What makes a position valid, at two levels; all broken rules are reported together.
 //!
-//! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* asks further
-//! whether a game could have led here, as far as material and the last move tell; it is no full proof game.
+//! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* also checks
+//! whether a game could have led here, as far as material and the last move show; it is no full proof game.
 
 use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
-use super::castling::{CastlingRights, Wing};
+use super::castling::{CastlingRights, CastlingSide};
 use super::geometry::between;
 use super::piece::{Color, Role};
 use super::position::Position;
@@ -13,14 +13,14 @@ use super::square::{File, Rank, Square};
 use std::fmt;
 use std::str::FromStr;
 
-/// How much is asked of a position.
+/// A validity level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Validity {
-    /// One king a side, no pawn on the first or last rank, the side not to move not in check, castling
+    /// One king per side, no pawn on the first or last rank, the side not to move not in check, castling
     /// rights with king and rook in place, at most 32 pieces.
     #[default]
     Playable,
-    /// Also at most 16 pieces and 8 pawns a side with promotions accounted for, an en passant square that
+    /// Also at most 16 pieces and 8 pawns per side with promotions accounted for, an en passant square that
     /// a double step explains, checks that a last move explains.
     Strict,
 }
@@ -34,9 +34,9 @@ impl fmt::Display for Validity {
     }
 }
 
-/// A text that names no [`Validity`].
+/// An unknown [`Validity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("a validity is `playable` or `strict`")]
+#[error("expected `playable` or `strict`")]
 pub struct ValidityError;
 
 impl FromStr for Validity {
@@ -63,7 +63,7 @@ pub enum Rule {
     PawnRanks,
     /// The side that is not to move is not in check.
     OpponentInCheck,
-    /// Castling rights have king and rook in place, at most one rook a wing.
+    /// Castling rights have king and rook in place, at most one rook per side of the king.
     Castling,
     /// A side has at most 16 pieces (strict).
     PiecesOfSide,
@@ -71,7 +71,7 @@ pub enum Rule {
     Pawns,
     /// A side has no more promoted pieces than missing pawns (strict).
     Promotions,
-    /// The last move can have been the double step that the en passant square speaks of (strict).
+    /// The last move can have been the double step that the en passant square implies (strict).
     EnPassant,
     /// Some last move explains the checks (strict).
     Checks,
@@ -92,7 +92,7 @@ impl Rule {
         Self::Checks,
     ];
 
-    /// A stable name of what is wrong, in snake case, for counting rejects by reason.
+    /// A stable name of the fault, in snake case, for counting rejects by reason.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kings => "not_one_king_each",
@@ -110,13 +110,13 @@ impl Rule {
 
     const fn what_is_wrong(self) -> &'static str {
         match self {
-            Self::Kings => "not exactly one king a side",
+            Self::Kings => "not exactly one king per side",
             Self::Pieces => "more than 32 pieces",
             Self::PawnRanks => "a pawn on the first or last rank",
             Self::OpponentInCheck => "the side that is not to move is in check",
             Self::Castling => "castling rights without king and rook in place",
-            Self::PiecesOfSide => "more than 16 pieces of a side",
-            Self::Pawns => "more than 8 pawns of a side",
+            Self::PiecesOfSide => "more than 16 pieces on one side",
+            Self::Pawns => "more than 8 pawns on one side",
             Self::Promotions => "more promoted pieces than missing pawns",
             Self::EnPassant => "an en passant square that no double step explains",
             Self::Checks => "a check that no last move explains",
@@ -185,13 +185,13 @@ impl fmt::Debug for Violations {
 }
 impl std::error::Error for Violations {}
 
-/// Light squares: h1, a2, ..
+/// Light squares: h1, a2, …
 const LIGHT: Bitboard = Bitboard(0x55AA_55AA_55AA_55AA);
 
 impl Position {
     /// The rules of a level that the position breaks, all of them.
     ///
-    /// To judge an en passant square as it was written, see [`super::fen::Fen::violations`].
+    /// To check an en passant square as it was written, see [`super::fen::Fen::violations`].
     #[inline]
     pub fn violations(&self, validity: Validity) -> Violations {
         let mut broken = Violations::NONE;
@@ -281,8 +281,8 @@ impl Position {
 
     /// Whether some move of the opponent leads here from a position in which the king was not in check.
     ///
-    /// All ways to take a last move back are tried, captures included: whatever was captured stood on the
-    /// target and was no attacker. What was captured, and whether it could get there, is not asked.
+    /// All ways to undo a last move are tried, captures included: whatever was captured stood on the
+    /// target and was not an attacker. What was captured, and whether it could get there, is not checked.
     fn some_last_move_is_possible(&self, king: Square) -> bool {
         let them = !self.side_to_move;
         let occupied = self.occupied();
@@ -370,9 +370,9 @@ impl Position {
         if to.rank() != rank {
             return false;
         }
-        Wing::ALL.into_iter().any(|wing| {
-            let rook = Square::at(wing.rook_goal(), rank);
-            if to.file() != wing.king_goal() || !self.pieces(them, Role::Rook).contains(rook) {
+        CastlingSide::ALL.into_iter().any(|side| {
+            let rook = Square::at(side.rook_goal(), rank);
+            if to.file() != side.king_goal() || !self.pieces(them, Role::Rook).contains(rook) {
                 return false;
             }
             let others = self.occupied() - to.into() - rook.into();
@@ -386,7 +386,7 @@ impl Position {
                     let before = others | king_from.into() | rook_from.into();
                     let moved = Bitboard::from(to) | rook.into();
                     king_from != rook_from
-                        && Wing::of(king_from, rook_from) == wing
+                        && CastlingSide::of(king_from, rook_from) == side
                         && (crossed & others).is_empty()
                         && (self.attackers_of(king, them, before) - moved).is_empty()
                         && !piece_attacks(Role::Rook, them, rook_from, before).contains(king)
@@ -400,7 +400,7 @@ impl Position {
 struct Unmove {
     from: Square,
     to: Square,
-    /// What stood on `from`: of a promotion, the pawn.
+    /// The piece on `from`: for a promotion, the pawn.
     was: Role,
 }
 

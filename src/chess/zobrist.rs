@@ -1,12 +1,12 @@
-//! The Zobrist key of Polyglot opening books: the de facto identity of a chess position.
+//! The Zobrist key of Polyglot opening books: the de facto standard hash of a chess position.
 //!
 //! A key is the exclusive or of published random numbers: one for each piece on its square, each castling
 //! right, the file of an en passant capture and White to move. The 781 numbers are not arbitrary: they are
-//! the first ones that Bob Jenkins' generator ISAAC-64 gives from a zero seed, so they are computed here
+//! the first ones that Bob Jenkins' generator ISAAC-64 yields from a zero seed, so they are computed here
 //! (at compile time) instead of being listed.
 
 use super::attacks::pawn_attacks;
-use super::castling::Wing;
+use super::castling::CastlingSide;
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
 use super::square::Square;
@@ -18,7 +18,7 @@ const LEN: usize = 781;
 
 static KEYS: [u64; LEN] = isaac64();
 
-/// The first numbers of ISAAC-64 seeded with zeros, each batch of 256 given out from its end.
+/// The first numbers of ISAAC-64 seeded with zeros, each batch of 256 taken from its end.
 const fn isaac64() -> [u64; LEN] {
     const SIZE: usize = 256;
     let mut memory = [0u64; SIZE];
@@ -116,8 +116,8 @@ pub fn piece_key(piece: Piece, square: Square) -> u64 {
 
 /// The number of a castling right.
 #[inline(always)]
-pub fn castling_key(color: Color, wing: Wing) -> u64 {
-    KEYS[CASTLING + 2 * color.index() + usize::from(wing == Wing::Queen)]
+pub fn castling_key(color: Color, side: CastlingSide) -> u64 {
+    KEYS[CASTLING + 2 * color.index() + usize::from(side == CastlingSide::Queen)]
 }
 
 /// The number of an en passant square, by its file.
@@ -135,9 +135,9 @@ pub fn white_to_move_key() -> u64 {
 impl Position {
     /// The key of the position in Polyglot opening books.
     ///
-    /// The en passant square counts where a pawn of the side to move stands beside the pawn it could take,
-    /// legally or not. Positions that keep the square only where a capture is legal (as they are read and
-    /// made here) thus differ from Polyglot's in the rare case of a pawn that stands there pinned.
+    /// The en passant square counts if a pawn of the side to move stands beside the pawn it could take,
+    /// legally or not. Positions that keep the square only if a capture is legal (as they are parsed and
+    /// made here) thus differ from Polyglot's in the rare case that this pawn is pinned.
     ///
     /// ```
     /// use lanefish::chess::Position;
@@ -155,7 +155,7 @@ impl Position {
                 continue;
             };
             for rook in self.castling.of(color) {
-                key ^= castling_key(color, Wing::of(king, rook));
+                key ^= castling_key(color, CastlingSide::of(king, rook));
             }
         }
         let us = self.side_to_move;

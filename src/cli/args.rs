@@ -1,8 +1,8 @@
 //! What may be typed, and what it means.
 //!
-//! The structures with `clap` attributes are what was typed. Before any work a command turns them into
-//! checked values (an analyzer that this CPU has, a number of threads, ..), so that whatever is wrong with
-//! the arguments is said at once and with exit status 2.
+//! The structures with `clap` attributes are what was typed. Before any work, a command turns them into
+//! checked values (an analyzer that this CPU has, a number of threads, …), so that whatever is wrong with
+//! the arguments is reported at once and with exit status 2.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -57,7 +57,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) strict: bool,
 
-    /// Write every rejected record there, with its place and reason
+    /// Write every rejected record to this file, with its place and reason
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 
@@ -75,15 +75,15 @@ pub(crate) struct Global {
     )]
     pub(crate) skip: u64,
 
-    /// Stop after N records (behind the skipped ones)
+    /// Stop after N records (not counting skipped ones)
     #[arg(long, global = true, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
-    /// Read files instead of mapping them into memory
+    /// Read files instead of memory-mapping them
     #[arg(long, global = true)]
     pub(crate) no_mmap: bool,
 
-    /// Longest line or game; a longer one is rejected [default: 16M]
+    /// Longest line or game to accept; longer ones are rejected [default: 16M]
     #[arg(
         long,
         global = true,
@@ -94,7 +94,7 @@ pub(crate) struct Global {
     )]
     pub(crate) max_record: usize,
 
-    /// Largest zstd window (a file compressed with `zstd --long=N` needs 2^N bytes) [default: 128M]
+    /// Largest zstd window to accept (a file compressed with `zstd --long=N` needs 2^N bytes) [default: 128M]
     #[arg(
         long,
         global = true,
@@ -105,7 +105,7 @@ pub(crate) struct Global {
     )]
     pub(crate) max_window: u64,
 
-    /// Read only what the PGN standard allows; by default the usual liberties of real files are read
+    /// Accept only what the PGN standard allows; by default common deviations are accepted
     #[arg(long, global = true)]
     pub(crate) strict_pgn: bool,
 
@@ -117,11 +117,11 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
 
-    /// Say less: no notes, no list of rejected records
+    /// Print less: no notes, no list of rejected records
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more
+    /// Print more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -152,7 +152,7 @@ fn record_size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected at least 64 bytes and at most 1G".to_owned())
 }
 
-/// The tier as it was asked for.
+/// The tier, as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TierChoice {
     Auto,
@@ -180,16 +180,16 @@ pub(crate) enum When {
     Never,
 }
 
-/// The validity level as it was asked for.
+/// The validity level, as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ValidityChoice {
-    /// Everything that can be played on from
+    /// Every position that can be played on from
     Playable,
-    /// Only what a game can reach, as far as that can be told
+    /// Only positions that a game can reach, as far as that can be decided
     Strict,
 }
 
-/// What commands share that read positions.
+/// Options shared by commands that read positions.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
     /// Files, directories, or - for standard input [default: standard input, if it is a pipe or a file]
@@ -207,7 +207,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::ReadFormat)]
     pub(crate) from: Option<Format>,
 
-    /// Keep en passant squares as they are given, also where no such capture is legal
+    /// Keep en passant squares as given, even where no such capture is legal
     #[arg(long)]
     pub(crate) keep_en_passant: bool,
 
@@ -215,7 +215,7 @@ pub(crate) struct Reading {
     pub(crate) games: super::selection::SelectionArgs,
 }
 
-/// Where a command writes to.
+/// Where a command writes its output.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Write to this file instead of standard output; it appears whole or not at all, and is compressed

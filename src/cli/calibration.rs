@@ -1,4 +1,4 @@
-//! `info --calibrate`: measures whether the choices made for this CPU are right on it.
+//! `info --calibrate`: measures whether the choices made for this CPU are the fastest.
 
 use lanefish::Error;
 use lanefish::bench::kernels::{Kernel, measure_kernels};
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 /// Time for each of the eight candidates: together about a second.
 const TIME: Duration = Duration::from_millis(100);
-/// A choice holds when nothing is faster by more than this; less is noise.
+/// A choice holds if nothing is faster by more than this factor; less is noise.
 const MARGIN: f64 = 1.05;
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug)]
 pub(super) struct Calibration {
     rows: Vec<Row>,
@@ -32,7 +32,7 @@ impl Verdict {
         self.ratio <= MARGIN
     }
 
-    /// In plain words, with what to do where the choice is wrong.
+    /// In plain words, with what to do if the choice is wrong.
     fn text(&self, advice: &str) -> String {
         let Self {
             chosen,
@@ -88,7 +88,7 @@ impl Calibration {
         Ok(Self { rows })
     }
 
-    /// Compares those that are in question and run here, if the chosen one does.
+    /// Compares the candidates that run here, if the chosen one does.
     fn verdict(
         &self,
         name: impl Fn(&Row) -> Option<String>,
@@ -158,7 +158,7 @@ impl Calibration {
             let tier = tier.map_or("-", Tier::name);
             let rate = match row.measured {
                 Some(measured) => format!("{:6.1}", measured.timing.per_second / 1e6),
-                None => format!("not here, needs {}", row.needs.join(" ")),
+                None => format!("not available, needs {}", row.needs.join(" ")),
             };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {tier:8}  {algorithm:22}  {rate}");

@@ -1,5 +1,5 @@
-//! Names of formats and columns as arguments: what exists, for help and completions, and what was probably
-//! meant by what does not.
+//! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
+//! for misspelled ones.
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -8,15 +8,15 @@ use lanefish::formats::Format;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use std::ffi::OsStr;
 
-/// The one of these names that is spelled most alike, if any is near.
+/// The most similar of these names, if any is close.
 pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// As clap has it for commands and options.
+    /// The measure that clap uses for commands and options.
     const NEAR: f64 = 0.7;
     let name = name.to_ascii_lowercase();
     names
         .into_iter()
         .map(|other| match strsim::osa_distance(&name, other) {
-            // Also in short names, of which one letter is a large part.
+            // Also for short names, of which one letter is a large part.
             0 | 1 => (1.0, other),
             _ => (strsim::jaro(&name, other), other),
         })
@@ -35,7 +35,7 @@ pub(crate) fn is_written(format: Format) -> bool {
     format.about().writes.is_some()
 }
 
-/// Names of formats, those that can be written or all.
+/// Names of the formats that can be written, or of all.
 pub(crate) fn format_names(written: bool) -> Vec<&'static str> {
     let formats = Format::ALL.iter().copied();
     formats
@@ -44,7 +44,7 @@ pub(crate) fn format_names(written: bool) -> Vec<&'static str> {
         .collect()
 }
 
-/// An error in an argument, printed as clap prints its own.
+/// An error in an argument, printed the way clap prints its own.
 fn invalid(command: &Command, text: String) -> clap::Error {
     clap::Error::raw(ErrorKind::InvalidValue, format!("{text}\n")).with_cmd(command)
 }

@@ -1,8 +1,8 @@
-//! Standard input and output as this process was given them.
+//! Whether standard input and output were open when this process started.
 //!
 //! Where one of them is closed, Rust's runtime opens `/dev/null` in its place before `main`, so that results
-//! written to it would vanish without a word. Afterwards nothing tells that from a `/dev/null` that the user
-//! meant, and so it is looked at before the runtime does.
+//! written to it would be lost silently. Afterwards that cannot be distinguished from a `/dev/null` that the user
+//! meant, and so they are checked before the runtime starts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +28,7 @@ extern "C" fn look() {
     STDOUT.store(closed(rustix::stdio::stdout()), Ordering::Relaxed);
 }
 
-/// The system calls what is listed there before anything of Rust runs.
+/// The system calls the functions listed there before any Rust code runs.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[allow(
     unsafe_code,

@@ -1,4 +1,4 @@
-//! `completions`: shell completions, made from the definitions of the arguments.
+//! `completions`: shell completions, generated from the definitions of the arguments.
 
 use super::help;
 use anyhow::Result;

@@ -35,11 +35,11 @@ pub(crate) struct ComputeArgs {
     #[arg(long)]
     list_columns: bool,
 
-    /// With --list-columns, one JSON array
+    /// With --list-columns, print one JSON array
     #[arg(long, requires = "list_columns")]
     json: bool,
 
-    /// How sets of squares and keys are written; in JSON lines, hex is a string and decimal a number
+    /// How sets of squares and keys are written; in JSON Lines, hex is a string and decimal a number
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
     masks: Masks,
 
@@ -54,12 +54,12 @@ pub(crate) struct ComputeArgs {
     reading: Reading,
 }
 
-/// The formats that rows can have.
+/// The formats of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     /// A header line and comma-separated values
     Csv,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
 }
 

@@ -1,4 +1,4 @@
-//! `convert`: any input format to any output format, losing nothing silently.
+//! `convert`: any input format to any output format, with no silent loss.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::numbers::counted;
@@ -55,7 +55,7 @@ impl ConvertArgs {
                 .collect();
             if !lost.is_empty() {
                 session.note(format_args!(
-                    "{format} cannot hold these, which were left out: {}",
+                    "{format} cannot hold these, which were omitted: {}",
                     lost.join(", ")
                 ));
             }

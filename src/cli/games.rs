@@ -21,12 +21,12 @@ pub(crate) struct GamesArgs {
     read: ReadArgs,
 }
 
-/// The formats that rows can have.
+/// The formats of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     /// A header line and comma-separated values
     Csv,
-    /// One JSON object a line, with all tags of the game
+    /// One JSON object per line, with all tags of the game
     Jsonl,
 }
 

@@ -1,4 +1,4 @@
-//! `generate`: positions by seeded random play, any number, the same for the same seed everywhere.
+//! `generate`: any number of positions by seeded random play, the same for the same seed everywhere.
 
 use super::args::OutputArgs;
 use super::interrupt;
@@ -16,18 +16,18 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Make positions by seeded random play
+/// Generate positions by seeded random play
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
     /// Number of positions
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     number: u64,
 
-    /// The same seed gives the same positions, whatever the number of threads
+    /// Seed; the same seed gives the same positions for any number of threads
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Start from Chess960 positions, every other game with different ones for the two sides
+    /// Start from Chess960 positions; in every other game the two sides have different ones
     #[arg(long)]
     chess960: bool,
 
@@ -39,7 +39,7 @@ pub(crate) struct GenerateArgs {
     output: OutputArgs,
 }
 
-/// Positions of a shard: each has games of its own, so that threads need not wait for one another.
+/// Positions per shard: each shard has games of its own, so that threads need not wait for one another.
 const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
@@ -52,13 +52,13 @@ impl GenerateArgs {
         let threads = (session.threads as u64).min(shards);
         let phase = session.phase("generating");
         thread::scope(|scope| {
-            // Each thread makes every so-many-th shard; taking them in turn puts them in order.
+            // Each of n threads makes every nth shard; receiving from them in turn restores the order.
             let receivers = (0..threads)
                 .map(|first| {
                     let (sender, receiver) = sync_channel(1);
                     let make = move || {
                         for shard in (first..shards).step_by(threads as usize) {
-                            // Nobody receives any more when writing has failed.
+                            // The receiver is gone if writing has failed.
                             if sender.send(self.shard(shard, format)).is_err() {
                                 break;
                             }
@@ -79,7 +79,7 @@ impl GenerateArgs {
                 }
                 let encoded = receivers[(shard % threads) as usize]
                     .recv()
-                    .context("a generating thread ended before its time")?;
+                    .context("a generating thread ended early")?;
                 output.put(&encoded)?;
                 let done = (shard + 1).saturating_mul(SHARD).min(self.number);
                 let percent = 100.0 * done as f64 / self.number as f64;
@@ -100,7 +100,7 @@ impl GenerateArgs {
         } else {
             Start::Standard
         };
-        // Mixed twice, so that neighbouring seeds and shards have nothing in common.
+        // Mixed twice, so that neighbouring seeds and shards are unrelated.
         let seed = Random::new(Random::new(self.seed).bits() ^ shard).bits();
         let len = SHARD.min(self.number - shard * SHARD) as usize;
         let mut batch = Batch::new();

@@ -1,7 +1,7 @@
-//! The definitions of the arguments as they are shown and parsed: headings, what `-h` leaves out, examples, and
-//! which of the global options a command has no use for.
+//! Definitions of the arguments as they are shown and parsed: headings, what `-h` omits, examples, and
+//! which global options a command does not use.
 //!
-//! The derived definitions say what there is; what is the same for many arguments is said here once.
+//! The derived definitions describe each argument; whatever many arguments share is written here once.
 
 use super::args::Cli;
 use super::choice::column_names;
@@ -90,7 +90,7 @@ const OF_READING: [&str; 10] = [
 ];
 
 /// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
-/// records is an error, and what makes no difference (`--threads`, `--color`, ..) is not.
+/// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
 fn is_useless(command: &str, id: &str) -> bool {
     match command {
         "completions" | "man" => GLOBAL.contains(&id) && id != "quiet",
@@ -134,7 +134,7 @@ pub(super) fn command() -> Command {
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");
             if reads {
                 command = command.after_help(
-                    "--help has examples, formats, and the options that are left out here: choice of games and \
+                    "--help has examples, formats, and the options omitted here: choice of games and \
                      positions, validity, limits.",
                 );
             }
@@ -254,7 +254,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish stats games.pgn.zst",
             ),
             (
-                "One number of it",
+                "One number from it",
                 "lanefish stats --json games.pgn.zst | jq .legal_moves.mean",
             ),
             (
@@ -278,11 +278,11 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "convert" => &[
             (
-                "Packed once, read at the speed of the disk ever after",
+                "Packed once, read at the speed of the disk from then on",
                 "lanefish convert games.pgn.zst -o games.boards",
             ),
             (
-                "Back to text, compressed as small as it gets",
+                "Back to text, compressed as far as possible",
                 "lanefish convert games.boards -o games.fen.zst --level 19",
             ),
             (
@@ -310,7 +310,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         "perft" => &[
             ("From the start position", "lanefish perft 6"),
             (
-                "Below each move of another one",
+                "Counts per move, from another position",
                 "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5",
             ),
             (
@@ -325,7 +325,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish bench sliders --filter pext --input positions.epd",
             ),
             (
-                "For further use",
+                "As JSON, for other programs",
                 "lanefish bench kernels --json > kernels.json",
             ),
         ],
@@ -340,7 +340,10 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         "verify" => &[
-            ("Whatever is wrong with some files", "lanefish verify data/"),
+            (
+                "Everything that is wrong with some files",
+                "lanefish verify data/",
+            ),
             (
                 "As JSON, at the level of the other commands",
                 "lanefish verify --json --validity playable a.boards",

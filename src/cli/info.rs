@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Tell what a file holds, or what this CPU offers and which tier is used
+/// Describe files, or this CPU and the tier used on it
 ///
 /// Only headers are read; `verify` reads everything.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct InfoArgs {
     #[arg(long, conflicts_with = "files")]
     calibrate: bool,
 
-    /// JSON instead of text: an object for the CPU or a single file, else one a line
+    /// JSON instead of text: an object for the CPU or a single file, else one object per line
     #[arg(long)]
     json: bool,
 }
@@ -85,7 +85,7 @@ impl InfoArgs {
     }
 }
 
-/// `--version`, with `-v` the CPU too.
+/// `--version`, with `-v` also the CPU.
 pub(super) fn version(global: &Global) -> Result<u8> {
     let mut answer = format!("lanefish {}\n", env!("CARGO_PKG_VERSION"));
     if global.verbose > 0 {
@@ -95,7 +95,7 @@ pub(super) fn version(global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-/// One `key: value` a line.
+/// One `key: value` per line.
 fn text(facts: &Object) -> String {
     let mut text = String::new();
     for (key, value) in facts {
@@ -139,10 +139,10 @@ fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
     ])
 }
 
-/// Why this tier was taken.
+/// Why this tier was chosen.
 fn why(choice: TierChoice, tier: Tier) -> String {
     if let TierChoice::Only(tier) = choice {
-        return format!("{tier} was asked for by --tier or LANEFISH_TIER");
+        return format!("{tier} was requested by --tier or LANEFISH_TIER");
     }
     let reason = tier.why().to_owned();
     if cpu::pext_is_microcoded() {
@@ -153,7 +153,7 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     reason
 }
 
-/// Larger inputs without a count in their header are not read through just to be counted.
+/// Larger inputs without a count in their header are not read in full just to be counted.
 const COUNTED: u64 = 16 << 20;
 
 impl InfoArgs {

@@ -1,8 +1,8 @@
-//! Ctrl-C and SIGTERM: what can stop in good order is asked to, and nothing waits longer than it should.
+//! Ctrl-C and SIGTERM: what can stop cleanly is asked to, and nothing waits longer than it should.
 //!
-//! A thread waits for signals. The first one sets the [`flag`] where somebody watches it; a run that sees it
+//! A thread waits for signals. The first one sets the [`flag`], if a run watches it; a run that sees it
 //! stops between two chunks, removes its temporary files and ends. A chunk can take long, and a write can
-//! wait for a reader that does nothing: after a short grace, or at the second signal, the thread removes the
+//! block on a reader that does nothing: after a short grace period, or at the second signal, the thread removes the
 //! temporary files itself and ends the process.
 
 #[cfg(unix)]
@@ -12,22 +12,22 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WATCHED: AtomicBool = AtomicBool::new(false);
 static SAID: AtomicBool = AtomicBool::new(false);
-/// What the process ends with when it is interrupted; as shells expect it after Ctrl-C.
+/// Exit status of an interrupted process, as shells expect it after Ctrl-C.
 static STATUS: AtomicU8 = AtomicU8::new(130);
 
-/// The flag, for those who will look at it from time to time.
+/// The flag, for runs that will check it from time to time.
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::SeqCst);
     &ASKED
 }
 
-/// Says that the run was interrupted and gives its exit status.
+/// Reports that the run was interrupted and returns its exit status.
 pub(crate) fn conclude() -> u8 {
     say("interrupted");
     STATUS.load(Ordering::SeqCst)
 }
 
-/// Says it once, and only if that needs no waiting.
+/// Reports it once, and only if that does not block.
 fn say(what: &str) {
     if SAID.swap(true, Ordering::SeqCst) {
         return;
@@ -42,7 +42,7 @@ fn say(what: &str) {
             tv_nsec: 0,
         };
         if poll(&mut ready, Some(&now)).is_ok_and(|ready| ready > 0) {
-            // A progress line gives way.
+            // A progress line is cleared first.
             let clear = if take_drawn() { CLEAR } else { "" };
             let _ = rustix::io::write(stderr, format!("{clear}lanefish: {what}\n").as_bytes());
         }
@@ -57,10 +57,10 @@ fn end() -> ! {
     std::process::exit(conclude().into());
 }
 
-/// Starts to listen.
+/// Starts to listen for signals.
 ///
 /// # Errors
-/// When no thread can be started for it.
+/// If the thread cannot be started.
 #[cfg(unix)]
 pub(crate) fn install() -> Result<(), lanefish::Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -69,11 +69,11 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
 
     /// How long the run may take to stop by itself.
     const GRACE: Duration = Duration::from_millis(250);
-    /// How often the second signal is looked for meanwhile.
+    /// How often a second signal is checked for meanwhile.
     const STEP: Duration = Duration::from_millis(10);
 
     let mut signals = vec![SIGINT, SIGTERM];
-    // `nohup` means what it says.
+    // `nohup` is respected.
     if !is_ignored(SIGHUP) {
         signals.push(SIGHUP);
     }
@@ -104,7 +104,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     Ok(())
 }
 
-/// Whether whoever started this process has it ignore a signal, where the system tells.
+/// Whether the parent had this process ignore a signal, where the system reports that.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -115,10 +115,10 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|mask| mask >> (signal - 1) & 1 != 0)
 }
 
-/// Starts to listen.
+/// Starts to listen for signals.
 ///
 /// # Errors
-/// When no handler can be installed.
+/// If no handler can be installed.
 #[cfg(not(unix))]
 pub(crate) fn install() -> Result<(), lanefish::Error> {
     let handler = || {

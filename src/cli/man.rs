@@ -1,4 +1,4 @@
-//! `man`: manual pages, made from the definitions of the arguments.
+//! `man`: manual pages, generated from the definitions of the arguments.
 
 use super::help::{self, ENVIRONMENT, STATUS, examples};
 use anyhow::{Context, Result, bail};
@@ -23,7 +23,7 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(&self) -> Result<u8> {
         let all = help::command();
-        // What is made by the library, such as `help`, has no page.
+        // What clap generates, such as `help`, has no page.
         let commands = || {
             all.get_subcommands()
                 .filter(|command| command.get_name() != "help")
@@ -59,10 +59,10 @@ impl ManArgs {
     }
 }
 
-/// The page of a command; of lanefish itself where the name is empty.
+/// The page of a command; of lanefish itself if the name is empty.
 fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     let mut command = command.clone();
-    // What stands there has sections of its own.
+    // The text below has sections of its own.
     command = command.after_help("").after_long_help("");
     if !name.is_empty() {
         command = command.display_name(format!("lanefish-{name}"));
@@ -110,7 +110,7 @@ fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Text as roff takes it.
+/// Escapes text for roff.
 fn roff(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     match text.starts_with(['.', '\'']) {

@@ -39,7 +39,7 @@ use std::process::ExitCode;
 
 /// Exit status: finished, but something is wrong with the data.
 const SOMETHING_WRONG: u8 = 1;
-/// Exit status: could not do the job. What clap uses for wrong usage, too.
+/// Exit status: could not do the job. Also what clap uses for wrong usage.
 const FAILED: u8 = 2;
 
 /// Parses the arguments and runs the command.
@@ -63,7 +63,7 @@ pub(crate) fn run() -> ExitCode {
         if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
             return interrupt::conclude();
         }
-        // Nothing can be done where standard error is closed too.
+        // Nothing can be done if standard error is closed as well.
         let text = format!("{error:#}");
         let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
         FAILED
@@ -97,7 +97,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     }
 }
 
-/// Whether the reader of standard output went away, as `| head` does.
+/// Whether the reader of standard output went away, as with `| head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<lanefish::Error>()
@@ -112,7 +112,7 @@ fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
         .map_err(|source| lanefish::Error::Stdout { source })
 }
 
-/// Prints the whole of an answer.
+/// Prints the whole output of a command.
 fn print(bytes: &[u8]) -> Result<()> {
     Ok(write_stdout(bytes)?)
 }

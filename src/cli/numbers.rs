@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Numbers as people read them.
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of things: `1 game`, `2,000 games`.
+/// A count with its noun: `1 game`, `2,000 games`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
@@ -34,12 +34,12 @@ pub(crate) fn short(number: f64) -> String {
     format!("{scaled:.decimals$}{unit}")
 }
 
-/// A number of bytes, in powers of 1024 as everywhere here: `843 KiB`, `1.20 GiB`, `12 B`.
+/// A number of bytes, in powers of 1024: `843 KiB`, `1.20 GiB`, `12 B`.
 pub(crate) fn bytes(number: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut scaled = number;
     let mut unit = 0;
-    // Rounded, 1023.9 would be written as 1024.
+    // After rounding, 1023.9 would be written as 1024.
     while scaled >= 1023.5 && unit + 1 < UNITS.len() {
         scaled /= 1024.0;
         unit += 1;
@@ -53,7 +53,7 @@ pub(crate) fn bytes(number: f64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
-/// A part of a whole in percent, with as many decimals as keep something visible.
+/// A ratio in percent, with as many decimals as needed for a visible digit.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();

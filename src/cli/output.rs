@@ -30,7 +30,7 @@ pub(crate) enum Output {
 pub(crate) enum Sink {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(AtomicFile),
-    /// A device or a pipe with a name: nothing that could be replaced.
+    /// A device or a named pipe: nothing that could be replaced.
     Special {
         path: PathBuf,
         out: BufWriter<File>,
@@ -45,7 +45,7 @@ pub(crate) struct Packing {
 }
 
 impl Packing {
-    /// As the end of the name says; the level is checked against what there is to choose from.
+    /// As the file extension says; the level is checked against the range of the compression.
     pub(crate) fn of(path: Option<&Path>, level: Option<i32>) -> Result<Option<Self>> {
         let Some(compression) = compression_of(path) else {
             if let Some(level) = level {
@@ -69,7 +69,7 @@ impl Packing {
     }
 }
 
-/// The compression that the name of an output asks for; standard output is written as it is.
+/// The compression that the file extension asks for; standard output is not compressed.
 fn compression_of(path: Option<&Path>) -> Option<Compression> {
     let path = path?;
     match Destination::of(Some(path)) {
@@ -80,7 +80,7 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
     }
 }
 
-/// The end of a name, that of a compression aside: `csv` of `rows.csv.zst`.
+/// The extension of a name without that of the compression: `csv` for `rows.csv.zst`.
 pub(crate) fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     let last = lower(path)?;
@@ -90,10 +90,10 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
     }
 }
 
-/// Fewer system calls; buffers of rows are written through.
+/// Large enough for few system calls; buffers of rows are written through.
 const BUFFER: usize = 1 << 18;
 
-/// What errors of writing tell of: a name, or standard output.
+/// What write errors name: a file, or standard output.
 #[derive(Clone, Debug)]
 pub(crate) struct Named(Option<PathBuf>);
 
@@ -119,8 +119,8 @@ pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
 }
 
 impl Output {
-    /// Opens a file, or standard output for `-` and nothing. Commands ask the session, which looks first
-    /// whether the same place is something else.
+    /// Opens a file, or standard output for `-` and for no name. Commands go through the session, which first checks
+    /// whether the same place is already used.
     pub(crate) fn open(
         path: Option<&Path>,
         force: bool,
@@ -137,7 +137,7 @@ impl Output {
         })
     }
 
-    /// What errors name.
+    /// The name that errors report.
     fn named(&self) -> Named {
         match self {
             Self::Plain(sink) => sink.named(),
@@ -157,13 +157,13 @@ impl Output {
         }
     }
 
-    /// Writes; errors know the place.
+    /// Writes; errors name the place.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write_all(bytes)
             .map_err(|error| self.named().failed(error))
     }
 
-    /// Writes out what is buffered, and then lets files appear under their names, all or none.
+    /// Flushes the buffer, then makes the files appear under their names, all or none.
     pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let mut files = Vec::new();
         for output in outputs {
@@ -237,7 +237,7 @@ impl Sink {
         }
     }
 
-    /// What errors name.
+    /// The name that errors report.
     fn named(&self) -> Named {
         Named(match self {
             Self::Stdout(_) => None,
@@ -264,7 +264,7 @@ impl Write for Sink {
     }
 }
 
-/// The format that an output is to have: as it is named, or as the file's name tells.
+/// The format of an output: as given, or else inferred from the file name.
 pub(crate) fn format_of(
     to: Option<Format>,
     args: &OutputArgs,
@@ -339,7 +339,7 @@ impl RecordOutput {
     pub(crate) fn finish(mut self) -> Result<Output, Error> {
         let failed = |source| self.named.failed(source);
         let start = self.encoder.finish(&mut self.output).map_err(failed)?;
-        // What cannot be rewound, and what is compressed, keeps its first bytes.
+        // Outputs that cannot be rewound, and compressed ones, keep their first bytes.
         if let (Some(start), Output::Plain(Sink::File(file))) = (start, &mut self.output) {
             file.rewrite_start(&start).map_err(failed)?;
         }

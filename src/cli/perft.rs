@@ -1,4 +1,4 @@
-//! `perft`: counts the move tree, the classical test and benchmark of a move generator.
+//! `perft`: counts the leaves of the move tree, the classical test and benchmark of a move generator.
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
@@ -25,7 +25,7 @@ use std::time::Instant;
     override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE..."
 )]
 pub(crate) struct PerftArgs {
-    /// The position [default: the start] and the depth in plies
+    /// The position [default: the start position] and the depth in plies
     #[arg(
         value_name = "[FEN] DEPTH",
         required_unless_present = "suite",
@@ -33,15 +33,15 @@ pub(crate) struct PerftArgs {
     )]
     position_and_depth: Vec<String>,
 
-    /// Count per move of the position
+    /// Print the count below each move of the position
     #[arg(long, conflicts_with = "suite")]
     divide: bool,
 
-    /// Check every count of these perft files
+    /// Check every count in these perft files
     #[arg(long, value_name = "FILE", num_args = 1..)]
     suite: Vec<PathBuf>,
 
-    /// With --suite, leave out counts above this
+    /// With --suite, skip counts above this
     #[arg(
         long,
         value_name = "N",
@@ -61,7 +61,7 @@ impl PerftArgs {
             return self.suite(session);
         }
         let Some((depth, fen)) = self.position_and_depth.split_last() else {
-            bail!("a depth is missing");
+            bail!("missing DEPTH");
         };
         let depth: u32 = depth
             .parse()

@@ -1,4 +1,4 @@
-//! Which file, device or pipe a name stands for: so that no output is another output or an input.
+//! Which file, device or pipe a name stands for, so that no output overwrites another output or an input.
 
 use super::closed;
 use std::ffi::OsString;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// Where an output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// Standard output, by whatever name.
+    /// Standard output, under any name.
     Stdout,
-    /// Standard error, by whatever name.
+    /// Standard error, under any name.
     Stderr,
     /// A device, a named pipe, a descriptor of this process: nothing that can be replaced.
     Stream(PathBuf),
@@ -19,11 +19,11 @@ pub(crate) enum Destination {
     File(PathBuf),
 }
 
-/// Links that are followed, as the system does.
+/// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
 
 impl Destination {
-    /// What the name of an output means; `-` and no name are standard output.
+    /// What the name of an output means; `-` and no name mean standard output.
     pub(crate) fn of(path: Option<&Path>) -> Self {
         let path = match path {
             Some(path) if path.as_os_str() != "-" => path,
@@ -61,13 +61,13 @@ impl Destination {
     }
 }
 
-/// What tells a place from others.
+/// What distinguishes one place from another.
 #[derive(Debug)]
 pub(crate) struct Place {
     stdout: bool,
-    /// Device and number of what is there; not of terminals and other devices that do not mind.
+    /// Device and inode of an existing file; not of terminals and other devices, which may be shared.
     inode: Option<(u64, u64)>,
-    /// Of what is not there yet: that of its directory, and the name in it.
+    /// For a file that does not exist yet: device and inode of its directory, and its name there.
     name: Option<((u64, u64), OsString)>,
 }
 
@@ -118,7 +118,7 @@ impl Place {
         }
     }
 
-    /// Whether both are the same.
+    /// Whether both are the same place.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.stdout && other.stdout
             || self.inode.is_some() && self.inode == other.inode
@@ -126,7 +126,7 @@ impl Place {
     }
 }
 
-/// A name that is not taken yet, where links lead.
+/// The name of a file that does not exist yet, with links followed.
 fn name(path: &Path) -> Option<((u64, u64), OsString)> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {

@@ -7,7 +7,7 @@ use lanefish::chess::fen::{FenOptions, parse};
 use lanefish::chess::validity::Validity;
 use std::ffi::OsStr;
 
-/// Whether an argument is meant as FEN rather than as the name of a file: eight ranks of pieces, or
+/// Whether an argument looks like a FEN rather than a file name: eight ranks of pieces, or
 /// `startpos`.
 pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
     let Some(board) = argument
@@ -25,7 +25,7 @@ pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
             .all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
 }
 
-/// The position of a FEN; nothing or `startpos` is the start.
+/// The position of a FEN; no argument or `startpos` is the start position.
 pub(crate) fn position_of(
     fen: &str,
     session: &Session<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn position_of(
     }
     let violations = parsed.violations(session.validity(Validity::Playable));
     if !violations.is_empty() {
-        bail!("`{fen}` is no acceptable position: {violations}");
+        bail!("`{fen}` is not a valid position: {violations}");
     }
     Ok(parsed.position)
 }

@@ -1,8 +1,8 @@
-//! How far a run is, on standard error: one line that is drawn again and again on a terminal, a line per second
+//! Progress on standard error: one line that is redrawn on a terminal, a line per second
 //! elsewhere (with `--progress always`).
 //!
-//! Rates and the time that is left come from everything since the start, so that they do not jump. The line
-//! leaves out what has no room, and never wraps.
+//! Rates and the remaining time are averaged over the whole run, so that they do not jump. The line
+//! omits what does not fit, and never wraps.
 
 use super::args::When;
 use super::numbers::{bytes, grouped, short};
@@ -14,21 +14,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A run shorter than this shows nothing.
+/// A shorter run shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Between two drawings on a terminal.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Between two lines where standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(1);
-/// What a terminal is taken for that does not tell its width.
+/// Assumed width of a terminal that does not report one.
 const WIDTH: usize = 80;
-/// Begins the line again and clears it.
+/// Returns to the beginning of the line and clears it.
 pub(crate) const CLEAR: &str = "\r\x1b[K";
 
-/// Whether a line is on the terminal that belongs to nothing that stays.
+/// Whether the terminal shows a line that is to be cleared.
 static DRAWN: AtomicBool = AtomicBool::new(false);
 
-/// Whether a line has to be cleared before something else is written; it is taken for cleared from then on.
+/// Whether a line has to be cleared before something else is written; from then on it counts as cleared.
 pub(crate) fn take_drawn() -> bool {
     DRAWN.swap(false, Ordering::SeqCst)
 }
@@ -65,7 +65,7 @@ fn clock(time: Duration) -> String {
     }
 }
 
-/// Shows how far reading is.
+/// Shows the progress of reading.
 #[derive(Debug)]
 pub(crate) struct Meter {
     total: Option<u64>,
@@ -143,7 +143,7 @@ impl Drop for Meter {
     }
 }
 
-/// What is known at some time.
+/// What is known at one moment.
 #[derive(Clone, Copy, Debug)]
 struct State {
     total: Option<u64>,
@@ -152,13 +152,13 @@ struct State {
 }
 
 impl State {
-    /// The part that is done, where it is known.
+    /// The fraction done, where it is known.
     fn share(&self) -> Option<f64> {
         let total = self.total.filter(|&total| total > 0)?;
         Some((self.progress.bytes as f64 / total as f64).min(1.0))
     }
 
-    /// What there is to say, the most important first to be kept, in the order in which it stands.
+    /// What can be shown, by priority, in the order in which it is shown.
     fn parts(&self) -> Vec<(u8, String)> {
         let Progress {
             bytes: done,
@@ -191,7 +191,7 @@ impl State {
         parts
     }
 
-    /// As many words as have room.
+    /// As many words as fit.
     fn words(&self, width: usize) -> String {
         let parts = self.parts();
         for least in (0..=8).rev() {
@@ -227,7 +227,7 @@ impl State {
     }
 }
 
-/// The name of something that takes long and does not report how far it is, with the time it has taken: on a
+/// The name of a long step that reports no progress, with the time taken so far: shown on a
 /// terminal, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Phase {
@@ -261,13 +261,13 @@ impl Phase {
             }
             clear();
         };
-        // Without a thread for it nothing is shown.
+        // If the thread cannot be started, nothing is shown.
         phase.drawing = std::thread::Builder::new().spawn(work).ok();
         phase.stop = Some(stop);
         phase
     }
 
-    /// Says what it is at now.
+    /// Sets what is being done now.
     pub(crate) fn set(&self, text: String) {
         if self.drawing.is_some() {
             *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
@@ -326,7 +326,7 @@ mod tests {
                 }
             }
         }
-        // The most important stays.
+        // The most important part remains.
         assert_eq!(state(1 << 29, Some(1 << 30), 60).line(8), "50 %");
         assert!(state(1 << 29, Some(1 << 30), 60).line(80).starts_with('█'));
     }

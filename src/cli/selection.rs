@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
 use std::sync::Arc;
 
-/// Options for inputs that are games; others are not touched by them.
+/// Options for inputs that hold games; they do not affect other inputs.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Games (PGN)")]
 pub(crate) struct SelectionArgs {
@@ -12,19 +12,19 @@ pub(crate) struct SelectionArgs {
     #[arg(long)]
     variations: bool,
 
-    /// Of games that cannot be read to their end, take no positions at all
+    /// Skip a whole game if any part of it cannot be parsed
     #[arg(long)]
     drop_bad_games: bool,
 
-    /// Take only these plies, both included; 0 is the position that the game starts from
+    /// Take only these plies, both ends included; 0 is the position that the game starts from
     #[arg(long, value_name = "A..B", value_parser = plies)]
     plies: Option<(u32, Option<u32>)>,
 
-    /// Leave out the first N plies of each game
+    /// Skip the first N plies of each game
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     skip_book: u32,
 
-    /// Take the first and then every N-th of the remaining positions of each game
+    /// Take every Nth of the remaining positions of each game, starting with the first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     every: Option<u32>,
 
@@ -36,7 +36,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "N")]
     max_per_game: Option<u32>,
 
-    /// Seed of --max-per-game
+    /// Seed for --max-per-game
     #[arg(
         long,
         value_name = "SEED",
@@ -67,7 +67,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "RESULT", value_delimiter = ',')]
     result: Vec<GameResult>,
 
-    /// Only games of N or more plies
+    /// Only games with N or more plies
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     min_plies: u32,
 
@@ -131,7 +131,7 @@ fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
 }
 
 impl SelectionArgs {
-    /// The selection, `None` where everything is taken.
+    /// The selection, or `None` if everything is taken.
     pub(crate) fn selection(&self) -> Option<Arc<Selection>> {
         let (first_ply, last_ply) = self.plies.unwrap_or((0, None));
         let selection = Selection {

@@ -1,4 +1,4 @@
-//! A run of the pipeline under the global options: what every command that reads positions shares.
+//! A run of the pipeline under the global options: what all commands that read positions share.
 
 use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
@@ -36,18 +36,18 @@ pub(crate) struct Session<'a> {
     pub(crate) analyzer: &'static dyn Analyzer,
     pub(crate) threads: usize,
     pub(crate) style: Style,
-    /// The file of rejected records, until the run is known to be good.
+    /// The file of rejected records, until the run has succeeded.
     rejects: RefCell<Option<Output>>,
-    /// The inputs of the run that comes next.
+    /// The inputs of the next run.
     prepared: RefCell<Option<Prepared>>,
-    /// Whether the inputs have been compared with the output that was opened.
+    /// Whether the inputs have been compared with the open output.
     compared: Cell<bool>,
 }
 
-/// Inputs that are known to be there.
+/// Inputs that are known to exist.
 #[derive(Debug)]
 struct Prepared {
-    /// As they were named.
+    /// The names as given.
     names: Vec<PathBuf>,
     inputs: Inputs,
 }
@@ -62,18 +62,18 @@ pub(crate) struct Run {
     pub(crate) past_damage: bool,
     pub(crate) limit: Option<u64>,
     pub(crate) skip: Option<u64>,
-    /// Rows of games are wanted; `--skip` and `--limit` count them and are the command's to apply.
+    /// Rows of games are requested; `--skip` and `--limit` count them and are left to the command.
     pub(crate) game_rows: bool,
 }
 
-/// A summary and how long it took to come by.
+/// A summary and the time taken.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) summary: Summary,
     pub(crate) elapsed: Duration,
 }
 
-/// Reading is all there is to do.
+/// The run only reads.
 pub(crate) struct Nothing;
 
 impl Job for Nothing {
@@ -85,7 +85,7 @@ impl Job for Nothing {
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
-/// The analyzer that was asked for.
+/// The requested analyzer.
 pub(crate) fn analyzer_for(choice: TierChoice) -> Result<&'static dyn Analyzer> {
     let tier = match choice {
         TierChoice::Auto => Tier::best(),
@@ -114,8 +114,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Finds the inputs and whatever can be seen to be wrong with them, before any output is opened. Without
-    /// names it is standard input, where that is a pipe or a file.
+    /// Finds the inputs and everything that can be known to be wrong with them before any output is opened. Without
+    /// names it is standard input, if that is a pipe or a file.
     pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
         let names = match names {
             [] => vec![self.standard_input()?],
@@ -132,7 +132,7 @@ impl<'a> Session<'a> {
         if stdin_is_closed() && inputs.paths.iter().any(|path| is_stdin(path)) {
             bail!("standard input is closed");
         }
-        // That the last of many is of no known format should not be found after an hour.
+        // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() {
             for name in names.iter().filter(|name| name.is_file()) {
                 let opened =
@@ -146,7 +146,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Standard input, if it is there to be read although nobody named it.
+    /// Standard input, if it can be read although nobody named it.
     fn standard_input(&self) -> Result<PathBuf> {
         const HOW: &str = "name files or directories, or - for standard input, or pipe records in; \
             --help shows how";
@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
         Ok(PathBuf::from("-"))
     }
 
-    /// Opens the output of a command that has prepared its inputs: standard output where no file is named.
+    /// Opens the output of a command that has prepared its inputs: standard output if no file is named.
     pub(crate) fn open_output(&self, args: &OutputArgs) -> Result<Output> {
         let path = args.output.as_deref();
         let packing = Packing::of(path, args.level)?;
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         };
         let destination = Destination::of(output);
         if destination == Destination::Stdout {
-            // Before an hour of work rather than after it.
+            // Checked before an hour of work rather than after it.
             drop(super::output::stdout()?);
         }
         let output_place = Place::of_output(&destination);
@@ -218,13 +218,13 @@ impl<'a> Session<'a> {
             }
             outputs.push((rejects, &rejects_place));
         }
-        // Whatever is wrong with the inputs is said when they are opened.
+        // Whatever is wrong with the inputs is reported when they are opened.
         for input in inputs.iter().flat_map(|path| files_of(path)) {
             let place = Place::of_input(&input);
             for (path, output) in &outputs {
                 if place.is(output) {
                     bail!(
-                        "{} is an input and cannot be an output too: {} is the same",
+                        "{} is an input and cannot also be an output: {} is the same",
                         match input.as_os_str() == "-" {
                             true => "standard input".to_owned(),
                             false => input.display().to_string(),
@@ -237,13 +237,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Lets the output of a run appear, and the file of rejected records with it.
+    /// Commits the output of a run, and the file of rejected records with it.
     pub(crate) fn commit(&self, output: Option<Output>) -> Result<(), Error> {
         let _phase = Phase::begin(self.global.progress, "writing to disk");
         Output::finish_all(output.into_iter().chain(self.rejects.take()))
     }
 
-    /// Shows the name of something that takes long.
+    /// Shows the name of a long step.
     pub(crate) fn phase(&self, text: &str) -> Phase {
         Phase::begin(self.global.progress, text)
     }
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Says something to the user that is no error.
+    /// Prints a note, which is not an error.
     pub(crate) fn note(&self, text: std::fmt::Arguments<'_>) {
         if !self.global.quiet {
             // A closed standard error is no reason to stop.
@@ -297,7 +297,7 @@ impl<'a> Session<'a> {
             self.prepare(inputs, reading)?;
         }
         let Some(Prepared { names, inputs }) = self.prepared.take() else {
-            bail!("there are no inputs");
+            bail!("no inputs");
         };
         if !self.compared.get() {
             self.compare(None, &names)?;
@@ -306,7 +306,7 @@ impl<'a> Session<'a> {
         for path in &inputs.skipped {
             if self.verbose() {
                 self.note(format_args!(
-                    "{}: not a supported format, left out",
+                    "{}: not a supported format, skipped",
                     path.display()
                 ));
             }
@@ -391,11 +391,11 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Tells what was rejected and dropped, and gives the exit status or the error that ended the run. Where
-    /// none did, the file of rejected records appears.
+    /// Reports what was rejected and dropped, and returns the exit status or the error that ended the run. If
+    /// there was none, the file of rejected records is committed.
     pub(crate) fn conclude(&self, summary: Summary) -> Result<u8> {
         let rejected = summary.rejected;
-        // With --strict the error is the record, and how many others were found by then is a matter of luck.
+        // With --strict the error is the record; how many others were found by then depends on timing.
         if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
             let records = grouped(summary.records);
             self.note(format_args!(
@@ -440,7 +440,7 @@ impl<'a> Session<'a> {
                 ),
             };
             self.note(format_args!(
-                "--{option} left out {} and {}{unknown}",
+                "--{option} skipped {} and {}{unknown}",
                 counted(left_out.games, "game"),
                 counted(left_out.positions, "position")
             ));
@@ -463,10 +463,10 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The reason of entries of directories that lead nowhere.
+/// The reason of directory entries that lead nowhere.
 const BROKEN_LINK: &str = "broken_link";
 
-/// The reject that stands for one.
+/// The reject for one of them.
 fn broken_link(path: &Path) -> Reject {
     Reject {
         place: error::Place {
@@ -478,7 +478,7 @@ fn broken_link(path: &Path) -> Reject {
             ply: None,
         },
         reasons: vec![BROKEN_LINK],
-        message: "a link that leads nowhere".into(),
+        message: "a broken symbolic link".into(),
         raw: Vec::new(),
     }
 }

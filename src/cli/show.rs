@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Draw positions on a board, with attacks, checks and pins
 ///
-/// Pieces that give check and pieces that are pinned are marked (in colour by red and yellow, without
-/// colour as !N and (N)).
+/// Pieces that give check and pinned pieces are highlighted (red and yellow in colour,
+/// !N and (N) without).
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// A FEN, or files, directories, or - for standard input
@@ -26,7 +26,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     reading: Reading,
 
-    /// Draw the record with this number (from 0); without it, the first record, or as many as --limit says
+    /// Draw record number N (from 0); without it, the first record, or as many as --limit allows
     #[arg(long, value_name = "N", conflicts_with = "limit")]
     index: Option<u64>,
 
@@ -34,11 +34,11 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "SIDE", num_args = 0..=1, default_missing_value = "both")]
     attacks: Option<Attacks>,
 
-    /// Figurines instead of letters
+    /// Unicode figurines instead of letters
     #[arg(long)]
     unicode: bool,
 
-    /// Black at the bottom
+    /// Draw the board with Black at the bottom
     #[arg(long)]
     flip: bool,
 }
@@ -50,7 +50,7 @@ enum Attacks {
     Both,
 }
 
-/// Keeps the positions.
+/// Collects the positions.
 struct Take;
 
 impl Job for Take {
@@ -148,7 +148,7 @@ impl ShowArgs {
         text
     }
 
-    /// Three columns: the piece between its marks.
+    /// Three columns: the piece between its flags.
     fn cell(&self, position: &Position, square: Square, marks: &Marks, style: Style) -> String {
         let piece = position.piece_at(square);
         let letter = match piece {
@@ -224,7 +224,7 @@ impl ShowArgs {
     }
 }
 
-/// What is marked on the board.
+/// What is highlighted on the board.
 struct Marks {
     checkers: Bitboard,
     pinned: Bitboard,
@@ -232,13 +232,13 @@ struct Marks {
     black: Bitboard,
 }
 
-/// Ends a line, without blanks before its end.
+/// Ends a line and drops its trailing blanks.
 fn end_line(text: &mut String) {
     text.truncate(text.trim_end_matches(' ').len());
     text.push('\n');
 }
 
-/// What stands beside the board.
+/// The text beside the board.
 fn facts(position: &Position, attacks: bool) -> Vec<String> {
     let list = |set: Bitboard| {
         let squares: Vec<String> = set.into_iter().map(|square| square.to_string()).collect();

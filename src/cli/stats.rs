@@ -1,4 +1,4 @@
-//! `stats`: what a dataset is made of, as a table for people or as JSON.
+//! `stats`: summarizes a dataset, as a table for people or as JSON.
 
 use super::args::ReadArgs;
 use super::numbers::{bytes, counted, grouped, percent, short};
@@ -23,7 +23,7 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     json: bool,
 
-    /// Also draw where each kind of piece stands
+    /// Also draw heat maps: where each kind of piece stands
     #[arg(long, conflicts_with = "json")]
     maps: bool,
 }
@@ -44,7 +44,7 @@ impl StatsArgs {
         let mut stats = job.finish();
         stats.add_rejected(summary.rejected);
 
-        // What was read before a broken place of an input counts and is shown.
+        // What was read before the damaged part of an input counts and is shown.
         if summary.failure.as_ref().is_none_or(Error::is_of_input) {
             let seconds = elapsed.as_secs_f64();
             let rate = summary.records as f64 / seconds;
@@ -94,7 +94,7 @@ struct Report<'a> {
     style: Style,
 }
 
-/// A line below the header and nothing else.
+/// A header line with nothing below it.
 const RULED: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
@@ -156,7 +156,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Counts of positions and of moves, with their shares.
+    /// Counts of positions and of moves, with their percentages.
     fn counts(&self) -> Table {
         let stats = self.stats;
         let positions = stats.positions();
@@ -185,7 +185,7 @@ impl Report<'_> {
             ("legal moves", moves, moves),
             ("captures", stats.legal_captures(), moves),
             ("promotions", stats.legal_promotions(), moves),
-            ("castlings", stats.legal_castles(), moves),
+            ("castling moves", stats.legal_castles(), moves),
             ("en passants", stats.legal_en_passants(), moves),
         ];
         if results.unknown < positions {
@@ -216,7 +216,7 @@ impl Report<'_> {
         table
     }
 
-    /// Least, greatest, mean and so on.
+    /// Minimum, maximum, mean and so on.
     fn spreads(&self) -> Table {
         let stats = self.stats;
         let heat = stats.heat();
@@ -280,7 +280,7 @@ impl Report<'_> {
         let bins: Vec<u64> = counts.chunks(width).map(|bin| bin.iter().sum()).collect();
         let tallest = bins.iter().copied().max().unwrap_or(0).max(1);
         let first = bins.iter().position(|&bin| bin > 0).unwrap_or(0);
-        // The last thousandth is often spread thinly over a long way: one line is enough for it.
+        // The last thousandth is often spread thinly over a wide range: one line is enough for it.
         let total: u64 = bins.iter().sum();
         let mut shown = 0;
         for (at, &bin) in bins.iter().enumerate().skip(first) {
@@ -352,13 +352,13 @@ impl Report<'_> {
     }
 }
 
-/// Ends a line of columns, without the blanks that fill the last one.
+/// Ends a line of columns and drops the trailing blanks.
 fn end_line(out: &mut String) {
     out.truncate(out.trim_end_matches(' ').len());
     out.push('\n');
 }
 
-/// A bar with steps of an eighth of a cell, and something visible for everything that is not zero.
+/// A bar with steps of an eighth of a cell; everything that is not zero is visible.
 fn eighths(count: u64, tallest: u64) -> String {
     let eighths = (count as u128 * BAR as u128 * 8).div_ceil(tallest.into()) as usize;
     let mut bar = "█".repeat(eighths / 8);

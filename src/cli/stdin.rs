@@ -1,9 +1,9 @@
 //! Standard input where no input is named.
 //!
-//! It is read where somebody has evidently put something there: a pipe, or a file that it was redirected from.
-//! A terminal, `/dev/null`, a socket or a closed descriptor are what a process is started with by a shell,
-//! by cron, by a service or by a CI system, and stand for nothing. Since some of those hand over a pipe that nobody writes to,
-//! one that ends without a byte is not taken for an empty list unless it was named (`-`).
+//! It is read where it evidently holds data: a pipe, or a file that it was redirected from.
+//! A terminal, `/dev/null`, a socket or a closed descriptor is what a shell, cron, a service or a CI system starts
+//! a process with, and holds nothing. Since some of those hand over a pipe that nobody writes to,
+//! a pipe that ends without a byte is not accepted as an empty input unless it was named (`-`).
 
 /// What standard input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Stdin {
     }
 }
 
-/// Waits until a pipe has something to read; false where it ends before. `note` is called once when that takes
+/// Waits until a pipe has something to read; false if it ends first. `note` is called once if that takes
 /// more than a second.
 #[cfg(unix)]
 pub(crate) fn pipe_has_bytes(note: impl FnOnce()) -> bool {
@@ -52,7 +52,7 @@ pub(crate) fn pipe_has_bytes(note: impl FnOnce()) -> bool {
             match poll(&mut ready, limit) {
                 Err(rustix::io::Errno::INTR) => {}
                 Ok(0) => return None,
-                // What is wrong with it is said when it is read.
+                // What is wrong with it is reported when it is read.
                 Err(_) => return Some(PollFlags::IN),
                 Ok(_) => return Some(ready[0].revents()),
             }

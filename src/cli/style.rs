@@ -1,4 +1,4 @@
-//! Colours of the terminal, used or left out as `--color`, `NO_COLOR` and the terminal say.
+//! Colours of the terminal, used or omitted as `--color`, `NO_COLOR` and the terminal require.
 
 use super::args::When;
 use std::env;
@@ -31,11 +31,11 @@ impl Style {
     pub(crate) fn heading(self, text: &str) -> String {
         self.sgr("1", text)
     }
-    /// Something of less weight.
+    /// Text of less importance.
     pub(crate) fn faint(self, text: &str) -> String {
         self.sgr("2", text)
     }
-    /// Text under an SGR code such as `1` or `48;5;240`.
+    /// Text with an SGR code such as `1` or `48;5;240`.
     pub(crate) fn sgr(self, code: &str, text: &str) -> String {
         if self.color {
             format!("\x1b[{code}m{text}\x1b[0m")

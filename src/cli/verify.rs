@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 /// Check checksums, structure and the legality of each position
 ///
-/// Positions are judged strictly unless --validity says otherwise. Exit status 1 tells that something is
-/// wrong, 2 that a file cannot be read to its end.
+/// Positions are checked at the strict level unless --validity says otherwise. Exit status 1 reports that
+/// something is wrong, 2 that a file cannot be read to its end.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]

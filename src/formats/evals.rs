@@ -1,13 +1,13 @@
-//! Lichess evaluations: a JSON object a line, with a position and what engines said of it.
+//! Lichess evaluations: one JSON object per line, with a position and the evaluations of engines.
 //!
-//! `{"fen":"..","evals":[{"pvs":[{"cp":69,"line":"f7g7 e6e2"},..],"knodes":4189972,"depth":46},..]}`
+//! `{"fen":"…","evals":[{"pvs":[{"cp":69,"line":"f7g7 e6e2"},..],"knodes":4189972,"depth":46},..]}`
 //!
-//! The evaluation of greatest depth counts (of equally deep ones that with more nodes), and of it the first
-//! line: its score, White's view already, becomes `score` or `mate`, its first move `move`, and the depth the
+//! The deepest evaluation counts (of equally deep ones that with more nodes), and of it the first
+//! line: its score, already from White's view, becomes `score` or `mate`, its first move `move`, and the depth the
 //! EPD operation `acd`. The FEN has four fields.
 //!
-//! Lines are several kilobytes of moves that nobody asks for, so they are not parsed into a tree: a small
-//! reader walks over the JSON and stops at the few values that count.
+//! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
+//! reader walks over the JSON and stops at the few relevant values.
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn, text};
@@ -50,7 +50,7 @@ impl Codec for Evals {
     }
 }
 
-/// Whether a text begins like evaluations.
+/// Whether a text looks like evaluations.
 fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let mut json = Json {
@@ -64,7 +64,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     lines::decode(chunk, options, CARRIES, |line| Some(read(line, options)))
 }
 
-/// What an engine said.
+/// The evaluation of an engine.
 #[derive(Clone, Copy, Debug, Default)]
 struct Eval<'a> {
     depth: i64,
@@ -79,7 +79,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         let column = line.len() - json.rest.len() + 1;
         BadLine::new(
             "malformed_json",
-            format!("column {column}: this is not the JSON of an evaluation"),
+            format!("column {column}: expected the JSON of an evaluation"),
         )
     };
     let mut json = Json { rest: line };
@@ -142,12 +142,11 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
-        position,
         mv,
         score,
         mate,
-        puzzle_rating: None,
         texts,
+        ..Record::of(position)
     })
 }
 
@@ -181,7 +180,7 @@ fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {
     Some(eval)
 }
 
-/// A walk over JSON; `None` is an error, at the place where the rest begins.
+/// A walk over JSON; `None` is an error, at the beginning of the rest.
 struct Json<'a> {
     rest: &'a [u8],
 }
@@ -207,7 +206,7 @@ impl<'a> Json<'a> {
         self.take(byte).then_some(())
     }
 
-    /// A string as it stands, with its escapes.
+    /// A raw string, with its escapes.
     fn string(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
         let mut at = 0;
@@ -222,7 +221,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A whole number; decimals are cut off.
+    /// A whole number; decimals are truncated.
     fn number(&mut self) -> Option<i64> {
         let text = self.number_text()?;
         let whole = text.split(|&byte| byte == b'.').next()?;
@@ -269,7 +268,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes any value, without recursion: brackets are only counted.
+    /// Skips any value, without recursion: brackets are only counted.
     fn skip(&mut self) -> Option<()> {
         let mut depth = 0u32;
         loop {

@@ -1,15 +1,15 @@
-//! Formats that are recognised and not read yet: their files are refused by name instead of being taken for
-//! something else.
+//! Formats that are recognized but not supported yet: their files are refused by name instead of being mistaken
+//! for something else.
 //!
-//! Content decides where it is certain: a magic number, the lines of a text, or records that are well-formed
-//! from the first to the last that are looked at. Otherwise the extension does, which of some formats says
-//! little: five unrelated ones use `.bin`.
+//! Content decides if it is certain: a magic number, the lines of a text, or records that are all well-formed
+//! as far as they are checked. Otherwise the extension does, which for some formats is a weak
+//! hint: five unrelated ones use `.bin`.
 
 use super::Format;
 use crate::input::Compression;
 use std::path::Path;
 
-/// What an input is, if it is one of those: by its first bytes (`all`: there are no more).
+/// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
 fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 6] = [
         (b"BINP", "a Stockfish binpack"),
@@ -30,7 +30,7 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     if records::<40>(head, all, is_sfen) {
         return Some("a file of packed sfen (Stockfish training data, 40 bytes per position)");
     }
-    // Before marlinformat: some of these records pass for those, and none the other way round.
+    // Before marlinformat: some of these records pass for those, but not vice versa.
     if records::<32>(head, all, is_bullet) {
         return Some("a bulletformat file (training data, 32 bytes per position)");
     }
@@ -44,7 +44,7 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     (is_bin && is_polyglot(head, all)).then_some("a Polyglot opening book")
 }
 
-/// What a file of this name would be, its compression aside.
+/// The format suggested by a file name, without its compression.
 pub fn of_name(path: &Path) -> Option<&'static str> {
     Some(match &*extension(path)? {
         "binpack" => "a binpack (training data)",
@@ -69,8 +69,8 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// Why an input that no reader has recognised is refused: the rest of a sentence that begins with its name.
-/// A name that some reader claims (`named`) weighs more than nothing, and less than content.
+/// Why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
+/// A name that some reader claims (`named`) counts for more than nothing, and less than content.
 pub(super) fn recognized(
     head: &[u8],
     all: bool,
@@ -118,7 +118,7 @@ fn is_board(word: &[u8]) -> bool {
             .all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte))
 }
 
-/// The last extension in small letters, that of a compression aside.
+/// The last extension in lower case, without that of a compression.
 fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     let last = lower(path)?;
@@ -145,7 +145,7 @@ fn of_lines(head: &[u8]) -> Option<&'static str> {
         .then_some("a Stockfish plain file (training data as text)")
 }
 
-/// Records that are looked at.
+/// Number of records checked.
 const MOST: usize = 100;
 
 /// Whether it looks like records of this length and nothing else.
@@ -161,7 +161,7 @@ fn word(bytes: &[u8; 32]) -> u64 {
         .fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The squares of a board of 32 bytes that have a piece, each with its code; `None` where unused codes are not
+/// The occupied squares of a board of 32 bytes, each with its code; `None` if unused codes are not
 /// zero.
 fn coded(record: &[u8; 32]) -> Option<Vec<(u8, u8)>> {
     let mut occupancy = word(record);
@@ -186,7 +186,7 @@ fn kings(pieces: &[(u8, u8)]) -> Option<(u8, u8)> {
     Some((only(5)?, only(13)?))
 }
 
-/// The squares of the kings stand in it twice, which decides.
+/// The squares of the kings are stored twice, which decides.
 fn is_bullet(record: &[u8; 32]) -> bool {
     coded(record).is_some_and(|pieces| {
         let squares = (record[27], record[28] ^ 56);
@@ -208,7 +208,7 @@ fn is_marlin(record: &[u8; 32]) -> bool {
     })
 }
 
-/// A board, moves, and an end; then the next game.
+/// A board, moves, and a terminator; then the next game.
 fn is_viri(head: &[u8]) -> bool {
     let mut rest = head;
     for game in 0..MOST {
@@ -260,7 +260,7 @@ fn is_sfen(record: &[u8; 40]) -> bool {
     if bits(1) == 1 && !matches!(bits(6) / 8, 2 | 5) {
         return false;
     }
-    // The clocks, and then nothing.
+    // The clocks, followed by zeros.
     bits(6 + 8 + 8 + 1);
     let used = at;
     let mut rest = used..256;
@@ -270,7 +270,7 @@ fn is_sfen(record: &[u8; 40]) -> bool {
         && matches!(record[38], 0 | 1 | 0xFF)
 }
 
-/// Keys in order; moves of fifteen bits.
+/// Keys in ascending order; moves of fifteen bits.
 fn is_polyglot(head: &[u8], all: bool) -> bool {
     let (records, rest) = head.as_chunks::<16>();
     let is_move = |record: &[u8; 16]| record[8] & 0x80 == 0 && record[8..10] != [0; 2];
@@ -323,7 +323,7 @@ mod tests {
                 "FEN | score | result",
             ),
         ] {
-            // Whatever it is called.
+            // Whatever its name.
             for name in ["x", "x.bin", "x.fen", "x.txt"] {
                 let reason = detect(&content, true, Path::new(name)).unwrap_err();
                 assert!(

@@ -1,5 +1,5 @@
-//! What formats with a record a line share: the walk over the lines, and columns that are filled as far as
-//! anything is in them.
+//! Shared by formats with one record per line: iteration over lines, and columns that are filled only as far as
+//! they have values.
 
 use super::text::DROPPED_EN_PASSANT;
 use super::{Chunk, DecodeOptions, Decoded};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) position: Position,
@@ -23,11 +23,26 @@ pub(super) struct Record {
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
     pub(super) puzzle_rating: Option<u16>,
-    /// Texts, asked for only where their field is wanted.
+    /// Texts, queried only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
 
-/// Why a line is no record: a stable name, and the same for people.
+impl Record {
+    /// A position and nothing else.
+    pub(super) fn of(position: Position) -> Self {
+        Self {
+            position,
+            dropped_en_passant: false,
+            mv: None,
+            score: None,
+            mate: None,
+            puzzle_rating: None,
+            texts: Vec::new(),
+        }
+    }
+}
+
+/// Why a line is not a record: a stable name, and a message.
 #[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) reason: &'static str,
@@ -49,7 +64,7 @@ impl From<FenError> for BadLine {
     }
 }
 
-/// Decodes a chunk of lines of a format that carries these fields; `read` gives `None` for a line that is no
+/// Decodes a chunk of lines of a format that carries these fields; `read` returns `None` for a line that is no
 /// record and not meant to be one.
 pub(super) fn decode(
     chunk: &Chunk,

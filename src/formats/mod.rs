@@ -1,11 +1,11 @@
-//! Formats: bytes to records.
+//! Formats: from bytes to records.
 //!
 //! A format is a value that implements [`Codec`]; [`Format`] is the handle to it, and [`Format::ALL`] the one
-//! list. A codec says two things above all: how to cut a run of bytes into chunks that decode alone
-//! ([`Codec::cut`]), and how to decode a chunk ([`Codec::decode`]). The cutting is done by one thread and has to
-//! be quick; the decoding is done by all threads, and so a chunk knows nothing of what came before it. Numbers
+//! list. A codec has two main tasks: to cut a run of bytes into chunks that decode independently
+//! ([`Codec::cut`]), and to decode a chunk ([`Codec::decode`]). One thread does the cutting, which has to
+//! be quick; all threads do the decoding, so a chunk knows nothing of what came before it. Numbers
 //! of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
-//! inputs when the chunks before are known. What is true of a file only as a whole is for a [`Watch`], which
+//! inputs when the chunks before are known. What holds only for a file as a whole is checked by a [`Watch`], which
 //! sees the chunks in order.
 //!
 //! To add a format: a file here with a type that implements [`Codec`], and a line in the list below.
@@ -31,22 +31,22 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// What is known of a format before anything is read.
+/// Static facts about a format.
 #[derive(Debug)]
 pub struct About {
     /// The name on the command line.
     pub name: &'static str,
     /// What it is, in a few words.
     pub title: &'static str,
-    /// Extensions of file names, in lower case; the first is the usual one.
+    /// File extensions, in lower case; the first is the usual one.
     pub extensions: &'static [&'static str],
-    /// Whether records are text; those of other formats know their lengths.
+    /// Whether records are text; records of other formats have a known length.
     pub is_text: bool,
-    /// Whether it has games, of which records are positions.
+    /// Whether it holds games, whose positions are the records.
     pub has_games: bool,
     /// What its records may carry besides the position.
     pub carries: Fields,
-    /// What records may carry when they are written; `None` where the format cannot be written.
+    /// What written records may carry; `None` if the format cannot be written.
     pub writes: Option<Fields>,
 }
 
@@ -55,22 +55,22 @@ pub struct About {
 pub enum Likeness {
     /// Not at all.
     No,
-    /// It can be read as this format, if the name of the file says so.
+    /// It can be read as this format, if the file name suggests it.
     Possible,
-    /// It is this format, unless the name says another that is possible.
+    /// It is this format, unless the name suggests another possible one.
     Certain,
 }
 
 /// What a format does.
 pub trait Codec: fmt::Debug + Sync {
-    /// What is known of it.
+    /// Its static facts.
     fn about(&self) -> &'static About;
 
     /// How much the first bytes of an input look like it.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
     /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
-    /// after; `None` where there is no such place yet. Never zero. What comes after decodes without knowing
+    /// after; `None` if there is no such place yet. Never zero. What comes after decodes without
     /// the run: cutting and decoding agree on what belongs together. `max_record` is
     /// [`DecodeOptions::max_record`].
     fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize>;
@@ -78,20 +78,20 @@ pub trait Codec: fmt::Debug + Sync {
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
 
-    /// Where behind a record that is too long the next one begins, at `from` or later; `None` where that
-    /// is not known yet. `at_end` says that the input ends with these bytes.
+    /// Where the next record begins after one that is too long, at `from` or later; `None` if that
+    /// is not known yet. `at_end`: the input ends with these bytes.
     fn resume(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
         let at = memchr(b'\n', bytes.get(from..)?)?;
         Some(from + at + 1)
     }
 
-    /// How much of what is left before a broken end can be decoded.
+    /// How much of the bytes before a truncated end can be decoded.
     fn before_broken_end(&self, bytes: &[u8], max_record: usize) -> usize {
         self.cut(bytes, max_record).unwrap_or(0)
     }
 
-    /// The record whose [`Batch::origins`] says that it begins at this place of a chunk, as it stands there,
-    /// and its line in the chunk (counted from 1); `None` where records are not text.
+    /// The text of the record whose [`Batch::origins`] has this place of a chunk,
+    /// and its line in the chunk (counted from 1); `None` if records are not text.
     fn raw<'a>(&self, chunk: &'a [u8], origin: usize) -> Option<(&'a [u8], u64)> {
         Some(text::line_at(chunk, origin))
     }
@@ -99,52 +99,52 @@ pub trait Codec: fmt::Debug + Sync {
     /// Adds these rows of a batch to a piece of output; on any thread.
     fn encode(&self, _batch: &Batch, _rows: &[usize], _piece: &mut Piece) {}
 
-    /// Whether an output keeps this field of a record: where it has a place for the field, or says the same in
-    /// another one.
+    /// Whether an output keeps this field of a record: because it has a place for the field, or because it says the
+    /// same in another one.
     fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
         let writes = self.about().writes;
         writes.is_some_and(|writes| writes.contains(field))
     }
 
-    /// Writes pieces in order; `None` where the format cannot be written.
+    /// Writes pieces in order; `None` if the format cannot be written.
     fn encoder(&self) -> Option<Box<dyn Encoder>> {
         None
     }
 
-    /// Follows the chunks of a file, where something is true only of the file as a whole.
+    /// Follows the chunks of a file, if something holds only for the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
     }
 }
 
-/// What a run of records becomes before it is written. A format uses what suits it.
+/// Encoded records that are not written yet. A format uses the variant that suits it.
 #[derive(Debug, Default)]
 pub struct Piece {
     /// Finished bytes.
     pub bytes: Vec<u8>,
-    /// Records that are put together with those of other pieces.
+    /// Records that are combined with those of other pieces.
     pub batch: Batch,
 }
 
 /// Writes the pieces of one output.
 pub trait Encoder: Send {
-    /// Writes what stands before the first record.
+    /// Writes what comes before the first record.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     fn begin(&mut self, _out: &mut dyn io::Write) -> io::Result<()> {
         Ok(())
     }
     /// Writes the next piece.
     ///
     /// # Errors
-    /// When writing fails, or the format cannot hold the records.
+    /// If writing fails, or the format cannot hold the records.
     fn put(&mut self, piece: &Piece, out: &mut dyn io::Write) -> io::Result<()>;
-    /// Writes what stands behind the last record; returns what should replace the first bytes, where the
+    /// Writes what comes after the last record; returns what should replace the first bytes, if the
     /// output can be rewound.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     fn finish(&mut self, _out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
         Ok(None)
     }
@@ -160,16 +160,16 @@ impl Encoder for Bytewise {
     }
 }
 
-/// Follows the chunks of a file in order, and knows what is true of the file as a whole.
+/// Follows the chunks of a file in order, and checks what holds only for the file as a whole.
 pub trait Watch: Send {
-    /// Looks at the next chunk, which begins at this byte; returns what is wrong. What it needs to see, its
-    /// format put into [`Decoded::evidence`].
+    /// Checks the next chunk, which begins at this byte; returns what is wrong. What it needs to see was put
+    /// into [`Decoded::evidence`] by its format.
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
-    /// The file ends at this byte; returns what is wrong, and what its user should know.
+    /// The file ends at this byte; returns what is wrong, and what the user should know.
     fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>);
 }
 
-/// What a chunk says of its file as a whole: understood by the [`Watch`] of the same format only.
+/// What a chunk contributes to the checks of its file: understood only by the [`Watch`] of the same format.
 pub type Evidence = Box<dyn std::any::Any + Send>;
 
 /// The handle to a format.
@@ -237,7 +237,7 @@ impl Format {
         self.about().name
     }
 
-    /// The format that a file of this name would have: by its last extension, that of a compression aside.
+    /// The format for a file name: by its last extension, without that of a compression.
     ///
     /// ```
     /// use lanefish::formats::Format;
@@ -246,21 +246,21 @@ impl Format {
     pub fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.as_encoded_bytes();
         let mut parts = name.rsplit(|&byte| byte == b'.');
-        // What is before the last dot need not be UTF-8.
+        // The part before the last dot need not be UTF-8.
         let mut extension = || std::str::from_utf8(parts.next()?).ok();
         let mut last = extension()?;
         if Compression::of_extension(last).is_some() {
             last = extension()?;
         }
-        // Without a dot before it, it is a name and no extension.
+        // Without a dot it is a name, not an extension.
         parts.next()?;
         let last = last.to_ascii_lowercase();
         let is_last = |format: &Self| format.about().extensions.contains(&last.as_str());
         Self::ALL.iter().copied().find(is_last)
     }
 
-    /// What stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
-    /// whole: a reject. The chunk has its first bytes; `feeds` counts the line feeds in all of it.
+    /// Stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
+    /// whole: a reject. The chunk has its first bytes; `feeds` counts the line feeds in the whole record.
     pub(crate) fn decode_giant(
         self,
         chunk: &Chunk,
@@ -290,7 +290,7 @@ impl Format {
 /// Bytes that a reject keeps of a record that is too long.
 pub(crate) const GIANT_HEAD: usize = 4096;
 
-/// The reject of a record that is longer than [`DecodeOptions::max_record`]; the place is to be completed.
+/// The reject of a record that is longer than [`DecodeOptions::max_record`]; the caller completes the place.
 pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Reject {
     Reject {
         place: Place {
@@ -313,7 +313,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that no format has.
+/// An unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{name}`: expected one of {known}", known = known_names())]
 pub struct UnknownFormat {
@@ -341,20 +341,20 @@ impl FromStr for Format {
 /// How to decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeOptions {
-    /// Keep en passant squares as written, also where no en passant capture is legal.
+    /// Keep en passant squares as written, even where no en passant capture is legal.
     pub keep_en_passant: bool,
-    /// How much is asked of a position. Decoders judge only what they alone can see (an en passant square
-    /// that is dropped afterwards); the rest is judged in bulk.
+    /// The validity level. Decoders check only what they alone can see (an en passant square
+    /// that is dropped afterwards); the rest is checked in bulk.
     pub validity: Validity,
-    /// What is wanted besides positions; the rest need not be decoded.
+    /// The requested fields; others need not be decoded.
     pub fields: Fields,
     /// Names of the tags of games that are wanted in [`Batch::tags`].
     pub tags: Arc<[Arc<str>]>,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<Selection>>,
-    /// Whether [`Decoded::game_rows`] are wanted.
+    /// Whether [`Decoded::game_rows`] are requested.
     pub game_rows: bool,
-    /// Read only what the PGN standard allows, without the liberties of real files.
+    /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,
     /// The longest record (a line, a game) in bytes; a longer one is a reject.
     pub max_record: usize,
@@ -387,7 +387,7 @@ pub struct Chunk {
     pub bytes: Bytes,
     /// Where they begin in the decompressed input.
     pub offset: u64,
-    /// Whether the input breaks off after them, so that the last record may not be whole.
+    /// Whether the input is truncated after them, so that the last record may be incomplete.
     pub truncated: bool,
 }
 
@@ -401,31 +401,31 @@ pub struct Decoded {
     pub rejects: Vec<Reject>,
     /// Damaged places; the records in them are lost.
     pub damage: Vec<Damage>,
-    /// Number of records, good and bad.
+    /// Number of records, valid or not.
     pub records: u64,
     /// Number of line ends.
     pub lines: u64,
-    /// Number of games that begin here. Where it is not zero, [`Field::Game`] columns and rejects are
+    /// Number of games that begin here. If it is not zero, [`Field::Game`] columns and rejects are
     /// numbered from the chunk's first game.
     pub games: u64,
-    /// What the reader did that its user may want to know.
+    /// What the reader did that the user may want to know.
     pub remarks: Remarks,
-    /// Games and positions that were not selected.
+    /// Games and positions skipped by the selection.
     pub left_out: LeftOutBy,
-    /// What is known of each game, where it is wanted.
+    /// What is known of each game, if requested.
     pub game_rows: Vec<GameRow>,
     /// For the [`Watch`] of the format.
     pub evidence: Option<Evidence>,
 }
 
-/// Something that a reader does to what it reads, and its user may want to know: declared by the format.
+/// Something that a reader does to its input and the user may want to know: declared by the format.
 #[derive(Debug)]
 pub struct Remark {
     /// What it is done to, in the singular.
     pub what: &'static str,
     /// The rest of the sentence.
     pub how: &'static str,
-    /// Only of interest to who asks for details.
+    /// Shown only if details are requested.
     pub is_detail: bool,
 }
 
@@ -434,7 +434,7 @@ pub struct Remark {
 pub struct Remarks(Vec<(&'static Remark, u64)>);
 
 impl Remarks {
-    /// Counts a remark some times more.
+    /// Counts a remark N more times.
     pub fn add(&mut self, remark: &'static Remark, times: u64) {
         if times == 0 {
             return;
@@ -467,7 +467,7 @@ impl Remarks {
     }
 }
 
-/// What has been counted before a chunk.
+/// The counts before a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Records over all inputs.
@@ -479,7 +479,7 @@ pub struct Totals {
 }
 
 impl Decoded {
-    /// Turns the numbers that count from the start of the chunk into those over all inputs, and adds the
+    /// Turns numbers that count from the start of the chunk into numbers over all inputs, and adds the
     /// chunk's own to the totals.
     pub fn number(&mut self, totals: &mut Totals, chunk: &Chunk) {
         for batch in &mut self.batches {
@@ -515,7 +515,7 @@ impl Decoded {
         totals.games += self.games;
     }
 
-    /// Leaves only the batches that begin before this byte of the chunk.
+    /// Keeps only the batches that begin before this byte of the chunk.
     pub(crate) fn truncate(&mut self, offset: u64) {
         let before = |batch: &Batch| {
             batch
@@ -529,10 +529,10 @@ impl Decoded {
     }
 }
 
-/// Bytes that are looked at to find out a format.
+/// Number of bytes used to detect a format.
 const PEEK: usize = 64 << 10;
 
-/// Bytes by which the shortest of compressed containers is known.
+/// Number of bytes that identify the shortest of compressed containers.
 const MAGIC: usize = 4;
 
 /// An input of known format.
@@ -544,11 +544,11 @@ pub struct Opened {
     pub format: Format,
 }
 
-/// Opens an input and finds out its format, from the content first and then from the name. `consumed`
-/// counts the bytes read from it as they lie on disk.
+/// Opens an input and detects its format, from the content first and then from the name. `consumed`
+/// counts the bytes read from it, before decompression.
 ///
 /// # Errors
-/// When it cannot be opened, is not in the container that its name promises, or nothing tells the format.
+/// If it cannot be opened, is not in the container that its name promises, or has no known format.
 pub fn open(
     path: &Arc<Path>,
     from: Option<Format>,
@@ -562,7 +562,7 @@ pub fn open(
         let (head, all) = input.peek(MAGIC)?;
         let container = promised.name();
         let path = Arc::clone(path);
-        // What is left of a container without even its first bytes looks like an empty list.
+        // A truncated container without even its first bytes looks like an empty list.
         return Err(if all && head.len() < MAGIC {
             Error::Container {
                 path,
@@ -587,8 +587,8 @@ pub fn open(
     Ok(Opened { input, format })
 }
 
-/// Whether a file has content or a name that some format claims: which files of a directory are read.
-/// One that cannot be opened counts too, so that the reason is told.
+/// Whether a file has content or a name that some format claims: only such files of a directory are read.
+/// One that cannot be opened counts as well, so that the error is reported.
 pub fn is_supported(path: &Path) -> bool {
     !matches!(
         open(&Arc::from(path), None, Access::default(), Arc::default()),
@@ -596,13 +596,13 @@ pub fn is_supported(path: &Path) -> bool {
     )
 }
 
-/// Finds the format of an input by its first bytes (`all`: there are no more) and its name.
+/// Detects the format of an input by its first bytes (`all`: there are no more) and its name.
 ///
 /// # Errors
-/// With what was seen, when neither shows it.
+/// With a description of the bytes, if neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     let named = Format::of_name(path);
-    // What a line of positions is called is a matter of taste, and taste is in the name.
+    // Several formats fit a line with a position; the name decides.
     if let Some(format) = named
         && format.likeness(head) > Likeness::No
     {
@@ -615,20 +615,20 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     match (foreign::recognized(head, all, path, named), named) {
         (Some(reason), _) => Err(reason),
         (None, Some(format)) => Ok(format),
-        // Nothing at all is an empty list.
+        // An empty input is an empty list.
         (None, None) if all && head.is_empty() => Ok(Format::FEN),
         (None, None) => {
             let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
             let start: String = start.escape_debug().collect();
             Err(format!(
-                "has no known format: neither its content (`{start}`) nor its name shows one; \
+                "has no known format: neither its content (`{start}`) nor its name is recognized; \
                  name the format with --from"
             ))
         }
     }
 }
 
-/// The container that the end of a name tells.
+/// The container suggested by a file extension.
 fn promised_compression(path: &Path) -> Option<Compression> {
     Compression::of_extension(path.extension()?.to_str()?)
 }

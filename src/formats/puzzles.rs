@@ -1,13 +1,13 @@
-//! Lichess puzzles: lines of values separated by commas, none of which is ever quoted.
+//! Lichess puzzles: lines of comma-separated values, none of which is ever quoted.
 //!
 //! `PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags`, and lately an
-//! eleventh. The FEN is the position *before* the opponent's move that poses the puzzle; a record is the
-//! position after it, and its `move` is the first of the solution. The columns that matter are known by
-//! what is in them, so that chunks, excerpts without header line and copies with columns of their own are
+//! eleventh. The FEN is the position *before* the opponent's move that sets up the puzzle; a record is the
+//! position after it, and its `move` is the first of the solution. The columns used are recognized by
+//! their content, so that parts of the file, excerpts without the header line and copies with other columns are
 //! all read the same.
 //!
-//! Kept besides: the game's address as `site`, the opening's tags as `opening`, and id, rating and themes, both
-//! as fields of their own and as the EPD operations `id`, `c0` and `c1`.
+//! Also kept: the game's address as `site`, the opening's tags as `opening`, and id, rating and themes, both as
+//! fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
@@ -58,7 +58,7 @@ impl Codec for Puzzles {
     }
 }
 
-/// Whether a text begins like puzzles: with their header line, or with a line of them.
+/// Whether a text looks like puzzles: it begins with their header line, or with a line of them.
 fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -94,11 +94,13 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     let fen = fields
         .iter()
         .position(|field| is_fen(field))
-        .ok_or_else(|| BadLine::new("puzzle_without_fen", "no value of the line is a FEN"))?;
-    let moves = fields
-        .iter()
-        .find(|field| is_moves(field))
-        .ok_or_else(|| BadLine::new("puzzle_without_moves", "no value of the line is moves"))?;
+        .ok_or_else(|| BadLine::new("puzzle_without_fen", "no value in the line is a FEN"))?;
+    let moves = fields.iter().find(|field| is_moves(field)).ok_or_else(|| {
+        BadLine::new(
+            "puzzle_without_moves",
+            "no value in the line is a list of moves",
+        )
+    })?;
     let mut position = fen::parse(fields[fen], FenOptions::default())?.position;
     let violations = position.violations(Validity::Playable);
     if let Some(reason) = violations.names().next() {
@@ -154,12 +156,9 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         texts.push((Field::Operations, operations.join(" ")));
     }
     Ok(Record {
-        position,
-        dropped_en_passant: false,
         mv,
-        score: None,
-        mate: None,
         puzzle_rating,
         texts,
+        ..Record::of(position)
     })
 }

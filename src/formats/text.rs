@@ -1,16 +1,16 @@
-//! FEN, EPD and perft lists: a position a line, or a block of lines.
+//! FEN, EPD and perft lists: a position per line, or a block of lines.
 //!
-//! Lines are cut at LF, a CR before it is dropped, so is a UTF-8 byte order mark wherever a line begins with
-//! it (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
-//! What follows the fields of FEN in a line is kept as text in [`Field::Operations`]: EPD operations, perft
-//! counts. The first move of the operation `bm` is also the record's [`Field::Move`], where it is legal.
+//! Lines end at LF; a CR before it is dropped, and so is a UTF-8 byte order mark at the start of a line
+//! (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
+//! What follows the FEN fields of a line is kept as text in [`Field::Operations`]: EPD operations, perft
+//! counts. The first move of the operation `bm` is also the record's [`Field::Move`] if it is legal.
 //!
-//! FEN is written with six fields and nothing else. EPD keeps the operations of the record behind the first four
-//! fields, or behind all six where the clocks are not those of a fresh game: readers of EPD take two numbers
-//! there as the clocks, so that nothing is lost. Control characters in them become blanks. A perft file is an EPD
+//! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
+//! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
+//! there as the clocks, so nothing is lost. Control characters in them become blanks. A perft file is an EPD
 //! file whose operations are counts.
 //!
-//! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, ..; it is one record, and its id and
+//! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, …; it is one record, and its id and
 //! counts become the operations `id "NAME"; D1 20; D2 400;`.
 
 use super::{
@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// En passant squares that are dropped, whatever the format.
+/// En passant squares that are dropped, in any format.
 pub static DROPPED_EN_PASSANT: Remark = Remark {
     what: "en passant square",
     how: "dropped, because no en passant capture is legal",
@@ -140,14 +140,14 @@ pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|at| at + 1)
 }
 
-/// A `perft` line that begins more bytes than this behind its `epd` line is no part of its block, and neither
-/// is an `id` line so far before it: so it can be told in the middle of a file whether a place is in a block.
+/// A `perft` line that begins more bytes than this after its `epd` line is not part of its block, and neither
+/// is an `id` line this far before it: so a place in the middle of a file can be classified as inside a block or not.
 const BLOCK_REACH: usize = 64 << 10;
 
 /// What a line is among the lines of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Nothing, or a remark.
+    /// Nothing, or a comment.
     Blank,
     /// `id NAME`: a block begins.
     Id,
@@ -155,12 +155,12 @@ enum Line {
     Epd,
     /// `perft DEPTH COUNT`: belongs to the block before it.
     Perft,
-    /// A record of its own, or what was meant to be one.
+    /// A record of its own, or something meant as one.
     Record,
 }
 
 impl Line {
-    /// What a line is, blanks around it removed.
+    /// What a line is, without the blanks around it.
     #[inline]
     fn of(line: &[u8]) -> Self {
         match line.first() {
@@ -172,7 +172,7 @@ impl Line {
         }
     }
 
-    /// What a line is of which this is the beginning, if that is certain.
+    /// What a line with this beginning is, if that is certain.
     fn begun(line: &[u8]) -> Option<Self> {
         let line = without_mark(line).trim_ascii_start();
         let could_be = |word: &[u8]| line.len() < word.len() && word.starts_with(line);
@@ -199,10 +199,10 @@ fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
         // A line that is too long belongs to nothing, whatever it begins with.
         return Some(end);
     }
-    // The first line that says something behind the place, as far as that is known.
+    // The first meaningful line after the place, as far as that is known.
     let mut next = Line::begun(tail).filter(|&line| line != Line::Blank);
     let mut place = end;
-    // A place is sure where no line that a block could begin with stands within reach before it.
+    // A place is certain if no line that could begin a block is within reach before it.
     let mut sure = end;
     loop {
         if next == Some(Line::Id) && place > 0 {
@@ -234,7 +234,7 @@ fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
 
 /// Appends the line of a record.
 fn write_line(batch: &Batch, row: usize, with_operations: bool, out: &mut Vec<u8>) {
-    // A board that does not decode never gets past a reader.
+    // A board that does not decode never passes a reader.
     let Ok(position) = batch.position(row) else {
         return;
     };
@@ -263,7 +263,7 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
     (bytes[start..end].trim_ascii_end(), number)
 }
 
-/// Whether the first line that says something is of one of these formats.
+/// Whether the first meaningful line is of one of these formats.
 fn sniff(head: &[u8]) -> Option<Kind> {
     for line in head.split(|&byte| byte == b'\n').take(1000) {
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
@@ -299,23 +299,23 @@ fn sniff(head: &[u8]) -> Option<Kind> {
     None
 }
 
-/// What decoding gathers.
+/// The state of decoding.
 struct Decoder<'a> {
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     batch: Batch,
     ordinals: Vec<u32>,
     decoded: Decoded,
-    /// Where operations are wanted: those of all records but the last one, to which lines may be added yet.
+    /// If operations are requested: those of all records but the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
     /// Where moves are wanted: the first of `bm`.
     moves: Option<Values<u16>>,
     /// The `id` line of the block that has just begun.
     id: String,
-    /// Where the `id` line stands.
+    /// Offset of the `id` line.
     id_at: usize,
-    /// Where the `epd` line stands that `perft` lines belong to, be it good or bad.
+    /// Offset of the `epd` line that `perft` lines belong to, whether valid or not.
     block_at: Option<usize>,
 }
 
@@ -388,7 +388,7 @@ impl Decoder<'_> {
         );
     }
 
-    /// Reads the position that stands in a line from the byte `skip` on.
+    /// Reads the position in a line from the byte `skip` on.
     #[inline]
     fn position(&mut self, start: usize, line: &[u8], skip: usize) {
         let options = FenOptions {
@@ -415,7 +415,7 @@ impl Decoder<'_> {
             clocks_of_operations(&mut fen);
         }
         if fen.dropped_en_passant() {
-            // Afterwards nobody can tell that it was there.
+            // Afterwards there is no trace of it.
             if self.options.validity == Validity::Strict {
                 let mut written = fen.position.clone();
                 written.en_passant = fen.written_en_passant;
@@ -429,7 +429,7 @@ impl Decoder<'_> {
         match Packed::pack(&fen.position) {
             Ok(board) => self.push(start, board, &fen),
             Err(error) => {
-                // Strict has a name for whatever cannot be packed.
+                // The strict level has a name for everything that cannot be packed.
                 let violations = fen.position.violations(Validity::Strict);
                 if violations.is_empty() {
                     self.reject(start, line, ["unpackable"], error.to_string());
@@ -554,7 +554,7 @@ impl Decoder<'_> {
     }
 }
 
-/// EPD has the clocks as operations, where they are not fields.
+/// EPD has the clocks as operations if they are not fields.
 fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     // Hardly any line has them, and both their opcodes have this in them.
     if memmem::find(fen.rest, b"mv").is_none() {
@@ -622,9 +622,9 @@ fn separate(operations: &mut String) {
     }
 }
 
-/// Text as it is; where it is not UTF-8, as Latin-1, so that no byte is lost.
+/// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
 fn text_of(bytes: &[u8]) -> String {
-    // Copied first: only what nobody else can change stays what it was validated as.
+    // Copied first: only bytes that nobody else can change remain valid.
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
         error
             .as_bytes()
@@ -634,7 +634,7 @@ fn text_of(bytes: &[u8]) -> String {
     })
 }
 
-/// The perft counts (depth, nodes) among operations, in either of their forms: `;D1 20 ;D2 400` and
+/// The perft counts (depth, nodes) among operations, in either form: `;D1 20 ;D2 400` and
 /// `D1 20; D2 400;`.
 ///
 /// ```
@@ -649,7 +649,7 @@ pub fn perft_counts(operations: &str) -> impl Iterator<Item = (u32, u64)> {
     })
 }
 
-/// What stands behind an opcode among operations, up to its `;`.
+/// The operand of an opcode among operations, up to its `;`.
 ///
 /// ```
 /// use lanefish::formats::text::operand;

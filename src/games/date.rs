@@ -1,4 +1,4 @@
-//! Dates as games have them: in several orders, and with parts that are unknown.
+//! Dates as they occur in games: in several orders, and with unknown parts.
 
 use super::selection::SelectionError;
 use std::cmp::Ordering;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// A day, month or year of the Gregorian calendar, as far as it is known.
 ///
 /// The year comes first (`2025.05.01`, `2025-5-1`, `2025/05/01`, `20250501`, `2025.05`, `2025`) or last. A year
-/// that comes last follows the month, and that the day, where dots part them (`01.05.2025`); with other signs
-/// the order must be plain from the numbers (`31/12/2025`, `12/31/2025`). Question marks, zeros and nothing stand
-/// for what is unknown.
+/// that comes last follows the month, which follows the day, if dots separate them (`01.05.2025`); with other
+/// separators the order must be clear from the numbers (`31/12/2025`, `12/31/2025`). Question marks, zeros and
+/// missing parts are unknown.
 ///
 /// ```
 /// use lanefish::games::Date;
@@ -21,12 +21,12 @@ use std::str::FromStr;
 pub struct Date {
     year: u16,
     month: Option<u8>,
-    /// Unknown where the month is.
+    /// Unknown if the month is.
     day: Option<u8>,
 }
 
 impl Date {
-    /// Reads a date; a time may follow it. `None` where it cannot be understood.
+    /// Parses a date, which a time may follow. `None` if it is not understood.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?.trim_ascii();
         let text = text.split([' ', 'T']).next()?;
@@ -84,14 +84,14 @@ impl Date {
     }
 }
 
-/// A month or day in a date.
+/// A month or a day of a date.
 enum Part {
     Known(u8),
     Unknown,
 }
 
 impl Part {
-    /// `None` where it is neither a number nor unknown.
+    /// `None` if it is neither a number nor unknown.
     fn parse(text: &[u8]) -> Option<Self> {
         match text {
             b"" | b"?" | b"??" | b"0" | b"00" => Some(Self::Unknown),

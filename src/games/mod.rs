@@ -1,7 +1,7 @@
-//! Games, whatever format they are in: facts that they are chosen by, the choice, and what was left out.
+//! Games in any format: the facts by which they are selected, the selection, and what it skipped.
 //!
-//! A format of games implements [`Facts`] for its games and asks a [`Selection`] which of them, and which of
-//! their positions, it should hand over. What is known of a whole game is a [`GameRow`].
+//! A format of games implements [`Facts`] for its games and consults a [`Selection`] about which of them, and which
+//! of their positions, to deliver. Everything known of a whole game is a [`GameRow`].
 
 mod date;
 mod selection;
@@ -11,15 +11,15 @@ pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Spe
 
 use crate::chess::Position;
 
-/// What a [`Selection`] asks of a game. Texts are empty where they are unknown.
+/// What a [`Selection`] needs to know of a game. Unknown texts are empty.
 pub trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];
     /// The time control, as PGN writes it.
     fn time_control(&self) -> &[u8];
-    /// How it ended; `None` where that is unknown.
+    /// How it ended; `None` if unknown.
     fn outcome(&self) -> Option<Outcome>;
-    /// Plies that were played.
+    /// Number of plies played.
     fn plies(&self) -> u32;
     /// Why it ended, as Lichess writes it.
     fn termination(&self) -> &[u8];
@@ -27,7 +27,7 @@ pub trait Facts {
     fn eco(&self) -> &[u8];
     /// When it was played.
     fn date(&self) -> Option<Date>;
-    /// Its rules; `None` for other variants than these.
+    /// Its rules; `None` for variants that are not supported.
     fn variant(&self) -> Option<Variant>;
 }
 
@@ -38,12 +38,12 @@ pub enum Outcome {
     White,
     /// Black won.
     Black,
-    /// Nobody won.
+    /// A draw.
     Draw,
 }
 
 impl Outcome {
-    /// The token of PGN.
+    /// The PGN token.
     pub const fn token(self) -> &'static str {
         match self {
             Self::White => "1-0",
@@ -59,7 +59,7 @@ impl Outcome {
             Self::White => 2,
         }
     }
-    /// The outcome of a token or tag, `None` for `*` and anything else.
+    /// The outcome of a token or tag; `None` for `*` and anything else.
     pub fn from_token(token: &[u8]) -> Option<Self> {
         match token {
             b"1-0" => Some(Self::White),
@@ -70,17 +70,17 @@ impl Outcome {
     }
 }
 
-/// What the rules of a game are.
+/// The rules of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// Standard chess, also from given positions.
+    /// Standard chess, also from set-up positions.
     Standard,
     /// Chess960 and double Chess960.
     Chess960,
 }
 
 impl Variant {
-    /// The variant of a `Variant` tag in any of its spellings; `None` for others than these two.
+    /// The variant of a `Variant` tag in any of its spellings; `None` for unsupported variants.
     ///
     /// ```
     /// use lanefish::games::Variant;
@@ -120,21 +120,21 @@ impl Variant {
     }
 }
 
-/// What is known of a game, for tables of games.
+/// Everything known of a game, for tables of games.
 #[derive(Clone, Debug)]
 pub struct GameRow {
     /// 0-based number of the game; over all inputs after [`crate::formats::Decoded::number`].
     pub game: u64,
     /// Names and values of its tags, in their order.
     pub tags: Vec<(String, String)>,
-    /// Plies of the main line that were played.
+    /// Plies played in the main line.
     pub plies: u32,
     /// How it ended.
     pub result: Option<Outcome>,
-    /// The last position of the main line that was reached, if the game has one at all.
+    /// The last position reached in the main line, if the game has one at all.
     pub last: Option<Position>,
     /// What is wrong with the game.
     pub error: Option<String>,
-    /// Offset of the byte after it in the chunk.
+    /// Offset of the byte after the game in the chunk.
     pub(crate) end: usize,
 }

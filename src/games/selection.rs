@@ -1,46 +1,46 @@
-//! Which games and which positions of them are taken.
+//! Which games, and which of their positions, are taken.
 //!
-//! Games are judged by their [`Facts`] and positions by their ply, whatever the format. Everything that is left out is
-//! counted under the name of the option that left it out, and the sample of `max_per_game` depends on the
-//! seed and the game alone, never on where in the input the game stands or who decodes it.
+//! Games are selected by their [`Facts`] and positions by their ply, whatever the format. Everything skipped is
+//! counted under the name of the option that skipped it, and the sample of `max_per_game` depends on the
+//! seed and the game alone, never on where in the input the game is or which thread decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// How games are read, and which of their positions are taken. The default takes all.
+/// How games are read, and which of their positions are taken. The default takes everything.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// Take the positions of variations, too, in the order of the text.
+    /// Also take the positions of variations, in the order of the text.
     pub variations: bool,
-    /// Leave out all positions of games that cannot be read to their end.
+    /// Skip a whole game if any part of it cannot be parsed.
     pub drop_bad_games: bool,
     /// First ply to take; 0 is the position that the game starts from.
     pub first_ply: u32,
     /// Last ply to take.
     pub last_ply: Option<u32>,
-    /// Plies at the beginning to leave out, as opening theory.
+    /// Number of plies to skip at the beginning, as opening theory.
     pub skip_book: u32,
-    /// Of the remaining positions, take the first and then every so-manieth; 0 is 1.
+    /// Of the remaining positions, take every Nth, starting with the first; 0 means 1.
     pub every: u32,
     /// Of the remaining positions, take only the last.
     pub last: bool,
-    /// Of the remaining positions, take a sample of at most so many.
+    /// Of the remaining positions, take a sample of at most N.
     pub max_per_game: Option<u32>,
     /// Seed of the sample.
     pub seed: u64,
-    /// Both players are rated at least so high.
+    /// Both players are rated this Elo or higher.
     pub min_elo: Option<u16>,
-    /// Both players are rated at most so high.
+    /// Both players are rated this Elo or lower.
     pub max_elo: Option<u16>,
     /// The time control is one of these; all if empty.
     pub time_controls: Vec<TimeControl>,
     /// The result is one of these, `None` meaning unknown; all if empty.
     pub results: Vec<Option<Outcome>>,
-    /// The game has at least so many plies.
+    /// The game has N or more plies.
     pub min_plies: u32,
-    /// The `Termination` tag is one of these, letter case aside; all if empty.
+    /// The `Termination` tag is one of these, ignoring case; all if empty.
     pub terminations: Vec<String>,
     /// The opening code is in one of these ranges; all if empty.
     pub ecos: Vec<EcoRange>,
@@ -52,23 +52,23 @@ pub struct Selection {
     pub variant: Option<Variant>,
 }
 
-/// What was left out because of one option.
+/// What one option skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LeftOut {
     /// Games.
     pub games: u64,
-    /// Positions, those of the games included.
+    /// Positions, including those of the games.
     pub positions: u64,
-    /// Of the games, those left out because what the option asks about is unknown: dates that are not there,
-    /// or cannot be read.
+    /// Of the games, those skipped because what the option tests is unknown: dates that are missing
+    /// or cannot be parsed.
     pub unknown: u64,
 }
 
-/// What was left out, by the name of the option on the command line.
+/// What was skipped, by the name of the option on the command line.
 pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
 
 impl Selection {
-    /// Names of the options that may leave something out.
+    /// Names of the options that may skip something.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("drop-bad-games", self.drop_bad_games),
@@ -93,7 +93,7 @@ impl Selection {
             .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// The option that leaves out this game, if one does, and whether that is because what it asks about is
+    /// The option that skips this game, if any, and whether it does because what it tests is
     /// unknown.
     pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         let has_elo = |test: &dyn Fn(u16) -> bool| {
@@ -156,8 +156,8 @@ impl Selection {
             && self.max_per_game.is_none()
     }
 
-    /// Which positions of a game are taken, given the ply of each; `hash` stands for the game. Calls `left_out`
-    /// for each option with the number of positions that it leaves out.
+    /// Which positions of a game are taken, given the ply of each; `hash` identifies the game. Calls `left_out`
+    /// for each option with the number of positions that it skips.
     pub fn positions(
         &self,
         plies: &[u16],
@@ -219,7 +219,7 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// A text that an option cannot take.
+/// A text that is not a valid value of an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}`: expected {expected}")]
 pub struct SelectionError {
@@ -230,13 +230,13 @@ pub struct SelectionError {
 /// A time control, or a class of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeControl {
-    /// Of a class, by the expected time of a player: seconds plus forty increments.
+    /// A class, by the expected time of a player: seconds plus forty increments.
     Class(Speed),
-    /// Just this, as the tag has it: `300+3`.
+    /// Exactly this, as in the tag: `300+3`.
     Exactly(String),
 }
 
-/// The classes of Lichess.
+/// The time control classes of Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
     /// Below 30 seconds.
@@ -254,7 +254,7 @@ pub enum Speed {
 }
 
 impl Speed {
-    /// The class of a `TimeControl` tag, `None` where it is unknown or of a form other than seconds with or
+    /// The class of a `TimeControl` tag; `None` if it is unknown or of a form other than seconds with or
     /// without increment.
     pub fn of_tag(tag: &[u8]) -> Option<Self> {
         if tag == b"-" {
@@ -262,7 +262,7 @@ impl Speed {
         }
         let text = std::str::from_utf8(tag).ok()?;
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        // Numbers in Rust are more than digits: `inf`, `1e9`.
+        // Rust parses more than digits as numbers: `inf`, `1e9`.
         let number = |text: &str| -> Option<f64> {
             let is_plain = text
                 .bytes()
@@ -315,7 +315,7 @@ impl FromStr for TimeControl {
     }
 }
 
-/// Opening codes from one to another, both included; each may be shortened (`B`, `B1`).
+/// A range of opening codes, both ends included; each may be shortened (`B`, `B1`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EcoRange {
     first: String,

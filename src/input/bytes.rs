@@ -1,4 +1,4 @@
-//! A run of input bytes, mapped or read, that many owners can share and cut.
+//! A run of input bytes, mapped or read, that many owners can share and slice.
 
 use super::Mapped;
 use bytemuck::Pod;
@@ -25,7 +25,7 @@ impl Bytes {
     /// A part of it.
     ///
     /// # Panics
-    /// When the range is out of bounds.
+    /// If the range is out of bounds.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         Self(match &self.0 {
@@ -38,7 +38,7 @@ impl Bytes {
         })
     }
 
-    /// The same bytes as values of a mapped file, or `None` where they are not mapped, misaligned or not a
+    /// The same bytes as values of a mapped file, or `None` if they are not mapped, misaligned or not a
     /// whole number of values.
     pub(crate) fn in_place<T: Pod>(&self) -> Option<Mapped<T>> {
         match &self.0 {
@@ -47,11 +47,11 @@ impl Bytes {
         }
     }
 
-    /// Whether the file that they are mapped from still reaches as far as they do. Where it does not, what
+    /// Whether the file that they are mapped from still reaches that far. If it does not, what
     /// was read from them may be zeros that the file never held.
     ///
     /// # Errors
-    /// When the file has become shorter, or cannot be asked for its length.
+    /// If the file has become shorter, or its length cannot be read.
     pub fn check(&self) -> io::Result<()> {
         match &self.0 {
             Store::Mapped(mapped) => mapped.check(),
@@ -59,8 +59,8 @@ impl Bytes {
         }
     }
 
-    /// Says that they are not needed any more: where they are mapped, so many bytes of a large file would
-    /// otherwise count as memory of this process until its end.
+    /// Declares them no longer needed: if they are mapped, those pages of a large file would
+    /// otherwise count as memory of this process until it ends.
     pub fn release(&self) {
         if let Store::Mapped(mapped) = &self.0 {
             mapped.release();

@@ -1,9 +1,9 @@
-//! Compressed containers: which one it is, and a reader that sees through all of it.
+//! Compressed containers: detection, and a reader that decompresses all of it.
 //!
 //! All three may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have
-//! skippable frames anywhere, in front of the first one too: that is how `pzstd` announces the size of each
+//! skippable frames anywhere, even before the first one: that is how `pzstd` announces the size of each
 //! frame. Windows are accepted up to a limit ([`Access::max_window`](super::Access::max_window)), and never
-//! beyond 2 GiB, the most that the decoder can do.
+//! beyond 2 GiB, the decoder's maximum.
 
 use super::window::Watch;
 use std::fmt;
@@ -21,7 +21,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Finds it by the first bytes.
+    /// Detects it by the first bytes.
     pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Self::Zstd),
@@ -30,7 +30,7 @@ impl Compression {
             _ => None,
         }
     }
-    /// Finds it by the end of a file's name.
+    /// Detects it by the file extension.
     pub fn of_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "zst" | "zstd" => Some(Self::Zstd),
@@ -47,7 +47,7 @@ impl Compression {
             Self::Bzip2 => "bzip2",
         }
     }
-    /// A reader of what is inside.
+    /// A reader of the content.
     pub(super) fn reader<R: BufRead + Send + 'static>(
         self,
         inner: R,

@@ -1,9 +1,9 @@
-//! zstd frames decompressed side by side.
+//! zstd frames decompressed in parallel.
 //!
 //! Frames are independent, so a file of many (what `pzstd` writes, and every Lichess dump is) can be
 //! decompressed by as many threads as there are. Where a frame ends can be found without decompressing it
 //! and without an index: the frame's header and the three-byte headers of its blocks give all lengths. The
-//! walk from block to block touches one page in thirty, and it stops early when a frame is too large to be
+//! walk from block to block touches one page in thirty, and it stops early if a frame is too large to be
 //! held in memory: such a file is streamed instead.
 
 use super::stream::DECODED;
@@ -14,21 +14,21 @@ use std::io::{self, Read};
 /// A frame that may need more memory than this is not decompressed as a whole.
 /// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
 const LARGEST_FRAME: usize = 64 << 20;
-/// Frames in memory at any time: those being decompressed and those that wait for their turn.
+/// Frames in memory at any time: those being decompressed and those waiting for their turn.
 const BUDGET: usize = 96 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
 
-/// What the first bytes of a frame say.
+/// What the first bytes of a frame contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// Too few bytes to tell.
+    /// Too few bytes to decide.
     Short,
-    /// No frame.
+    /// Not a frame.
     Unknown,
-    /// A skippable frame, with the number of bytes behind its header.
+    /// A skippable frame, with the number of bytes after its header.
     Skippable { len: u64 },
-    /// A frame: length of the header, memory for what later blocks refer to, size of the content where it
+    /// A frame: length of the header, memory for what later blocks refer to, size of the content if it
     /// is given, and whether a checksum follows the last block.
     Frame {
         header: usize,
@@ -88,14 +88,14 @@ impl Header {
     }
 }
 
-/// What stands at the start of some bytes.
+/// What is at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// A skippable frame of this length.
     Skippable(usize),
     /// A frame of this length, and the most that it can hold.
     Frame { len: usize, holds: usize },
-    /// No complete frame, or one that is too large, or wants a larger window than is allowed.
+    /// No complete frame, or one that is too large, or one that needs a larger window than is allowed.
     Unfit,
 }
 
@@ -126,7 +126,7 @@ fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
                 let &[a, b, c] = bytes.get(at..)?.first_chunk()?;
                 let header = u32::from_le_bytes([a, b, c, 0]);
                 let (last, kind, len) = (header & 1 != 0, header >> 1 & 3, header >> 3);
-                // One byte stands for all of a run-length block.
+                // A run-length block stores one byte.
                 at += 3 + if kind == 1 { 1 } else { len as usize };
                 blocks += 1;
                 if kind == 3 || blocks * LARGEST_BLOCK > 2 * LARGEST_FRAME {
@@ -156,14 +156,14 @@ pub(super) struct Frames {
     /// Number of the next frame to be handed out, and of the next to be taken.
     given: u64,
     taken: u64,
-    /// What the frames that are out or waiting hold at most, and where each ends in the file.
+    /// The most that the frames handed out or waiting may hold, and where each ends in the file.
     held: BTreeMap<u64, (usize, usize)>,
     done: BTreeMap<u64, FrameDone>,
     /// Bytes of the file that have been taken.
     used: usize,
 }
 
-/// A frame to be decompressed by whoever has time.
+/// A frame to be decompressed by any idle thread.
 #[derive(Debug)]
 pub struct FrameJob {
     number: u64,
@@ -211,7 +211,7 @@ impl FrameJob {
     }
 }
 
-/// Decompresses as much as can be; a call that meets damage loses what it has made, so calls are small.
+/// Decompresses as much as possible; a call that meets damage loses what it has decoded, so calls are small.
 fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(frame)?;
     decoder.window_log_max(31)?;
@@ -231,7 +231,7 @@ pub(super) enum FrameStep {
     /// The next bytes, an error that follows them, and how much more of the file is used up.
     Bytes(Bytes, Option<io::Error>, usize),
     Job(FrameJob),
-    /// The next bytes are being made elsewhere.
+    /// The next bytes are being decompressed elsewhere.
     Wait,
     /// From here on the file has to be streamed.
     Stream(Mapped<u8>),
@@ -239,7 +239,7 @@ pub(super) enum FrameStep {
 }
 
 impl Frames {
-    /// The frames of a mapped zstd file, or `None` when there are not at least two that fit in memory.
+    /// The frames of a mapped zstd file, or `None` unless there are at least two that fit in memory.
     pub(super) fn new(map: &Mapped<u8>, max_window: u64) -> Option<Self> {
         let mut at = 0;
         let mut frames = 0;

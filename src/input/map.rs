@@ -1,19 +1,19 @@
 //! Memory-mapped files: one of the two places with unsafe code.
 //!
-//! A mapped file is read without copying, and a run of groups in it is used as it lies. The price is a
+//! A mapped file is read without copying, and a run of groups in it is used in place. The price is a
 //! contract that the language cannot check: **nobody may change the file while it is mapped**.
 //!
-//! What is done about those who break it:
+//! What happens if it is broken:
 //!
-//! - A file that becomes shorter: its length is asked for again before a chunk is read and after it has been
+//! - A file that becomes shorter: its length is checked again before a chunk is read and after it has been
 //!   used, so that the run ends with an error that names the file. If pages vanish in the middle of a chunk,
-//!   the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then says what
-//!   happened, removes its temporary files, and ends with status 2. So it does when the disk below fails.
+//!   the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what
+//!   happened, removes its temporary files, and ends with status 2. The same happens when the disk fails.
 //! - A file that is written to in place: results are those of some mixture of old and new bytes. Nothing in
 //!   this crate relies on such bytes: lengths taken from a map are checked where they are used, boards are
 //!   plain numbers of which every value is allowed, and text that must be UTF-8 is copied before it is
-//!   validated and kept. Still, the language gives no promise at all for memory that changes behind a shared
-//!   reference. Whoever reads files that others may be writing opens them without maps
+//!   validated and kept. Still, the language guarantees nothing for memory that changes behind a shared
+//!   reference. To read files that others may be writing, open them without maps
 //!   ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming, as they should
 //!   be, are safe to map.
 #![allow(
@@ -45,7 +45,7 @@ pub(crate) struct Mapped<T> {
 struct Map {
     map: Mmap,
     file: File,
-    /// Where the signal handler finds it, if there was room.
+    /// Where the signal handler finds it, if there was a free slot.
     slot: Option<&'static Slot>,
 }
 
@@ -62,7 +62,7 @@ impl Mapped<u8> {
     /// Maps a whole file.
     ///
     /// # Errors
-    /// When the system cannot map it: empty files, pipes, most files of `/proc`, some network file systems.
+    /// If the system cannot map it: empty files, pipes, most files of `/proc`, some network file systems.
     /// Such files can still be read.
     pub(super) fn of_file(file: &File) -> io::Result<Self> {
         let file = file.try_clone()?;
@@ -88,7 +88,7 @@ impl Mapped<u8> {
     /// A part of it.
     ///
     /// # Panics
-    /// When the range is out of bounds.
+    /// If the range is out of bounds.
     #[must_use]
     pub(super) fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.bytes.len());
@@ -98,18 +98,18 @@ impl Mapped<u8> {
             values: PhantomData,
         }
     }
-    /// Whether the file still reaches as far as this.
+    /// Whether the file still reaches this far.
     pub(super) fn check(&self) -> io::Result<()> {
         let len = self.map.file.metadata()?.len();
         if len < self.bytes.end as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("the file was cut to {len} bytes while it was read"),
+                format!("the file was cut to {len} bytes while it was being read"),
             ));
         }
         Ok(())
     }
-    /// Gives the memory of these bytes back to the system. They can still be read, and are then fetched
+    /// Returns the memory of these bytes to the system. They can still be read, and are then read
     /// from the file once more.
     pub(super) fn release(&self) {
         #[cfg(unix)]
@@ -122,7 +122,7 @@ impl Mapped<u8> {
             )
         };
     }
-    /// The same bytes as values, or `None` where they are misaligned or not a whole number of values.
+    /// The same bytes as values, or `None` if they are misaligned or not a whole number of values.
     pub(super) fn cast<T: Pod>(&self) -> Option<Mapped<T>> {
         bytemuck::try_cast_slice::<u8, T>(self).ok()?;
         Some(Mapped {
@@ -145,14 +145,14 @@ impl<T: Pod> Deref for Mapped<T> {
 #[derive(Debug)]
 struct Slot {
     start: AtomicUsize,
-    /// Zero while the rest is not to be looked at.
+    /// Zero while the rest is not valid.
     end: AtomicUsize,
 }
 
 /// No map begins there.
 const FREE: usize = usize::MAX;
 
-/// More files than these are never mapped at once by a run; further maps go without the explanation.
+/// A run never maps more files than these at once; further maps go without the explanation.
 static SLOTS: [Slot; 64] = [const {
     Slot {
         start: AtomicUsize::new(FREE),
@@ -176,22 +176,28 @@ impl Slot {
     }
 }
 
-/// Lets the process end with status 2 and a message on standard error, rather than by a signal, when pages
-/// of a mapped input cannot be had any more: the file was truncated meanwhile, or its disk failed. Temporary
+/// Ends the process with status 2 and a message on standard error, rather than by a signal, when pages
+/// of a mapped input are no longer available: the file was truncated meanwhile, or its disk failed. Temporary
 /// files of outputs are removed first.
 ///
 /// Meant for programs, which own the signals of their process: this installs a handler for `SIGBUS`. Signals
-/// from elsewhere than maps of this crate go to whoever handled them before. Does nothing where there is no
+/// from elsewhere than maps of this crate go to the previous handler. Does nothing where there is no
 /// such signal.
 pub fn explain_truncated_maps() {
     #[cfg(unix)]
     fault::install();
 }
 
+/// Calls back for the name of each temporary file; must do nothing that a signal handler may not do.
+pub(crate) type ForEachName = fn(&mut dyn FnMut(&std::ffi::CStr));
+
+/// The temporary files that are removed before a truncated map ends the process, where there are any.
+pub(crate) static TEMPORARY_FILES: std::sync::OnceLock<ForEachName> = std::sync::OnceLock::new();
+
 #[cfg(unix)]
 mod fault {
     use super::SLOTS;
-    use crate::output::for_each_temporary_file;
+    use super::TEMPORARY_FILES;
     use std::ffi::{c_int, c_void};
     use std::mem::MaybeUninit;
     use std::ptr;
@@ -218,14 +224,14 @@ mod fault {
             }
             previous.assume_init()
         };
-        // Before the handler can run, so that it always knows where to go on.
+        // Before the handler can run, so that it always knows where to continue.
         if PREVIOUS.set(previous).is_err() {
             return;
         }
         // SAFETY: all-zero is a valid value of this plain structure; its fields are set below.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_fault as Handler as usize;
-        // On the alternate stack: overflows of the stack end here too.
+        // On the alternate stack: stack overflows also end here.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         // SAFETY: the action is complete, and its handler calls only what is allowed in one: it reads
         // atomics, and calls `write`, `unlink`, `_exit`, `sigaction` and the handler that was there before.
@@ -242,10 +248,12 @@ mod fault {
         if code > 0 && SLOTS.iter().any(|slot| slot.holds(address)) {
             // SAFETY: plain system calls on memory that outlives them; what they return changes nothing.
             unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
-            for_each_temporary_file(|path| {
-                // SAFETY: a string with its end, alive during the call.
-                unsafe { libc::unlink(path.as_ptr()) };
-            });
+            if let Some(for_each) = TEMPORARY_FILES.get() {
+                for_each(&mut |path| {
+                    // SAFETY: a string with its end, alive during the call.
+                    unsafe { libc::unlink(path.as_ptr()) };
+                });
+            }
             // SAFETY: ends the process without running anything else of it.
             unsafe { libc::_exit(2) };
         }
@@ -255,7 +263,7 @@ mod fault {
         match previous.sa_sigaction {
             libc::SIG_IGN if code <= 0 => {}
             libc::SIG_DFL | libc::SIG_IGN => {
-                // Comes again when this returns, and does what it would have done without this handler.
+                // Comes again after the return, and does what it would have done without this handler.
                 // SAFETY: the action is what the system gave, and both calls are allowed here.
                 unsafe {
                     libc::sigaction(signal, previous, ptr::null_mut());
@@ -263,12 +271,12 @@ mod fault {
                 }
             }
             handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
-                // SAFETY: whoever installed it said with SA_SIGINFO that it is such a function.
+                // SAFETY: it was installed with SA_SIGINFO, so it is such a function.
                 let handler: Handler = unsafe { std::mem::transmute(handler) };
                 handler(signal, info, context);
             }
             handler => {
-                // SAFETY: whoever installed it said without SA_SIGINFO that it is such a function.
+                // SAFETY: it was installed without SA_SIGINFO, so it is such a function.
                 let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
                 handler(signal);
             }

@@ -1,9 +1,9 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the list that the user gave, directories resolved. Opening one of them gives an [`Input`]:
+//! [`Inputs`] is the user's list with directories resolved. Opening one of them gives an [`Input`]:
 //! whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are mapped and come
-//! as one run; everything else comes in pieces; zstd files of several frames give out [`FrameJob`]s, so that
-//! whoever has time decompresses the next frame.
+//! as one run; everything else comes in pieces; zstd files of several frames hand out [`FrameJob`]s, so that
+//! any idle thread decompresses the next frame.
 
 mod bytes;
 mod compression;
@@ -16,6 +16,7 @@ pub use bytes::Bytes;
 pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
 pub(crate) use map::Mapped;
+pub(crate) use map::TEMPORARY_FILES;
 pub use map::explain_truncated_maps;
 
 use crate::error::Error;
@@ -32,17 +33,17 @@ use window::WindowTooLarge;
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Map files into memory where the system can; otherwise everything is read. Mapped files must not be
-    /// changed in place while they are read, by anybody: results could be anything. A file that becomes
+    /// Map files into memory where the system can; otherwise everything is read. Nobody may change mapped files
+    /// in place while they are read: results could be anything. A file that becomes
     /// shorter ends the run with an error, or the process with a signal ([`explain_truncated_maps`]).
     pub map: bool,
-    /// The largest window of a zstd frame that is accepted, in bytes: memory that the decoder needs, which
-    /// the file chooses.
+    /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, at the
+    /// choice of the file.
     pub max_window: u64,
 }
 
 impl Access {
-    /// As much as the program `zstd` allows without being asked to.
+    /// What the program `zstd` allows by default.
     pub const MAX_WINDOW: u64 = 128 << 20;
 }
 
@@ -60,7 +61,7 @@ impl Default for Access {
 pub struct Inputs {
     /// The inputs.
     pub paths: Vec<Arc<Path>>,
-    /// Files of directories that were left out, because nothing here can read them.
+    /// Files of directories that were skipped because nothing here can read them.
     pub skipped: Vec<PathBuf>,
     /// Entries of directories that lead nowhere: symbolic links whose target is missing.
     pub broken: Vec<PathBuf>,
@@ -68,11 +69,11 @@ pub struct Inputs {
 
 impl Inputs {
     /// Resolves what the user named: files and `-` stay, a directory becomes its files in name order for
-    /// which `supported` says yes. Hidden files and directories inside directories are left out; links that
+    /// which `supported` returns true. Hidden files and directories inside directories are skipped; links that
     /// lead nowhere are listed in [`Inputs::broken`].
     ///
     /// # Errors
-    /// When a name does not exist or cannot be read, or a directory holds no supported file: before any
+    /// If a name does not exist or cannot be read, or a directory holds no supported file: before any
     /// work is done.
     pub fn resolve(
         names: &[PathBuf],
@@ -110,7 +111,7 @@ impl Inputs {
                 match fs::metadata(&file) {
                     Ok(metadata) if metadata.is_file() => files.push(file),
                     Ok(_) => {}
-                    // What is there and may not be read would be missed, a link to nowhere is not.
+                    // An existing file that may not be read must not be missed silently; a link to nowhere may.
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                         return Err(Error::Open {
                             path: Arc::from(file),
@@ -138,7 +139,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Bytes of all inputs as they lie on disk, or `None` where one has no size (a pipe).
+    /// Total size of all inputs on disk, or `None` if one has no size (a pipe).
     pub fn total_bytes(&self) -> Option<u64> {
         self.paths
             .iter()
@@ -157,11 +158,11 @@ pub struct Input {
     compression: Option<Compression>,
     max_window: u64,
     supply: Supply,
-    /// Pieces that were looked at and are to be given out again.
+    /// Pieces that were looked at and will be returned again.
     ahead: VecDeque<Bytes>,
-    /// Decompressed bytes given out so far.
+    /// Decompressed bytes returned so far.
     given: u64,
-    /// An error that follows the bytes given out.
+    /// An error that follows the bytes returned.
     error: Option<io::Error>,
     consumed: Arc<AtomicU64>,
 }
@@ -173,24 +174,24 @@ enum Supply {
     Frames(Frames),
 }
 
-/// What an input has to offer now.
+/// The next thing an input offers.
 #[derive(Debug)]
 pub enum Next {
     /// The next bytes.
     Bytes(Bytes),
-    /// Work to be done and given back with [`Input::complete`]; more may be had meanwhile.
+    /// Work to be done and passed to [`Input::complete`]; more may be available meanwhile.
     Job(FrameJob),
-    /// Nothing until a job is given back, or nothing yet.
+    /// Nothing until a job is completed, or nothing yet.
     Wait,
-    /// There is no more.
+    /// The end.
     End,
 }
 
 impl Input {
-    /// Opens an input; `-` is standard input. `consumed` counts the bytes read from it as they lie on disk.
+    /// Opens an input; `-` is standard input. `consumed` counts the bytes read from it, before decompression.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn open(path: &Arc<Path>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
         let failed = |source| Error::Open {
             path: Arc::clone(path),
@@ -273,7 +274,7 @@ impl Input {
         Ok((compression, Supply::Stream(stream)))
     }
 
-    /// The name it was opened by.
+    /// The name by which it was opened.
     pub fn path(&self) -> &Arc<Path> {
         &self.path
     }
@@ -286,10 +287,10 @@ impl Input {
         matches!(self.supply, Supply::Whole(_))
     }
 
-    /// What comes next.
+    /// The next bytes, a job, or the end.
     ///
     /// # Errors
-    /// When reading or decompressing fails; everything before that place has been given out.
+    /// If reading or decompressing fails; everything before that place has been returned.
     pub fn poll(&mut self) -> Result<Next, Error> {
         if let Some(bytes) = self.ahead.pop_front() {
             self.given += bytes.len() as u64;
@@ -370,14 +371,14 @@ impl Input {
         }
     }
 
-    /// Gives back a job.
+    /// Takes back a completed job.
     pub fn complete(&mut self, done: FrameDone) {
         if let Supply::Frames(frames) = &mut self.supply {
             frames.complete(done);
         }
     }
 
-    /// What comes next, any jobs done at once: for those who have nothing else to do.
+    /// The next bytes, with any jobs done at once: for callers that have nothing else to do.
     ///
     /// # Errors
     /// As [`Input::poll`].
@@ -392,11 +393,11 @@ impl Input {
         }
     }
 
-    /// The first bytes, at least `len` of them unless there are fewer, to find out the format. They are
-    /// given out again. The flag says whether this is all there is.
+    /// The first bytes, at least `len` of them unless there are fewer, to detect the format. They are
+    /// returned again. The flag is set if this is all there is.
     ///
     /// # Errors
-    /// As [`Input::poll`], where nothing at all can be read; later errors come after the bytes before them.
+    /// As [`Input::poll`], if nothing at all can be read; later errors come after the bytes before them.
     pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut head = Vec::new();
         let mut pieces = VecDeque::new();

@@ -1,8 +1,8 @@
-//! Pieces of what cannot be mapped.
+//! Pieces of inputs that cannot be mapped.
 //!
-//! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from its
-//! beginning to its end is read by whoever asks for the next piece; the others go on with theirs meanwhile,
-//! and there is never a thread more than the user wants.
+//! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from
+//! beginning to end is read by whichever thread asks for the next piece; the others continue meanwhile,
+//! and there are never more threads than the user wants.
 
 use super::Bytes;
 use std::fmt;
@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-/// Bytes handed over at once.
+/// Bytes per piece.
 const PIECE: usize = 1 << 20;
 /// Pieces that may wait to be taken.
 const WAITING: usize = 4;
-/// How long the next piece is waited for before whoever asks is told that there is none yet.
+/// How long to wait for the next piece before reporting that there is none yet.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Decompressed bytes asked for at once: what a decoder has made when it meets damage is lost with that call.
+/// Decompressed bytes per call: what a decoder has made when it meets damage is lost with that call.
 pub(super) const DECODED: usize = 16 << 10;
-/// A read that gives less than this did not find more: the writer of the pipe is slow.
+/// A read that returns less than this found no more: the writer of the pipe is slow.
 const SHORT_READ: usize = 64 << 10;
 
 enum Message {
@@ -29,7 +29,7 @@ enum Message {
     End,
 }
 
-/// Where pieces come from. Dropping it ends a reading thread after its current read.
+/// The source of pieces. Dropping it ends a reading thread after its current read.
 #[derive(Debug)]
 pub(super) struct Stream {
     source: Source,
@@ -43,7 +43,7 @@ enum Source {
 }
 
 impl Stream {
-    /// Starts a thread that reads. With `eager`, what a slow writer gives is handed over at once.
+    /// Starts a thread that reads. With `eager`, the data of a slow writer are handed over at once.
     pub(super) fn spawn(reader: Box<dyn Read + Send>, eager: bool) -> io::Result<Self> {
         let (sender, messages) = sync_channel(WAITING);
         std::thread::Builder::new()
@@ -71,7 +71,7 @@ impl Stream {
         })
     }
 
-    /// Reads when it is asked. `plain`: what is read is not made by a decoder.
+    /// Reads on demand. `plain`: the data do not come from a decoder.
     pub(super) fn here(reader: Box<dyn Read + Send>, plain: bool) -> Self {
         Self {
             source: Source::Here(Pieces {
@@ -182,7 +182,7 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
         } else if read < SHORT_READ {
             match sender.try_send(Message::Piece(piece[..filled].to_vec())) {
                 Ok(()) => filled = 0,
-                // Nobody waits for it.
+                // The receiver is gone.
                 Err(TrySendError::Full(_)) => {}
                 Err(TrySendError::Disconnected(_)) => return,
             }

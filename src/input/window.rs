@@ -1,16 +1,16 @@
-//! The memory that zstd frames ask for, looked at before a decoder gets it.
+//! Limits the memory that zstd frames ask for, before a decoder sees them.
 //!
 //! A few bytes can ask for a window of two gigabytes. The decoder has a limit of its own, but whether it is
-//! looked at depends on how the bytes arrive (a frame that lies in the buffer as a whole is decoded without a
-//! window), and which frame asked for how much is not told. So the compressed bytes pass a watch on their way
-//! to the decoder: it steps from frame to frame and from block to block, and stops at the header of a frame
-//! that wants too much.
+//! checked depends on how the bytes arrive (a frame that lies in the buffer as a whole is decoded without a
+//! window), and it does not report which frame asked for how much. So the compressed bytes pass a filter on their
+//! way to the decoder: it steps from frame to frame and from block to block, and stops at the header of a frame
+//! that asks for too much.
 
 use super::frames::Header;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// A frame's window is larger than is allowed.
+/// A frame's window is larger than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WindowTooLarge {
     pub(super) needed: u64,
@@ -21,7 +21,7 @@ impl fmt::Display for WindowTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a zstd frame needs a window of {} bytes, {} are allowed",
+            "a zstd frame needs a window of {} bytes; the limit is {}",
             self.needed, self.allowed
         )
     }
@@ -29,16 +29,16 @@ impl fmt::Display for WindowTooLarge {
 
 impl std::error::Error for WindowTooLarge {}
 
-/// Where the watch is in the compressed bytes.
+/// Where the filter is in the compressed bytes.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// In the header of a frame, skippable or not; so many of its bytes have been seen.
+    /// In the header of a frame, skippable or not; this many of its bytes have been seen.
     Frame,
     /// In the header of a block.
     Block,
-    /// In what need not be looked at: the number of bytes that are to come, and what follows.
+    /// In data that need not be inspected: the number of bytes to come, and what follows.
     Inside(u64, After),
-    /// The bytes make no sense: the decoder will say so.
+    /// Not zstd: the decoder will report it.
     Lost,
 }
 
@@ -48,7 +48,7 @@ enum After {
     Block,
 }
 
-/// Hands compressed bytes on, but no header of a frame whose window is too large.
+/// Passes compressed bytes on, except for the header of a frame whose window is too large.
 #[derive(Debug)]
 pub(super) struct Watch<R> {
     inner: R,
@@ -57,7 +57,7 @@ pub(super) struct Watch<R> {
     /// Bytes of a header that arrived in parts.
     header: Vec<u8>,
     checksum: bool,
-    /// Bytes at the start of the inner buffer that have been looked at.
+    /// Bytes at the start of the inner buffer that have been inspected.
     seen: usize,
     failure: Option<WindowTooLarge>,
 }
@@ -76,7 +76,7 @@ impl<R: BufRead> Watch<R> {
     }
 }
 
-/// Looks at more bytes; how many of them may be handed on. Fewer than all where a frame wants too much.
+/// Inspects more bytes; returns how many of them may be passed on. Fewer than all if a frame asks for too much.
 struct Look<'a> {
     state: &'a mut State,
     header: &'a mut Vec<u8>,
@@ -141,7 +141,7 @@ impl Look<'_> {
 
     fn after_block(&self, header: u32) -> State {
         let (last, kind, len) = (header & 1 != 0, header >> 1 & 3, header >> 3);
-        // One byte stands for all of a run-length block.
+        // A run-length block stores one byte.
         let len = if kind == 1 { 1 } else { u64::from(len) };
         match (last, kind) {
             (_, 3) => State::Lost,
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use std::io::{BufReader, Write};
 
-    /// Gives a few bytes at a time.
+    /// Returns a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

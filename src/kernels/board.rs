@@ -1,4 +1,4 @@
-//! From planes to piece sets, turned so that the side to move plays up the board.
+//! From planes to piece sets, flipped so that the side to move plays up the board.
 
 use super::RANK_6;
 use crate::block::{Group, Planes};
@@ -17,7 +17,7 @@ pub(crate) struct Side<L> {
     pub king: L,
 }
 
-/// A board per lane, seen by the side to move.
+/// A board per lane, from the view of the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Board<L> {
     pub us: Side<L>,
@@ -26,12 +26,12 @@ pub(crate) struct Board<L> {
     pub empty: L,
     /// Rooks of both sides that may still castle.
     pub castling: L,
-    /// Marked empty squares; at most one on boards that decode.
-    pub marks: L,
+    /// Sentinel bits: at most one on boards that decode.
+    pub sentinels: L,
     /// The en passant square, on rank 6, whether or not a pawn stands before it.
     pub en_passant: L,
-    /// All ones where Black is to move and the board is turned over.
-    pub turned: L,
+    /// All ones where Black is to move and the board is flipped.
+    pub flipped: L,
 }
 
 impl<L: Lanes> Board<L> {
@@ -43,21 +43,21 @@ impl<L: Lanes> Board<L> {
         let t0 = simd.load(t0, at);
         let t1 = simd.load(t1, at);
         let t2 = simd.load(t2, at);
-        // Black is to move where an empty square outside rank 6 is marked.
-        let marks = color & !(t0 | t1 | t2);
-        let turned = (marks & simd.splat(!RANK_6)).nonzero();
-        let color = color.swap_bytes_where(turned);
-        let t0 = t0.swap_bytes_where(turned);
-        let t1 = t1.swap_bytes_where(turned);
-        let t2 = t2.swap_bytes_where(turned);
+        // Black is to move if an empty square outside rank 6 has its sentinel bit set.
+        let sentinels = color & !(t0 | t1 | t2);
+        let flipped = (sentinels & simd.splat(!RANK_6)).nonzero();
+        let color = color.swap_bytes_where(flipped);
+        let t0 = t0.swap_bytes_where(flipped);
+        let t1 = t1.swap_bytes_where(flipped);
+        let t2 = t2.swap_bytes_where(flipped);
 
         let planes = Planes {
             color,
             types: [t0, t1, t2],
         };
         let occupied = planes.occupied();
-        let us = occupied & !(color ^ turned);
-        let them = occupied & (color ^ turned);
+        let us = occupied & !(color ^ flipped);
+        let them = occupied & (color ^ flipped);
         let (pawns, knights, kings) = (planes.pawns(), planes.knights(), planes.kings());
         let (diagonal, orthogonal) = (planes.diagonal(), planes.orthogonal());
         let side = inlined(
@@ -77,14 +77,14 @@ impl<L: Lanes> Board<L> {
             occupied,
             empty: !occupied,
             castling: planes.castling(),
-            marks: color & !occupied,
+            sentinels: color & !occupied,
             en_passant: color & !occupied & simd.splat(RANK_6),
-            turned,
+            flipped,
         }
     }
 }
 
-/// The piece sets of the side to move and then of the other, for each lane, seen from the side to move: all,
+/// The piece sets of the side to move and then of the other, for each lane, from the view of the side to move: all,
 /// pawns, knights, bishops and queens, rooks and queens, king.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]

@@ -1,28 +1,28 @@
-//! What the enemy does to us: attacks by line, checkers, pins, where a check can be met, where the king
+//! Enemy threats: attacks by line, checkers, pins, where a check can be met, where the king
 //! may not go.
 //!
-//! For each line, let X be what the king sees along it *and* enemy sliders see along it, with every man in
-//! place. Own men in X are exactly the men pinned along that line: the king sees them from one side, so the
-//! slider that sees them too must stand on the other. Empty squares in X are exactly those between king and
-//! a checking slider. Enemy men in X are guarded blockers and mean nothing.
+//! For each line, let X be what the king sees along it *and* enemy sliders see along it, with every piece in
+//! place. Own pieces in X are exactly the pieces pinned along that line: the king sees them from one side, so the
+//! slider that sees them too must be on the other. Empty squares in X are exactly those between king and
+//! a checking slider. Enemy pieces in X are guarded blockers and have no meaning.
 
 use super::board::{Board, Side};
 use super::rays::{ByLine, Rays};
 use super::{FILE_A, FILE_H};
 use crate::simd::{Lanes, inlined};
 
-/// What the enemy does to the side to move.
+/// What the enemy threatens against the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Danger<L> {
     /// All squares that the enemy attacks.
     pub attacked: L,
-    /// Enemy men that attack our king.
+    /// Enemy pieces that attack our king.
     pub checkers: L,
     /// X of each line, see [the module](self).
     pub seen_by_both: ByLine<L>,
     /// All of X.
     pub seen: L,
-    /// Where a move of any man but the king must end: everywhere, on the check, or nowhere.
+    /// Where a move of any piece but the king must end: everywhere, on the check, or nowhere.
     pub check_mask: L,
     /// Squares beside the king that become attacked when it steps there.
     pub behind_king: L,
@@ -63,7 +63,7 @@ impl<L: Lanes> Danger<L> {
         let one_check = checkers.if_disjoint(others, on_check, nothing);
         let check_mask = checkers.if_zero(all, one_check);
 
-        // The king may not step along the line of a check, neither way, but for taking the checker.
+        // The king may not step along the line of a check, in either direction, except to capture the checker.
         let lines = ByLine {
             rank: lines.row,
             file: lines.column,
@@ -78,7 +78,7 @@ impl<L: Lanes> Danger<L> {
         let mut behind_king = checked_lines.union() & !checkers;
         let double = checkers & others;
         if double.any() {
-            // Two checkers on one line, from both sides (no game leads there): whoever takes the one that
+            // Two checkers on one line, from both sides (no game leads there): a king that captures the one that
             // is no slider steps into the other's ray, and of two sliders neither can be taken.
             let not_to_take = inlined(
                 #[inline(always)]
@@ -104,7 +104,7 @@ impl<L: Lanes> Danger<L> {
     }
 }
 
-/// The men of a side that attack an enemy king with this sight along the lines; its pawns do so from
+/// The pieces of a side that attack an enemy king with this sight along the lines; its pawns do so from
 /// `pawn_squares`.
 #[inline(always)]
 pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sight: ByLine<L>) -> L {

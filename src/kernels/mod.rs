@@ -6,36 +6,36 @@
 //!
 //! The ideas, in the order in which a board goes through them:
 //!
-//! 1. `board`: the four planes become piece sets; boards with Black to move are turned over, so that
+//! 1. `board`: the four planes become piece sets; boards with Black to move are flipped, so that
 //!    *us* always moves up the board.
 //! 2. `rays`: moving one way, the rays of different sliders never overlap (each stops the next), so one
 //!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
 //!    moves.
 //! 3. `danger`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
-//!    along the same line is the whole truth about pins and checks: own men there are pinned, empty squares
+//!    along the same line decides all pins and checks: own pieces there are pinned, empty squares
 //!    there are where a check can be blocked. Nothing is x-rayed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
 //!
-//! 6. `survey`: what statistics count besides: pieces, material, squares.
+//! 6. `counts`: what statistics need besides: pieces, material, squares.
 //!
-//! The oracle for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
-//! a side and no pawn on the first or last rank, however unreachable it is.
+//! The reference for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
+//! per side and no pawn on the first or last rank, however unreachable it is.
 
 pub(crate) mod board;
+mod counts;
 pub(crate) mod danger;
 pub(crate) mod moves;
 mod one_slider;
 pub(crate) mod playable;
 pub(crate) mod rays;
 pub(crate) mod sums;
-mod survey;
 
 pub use board::{PieceSets, piece_sets};
-pub use moves::{attack_maps, checkers, count_moves, everything, mobility, pins};
+pub use counts::{BoardCounts, VerticalCounters, board_counts, count_squares};
+pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
 pub use playable::unplayable;
-pub use survey::{Census, VerticalCounters, census, count_squares};
 
 pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;
 pub(crate) const FILE_H: u64 = FILE_A << 7;

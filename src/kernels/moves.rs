@@ -1,7 +1,7 @@
-//! Legal moves, counted without being listed; and the lesser questions: attack maps, checkers, pins,
+//! Legal moves, counted without being listed; and the smaller kernels: attack maps, checkers, pins,
 //! mobility.
 //!
-//! A set of targets by direction holds each (man, target) pair of that direction as one bit, so the number
+//! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
 //! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
 //! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted.
 
@@ -17,13 +17,13 @@ use crate::simd::{Lanes, Simd, inlined};
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
 #[inline(always)]
-pub fn count_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let danger = Danger::new(&board, &rays);
-    let men = Men::unless_pinned(&board.us, &danger);
-    let pieces = men.reach(&rays);
-    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+    let movers = Movers::unless_pinned(&board.us, &danger);
+    let pieces = movers.reach(&rays);
+    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
     let [m1, m2, m4, ..] = moves.sums.planes;
     simd.store_weighted_counts(
         moves.castles.add(moves.en_passants),
@@ -50,35 +50,35 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     let us = &board.us;
 
     // Attacks ignore pins, moves do not; but a pinned slider or knight is rare, so the moves are counted
-    // from the attacks and only a group that has one goes over its men again.
-    let free = Men::all(us);
+    // from the attacks, and only a group that has one counts its pieces again.
+    let free = Movers::all(us);
     let attacks = free.reach(&rays);
     let attacked = attacks.any() | pawn_attacks_up(us.pawns) | us.king.neighbours_of_bit();
-    let men = Men::unless_pinned(us, &danger);
+    let movers = Movers::unless_pinned(us, &danger);
     let pinned = danger.seen & us.all;
     let mut pieces = attacks;
     if (pinned & (us.knights | us.diagonal | us.orthogonal)).any() {
-        pieces = men.reach(&rays);
+        pieces = movers.reach(&rays);
     }
-    let moves = Moves::new(simd, &board, &danger, &men, pieces);
+    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
 
-    let turn = inlined(
+    let flip = inlined(
         #[inline(always)]
-        |set: L<S>| set.swap_bytes_where(board.turned),
+        |set: L<S>| set.swap_bytes_where(board.flipped),
     );
-    let (ours, theirs) = (turn(attacked), turn(danger.attacked));
+    let (ours, theirs) = (flip(attacked), flip(danger.attacked));
     simd.store(
-        board.turned.choose(theirs, ours),
+        board.flipped.choose(theirs, ours),
         &mut out.attacks_white,
         at,
     );
     simd.store(
-        board.turned.choose(ours, theirs),
+        board.flipped.choose(ours, theirs),
         &mut out.attacks_black,
         at,
     );
-    simd.store(turn(danger.checkers), &mut out.checkers, at);
-    simd.store(turn(pinned), &mut out.pinned, at);
+    simd.store(flip(danger.checkers), &mut out.checkers, at);
+    simd.store(flip(pinned), &mut out.pinned, at);
     if CHECKED {
         simd.store(
             broken(&board, attacked & board.them.king),
@@ -127,8 +127,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     add_crowds(simd, captures, capture, &mut out.counts, at);
 }
 
-/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight men or more
-/// can go to. Boards with so many queens are rare enough for a branch.
+/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight or more pieces
+/// can reach. Boards with that many queens are rare enough for a branch.
 #[inline(always)]
 fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64; 8], at: usize) {
     let [.., eights, sixteens] = sums.planes;
@@ -153,24 +153,24 @@ pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     );
     let ours = of(&board.us) | pawn_attacks_up(board.us.pawns);
     let theirs = of(&board.them) | pawn_attacks_down(board.them.pawns);
-    let turn = inlined(
+    let flip = inlined(
         #[inline(always)]
-        |set: L<S>| set.swap_bytes_where(board.turned),
+        |set: L<S>| set.swap_bytes_where(board.flipped),
     );
-    let (ours, theirs) = (turn(ours), turn(theirs));
+    let (ours, theirs) = (flip(ours), flip(theirs));
     simd.store(
-        board.turned.choose(theirs, ours),
+        board.flipped.choose(theirs, ours),
         &mut out.attacks_white,
         at,
     );
     simd.store(
-        board.turned.choose(ours, theirs),
+        board.flipped.choose(ours, theirs),
         &mut out.attacks_black,
         at,
     );
 }
 
-/// Finds the men that give check.
+/// Finds the pieces that give check.
 #[inline(always)]
 pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -179,13 +179,13 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let sight = rays.sight_of(king, king.lines_through_bit());
     let checkers = attackers(&board.them, king, pawn_attacks_up(king), sight);
     simd.store(
-        checkers.swap_bytes_where(board.turned),
+        checkers.swap_bytes_where(board.flipped),
         &mut out.checkers,
         at,
     );
 }
 
-/// Finds the men of the side to move that are absolutely pinned.
+/// Finds the pieces of the side to move that are absolutely pinned.
 #[inline(always)]
 pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -201,25 +201,25 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
         )
         .union();
     simd.store(
-        (seen & board.us.all).swap_bytes_where(board.turned),
+        (seen & board.us.all).swap_bytes_where(board.flipped),
         &mut out.pinned,
         at,
     );
 }
 
-/// Counts, for both sides, the (knight or slider, target) pairs whose target is not an own man.
+/// Counts, for both sides, the (knight or slider, target) pairs whose target holds no piece of the same side.
 #[inline(always)]
 pub fn mobility<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let of = inlined(
         #[inline(always)]
-        |side: &Side<L<S>>| Men::all(side).reach(&rays).within(!side.all),
+        |side: &Side<L<S>>| Movers::all(side).reach(&rays).within(!side.all),
     );
     let (ours, theirs) = (of(&board.us), of(&board.them));
     let by_color = inlined(
         #[inline(always)]
-        |of_us: Sums<L<S>>, of_them: Sums<L<S>>| of_us.or_where(board.turned, of_them),
+        |of_us: Sums<L<S>>, of_them: Sums<L<S>>| of_us.or_where(board.flipped, of_them),
     );
     let (white, black) = (by_color(ours, theirs), by_color(theirs, ours));
     let [w1, w2, w4, ..] = white.planes;
@@ -252,15 +252,15 @@ impl<L: Lanes> Side<L> {
     }
 }
 
-/// The men that may move along each line: sliders, and pawns with their three ways to go.
+/// The pieces that may move along each line: sliders, and pawns with their three directions.
 #[derive(Clone, Copy, Debug)]
-struct Men<L> {
+struct Movers<L> {
     sliders: ByLine<L>,
     knights: L,
     pawns: ByLine<L>,
 }
 
-impl<L: Lanes> Men<L> {
+impl<L: Lanes> Movers<L> {
     /// All of a side.
     #[inline(always)]
     fn all(side: &Side<L>) -> Self {
@@ -277,17 +277,17 @@ impl<L: Lanes> Men<L> {
         }
     }
 
-    /// Those that are not pinned, or pinned along the very line.
+    /// Those that are not pinned, or are pinned along that line.
     #[inline(always)]
     fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
         let seen = danger.seen;
         let along = inlined(
             #[inline(always)]
-            |men: ByLine<L>| {
-                men.zip(
+            |movers: ByLine<L>| {
+                movers.zip(
                     danger.seen_by_both,
                     #[inline(always)]
-                    |men, seen_along| men & (seen_along | !seen),
+                    |movers, seen_along| movers & (seen_along | !seen),
                 )
             },
         );
@@ -299,7 +299,7 @@ impl<L: Lanes> Men<L> {
         }
     }
 
-    /// How often sliders and knights reach each square.
+    /// How many sliders and knights reach each square.
     #[inline(always)]
     fn reach(&self, rays: &Rays<L>) -> Sums<L> {
         let Directions {
@@ -338,26 +338,26 @@ impl<L: Lanes> Men<L> {
     }
 }
 
-/// Legal moves, about to be counted.
+/// Legal moves, ready to be counted.
 #[derive(Clone, Copy, Debug)]
 struct Moves<L> {
-    /// All moves but castlings and en passant, each promotion once.
+    /// All moves except castling and en passant, each promotion once.
     sums: Sums<L>,
     pawns: PawnMoves<L>,
     castles: L,
     en_passants: L,
 }
 
-/// What pawns do, en passant left aside.
+/// Pawn moves except en passant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PawnMoves<L> {
-    /// Single steps where they end, double steps two ranks below where they end.
+    /// Targets of single steps; targets of double steps moved two ranks down.
     pub steps: L,
     pub takes_right: L,
     pub takes_left: L,
-    /// One bit each step to the last rank; the bits are not squares.
+    /// One bit per step to the last rank; the bits are not squares.
     pub step_promotions: L,
-    /// One bit each capture on the last rank; the bits are not squares, and not those of the steps.
+    /// One bit per capture on the last rank; the bits are not squares, and not those of the steps.
     pub capture_promotions: L,
 }
 
@@ -384,7 +384,7 @@ impl<L: Lanes> PawnMoves<L> {
         }
     }
 
-    /// One bit each step or capture to the last rank.
+    /// One bit per step or capture to the last rank.
     #[inline(always)]
     pub(crate) fn promotions(&self) -> L {
         self.step_promotions | self.capture_promotions
@@ -392,20 +392,20 @@ impl<L: Lanes> PawnMoves<L> {
 }
 
 impl<L: Lanes> Moves<L> {
-    /// `pieces` is what sliders and knights reach, friend or foe.
+    /// `pieces`: what sliders and knights reach, including occupied squares.
     #[inline(always)]
     fn new<S: Simd<Lanes = L>>(
         simd: S,
         board: &Board<L>,
         danger: &Danger<L>,
-        men: &Men<L>,
+        movers: &Movers<L>,
         pieces: Sums<L>,
     ) -> Self {
         let us = &board.us;
         let mask = danger.check_mask;
         let king = us.king.neighbours_of_bit() & !(us.all | danger.attacked | danger.behind_king);
 
-        let pawns = PawnMoves::new(board, men.pawns, mask);
+        let pawns = PawnMoves::new(board, movers.pawns, mask);
         let sums = pieces.within(mask & !us.all).plus_four([
             king,
             pawns.steps,
@@ -417,12 +417,12 @@ impl<L: Lanes> Moves<L> {
             sums,
             pawns,
             castles: castles(simd, board, danger.attacked),
-            en_passants: en_passants(board, danger, men),
+            en_passants: en_passants(board, danger, movers),
         }
     }
 }
 
-/// Number of legal castlings, where the enemy attacks these squares.
+/// Number of legal castling moves, given the squares that the enemy attacks.
 #[inline(always)]
 pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
     const E1: u64 = 1 << 4;
@@ -443,8 +443,8 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
         );
         rooks = elsewhere.if_zero(rooks, simd.splat(0));
     }
-    // No bit is left in the way of a castling that is legal. The king's own square is among those that must
-    // not be attacked, so the fills need not see through him: on his rank he would be in check.
+    // For legal castling no bit remains in the way. The king's own square is among those that must
+    // not be attacked, so the fills need not see through the king: on its rank it would be in check.
     let way = inlined(
         #[inline(always)]
         |rook: u64, empty: u64, safe: u64| {
@@ -460,8 +460,8 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
     short.add(long).add(more)
 }
 
-/// Number of legal castlings from any start squares, in lanes in which a castling rook or its king does not
-/// stand where standard chess has it; 0 in lanes without rooks.
+/// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king is not
+/// on its square of standard chess; 0 in lanes without rooks.
 #[inline(always)]
 fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> L<S> {
     let none = simd.splat(0);
@@ -482,13 +482,13 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             from.if_disjoint(not_below_goal, up, down) & first_rank
         },
     );
-    let wing = inlined(
+    let one_side = inlined(
         #[inline(always)]
         |rook: L<S>, king_goal: u64, rook_goal: u64| {
             let king_way = span(king, king_goal);
             let both = king | rook;
             let stands = (king_way | span(rook, rook_goal)) & !both & board.occupied;
-            // Once the rook has left, does an enemy rook see the king along the rank?
+            // Does an enemy rook see the king along the rank once the rook has left?
             let goal = simd.splat(king_goal);
             let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
             let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
@@ -497,26 +497,26 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             rook.if_zero(none, legal)
         },
     );
-    let short = wing(rooks & !(below_king | king), 1 << 6, 1 << 5);
-    let long = wing(rooks & below_king, 1 << 2, 1 << 3);
+    let short = one_side(rooks & !(below_king | king), 1 << 6, 1 << 5);
+    let long = one_side(rooks & below_king, 1 << 2, 1 << 3);
     short.add(long)
 }
 
 /// Number of legal en passant captures.
 #[inline(always)]
-fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, men: &Men<L>) -> L {
+fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>) -> L {
     let none = board.occupied.splat(0);
     let one = board.occupied.splat(1);
     let victim = board.en_passant.shr::<8>() & board.them.pawns;
     let target = victim.shl::<8>();
-    let from_left = target.shr::<9>() & target.splat(!FILE_H) & men.pawns.diagonal;
-    let from_right = target.shr::<7>() & target.splat(!FILE_A) & men.pawns.antidiagonal;
+    let from_left = target.shr::<9>() & target.splat(!FILE_H) & movers.pawns.diagonal;
+    let from_right = target.shr::<7>() & target.splat(!FILE_A) & movers.pawns.antidiagonal;
     let takers = from_left | from_right;
     if !takers.any() {
         return none;
     }
-    // Two pawns leave the rank at once: does the king see a rook across them? Were there two takers, the one
-    // that stays would still be in the way, so taking off the lower one answers for both.
+    // Two pawns leave the rank at once: does the king see a rook across them? If there were two capturers, the one
+    // that stays would still be in the way, so removing the lower one decides for both.
     let rank = target.splat(RANK_5);
     let taker = takers & none.sub(takers);
     let rest = board.occupied & !(victim | taker);
@@ -524,7 +524,7 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, men: &Men<L>) -> 
     let across = ((rest.sweep_up_in_bytes(board.us.king) & rooks)
         | (rest.sweep_up_in_bytes(rooks) & board.us.king))
         & rank;
-    // The victim itself may be what stands between the king and a bishop.
+    // The captured pawn itself may be what stands between the king and a bishop.
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
     let met = danger.check_mask & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);

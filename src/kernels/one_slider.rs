@@ -1,8 +1,8 @@
-//! One slider on each board: the question of [`crate::sliders`], asked of the lanes.
+//! One slider on each board: the query of [`crate::sliders`], on the lanes.
 //!
-//! The kernels know two ways. [`Way::Fill`] is how all sliders of a side are answered together, and costs the
-//! same for one; [`Way::Hyperbola`] is how the lines of the king are found, and works for one piece only.
-//! No kernel needs this; it is here so that the laboratory can put the lanes beside the lookups.
+//! The kernels use two ways. [`Way::Fill`] computes all sliders of a side together, and costs the
+//! same for one; [`Way::Hyperbola`] computes the lines of the king, and works for one piece only.
+//! No kernel needs this; it exists so that the benchmarks can compare the lanes with the lookups.
 
 use super::rays::{ByLine, Rays};
 use crate::simd::{Lanes, Simd};
@@ -31,16 +31,16 @@ pub enum Moves {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct OneSlider {
-    /// The slider, one bit a board.
+    /// The slider, one bit per board.
     pub from: [u64; 8],
-    /// All occupied squares of each board, the slider's among them.
+    /// All occupied squares of each board, including the slider's.
     pub occupied: [u64; 8],
 }
 
 /// What the slider of each board attacks, up to and including the first occupied square.
 ///
 /// To be called inside [`Simd::enter`], with constants for `way` and `moves`. Lanes whose `from` is not one
-/// bit, or not part of `occupied`, get unspecified answers.
+/// bit, or not part of `occupied`, have unspecified results.
 #[inline(always)]
 pub fn one_slider<S: Simd>(
     simd: S,

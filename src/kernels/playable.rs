@@ -1,5 +1,5 @@
-//! The rules of the playable level (see [`crate::chess::validity`]), all boards at once, as one mask: what
-//! is asked of every record of a file, and almost always answered by zero.
+//! The rules of the playable level (see [`crate::chess::validity`]), all boards at once, as one mask: it
+//! is computed for every record of a file, and is almost always zero.
 
 use super::board::Board;
 use super::danger;
@@ -9,7 +9,7 @@ use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
-/// Finds the boards that break a rule of the playable level or have no meaning, of the lanes `at..` of a
+/// Finds the boards that break a rule of the playable level or do not decode, in the lanes `at..` of a
 /// group.
 #[inline(always)]
 pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
@@ -21,7 +21,7 @@ pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRes
     simd.store(broken(&board, in_check), &mut out.unplayable, at);
 }
 
-/// Not zero in lanes whose board is not playable; `in_check` is not zero where the side that is not to move
+/// Not zero in lanes whose board is not playable; `in_check` is not zero where the side not to move
 /// is in check.
 #[inline(always)]
 pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
@@ -34,10 +34,10 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
     let (ours, theirs) = (board.us.king, board.them.king);
     let no_king = ours.if_zero(all, theirs.if_zero(all, several(ours) | several(theirs)));
     let pawns = (board.us.pawns | board.them.pawns) & one.splat(RANK_1 | RANK_8);
-    let men = board.occupied.count_ones();
-    let too_many = men.sub(one) & men.splat(!31);
-    // Black's rights are those of White on the board turned over.
-    let wings = inlined(
+    let pieces = board.occupied.count_ones();
+    let too_many = pieces.sub(one) & pieces.splat(!31);
+    // Black's rights are those of White on the flipped board.
+    let broken_rights = inlined(
         #[inline(always)]
         |rooks: L, king: L, rank: u64| {
             let rank = king.splat(rank);
@@ -47,7 +47,7 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
             homeless | several(rooks & below) | several(rooks & !below)
         },
     );
-    let castling = wings(board.castling & board.us.all, ours, RANK_1)
-        | wings(board.castling & board.them.all, theirs, RANK_8);
-    no_king | pawns | too_many | castling | several(board.marks) | in_check
+    let castling = broken_rights(board.castling & board.us.all, ours, RANK_1)
+        | broken_rights(board.castling & board.them.all, theirs, RANK_8);
+    no_king | pawns | too_many | castling | several(board.sentinels) | in_check
 }

@@ -4,7 +4,7 @@
 //! squares from each slider to its first blocker. The other directions are Kogge-Stone fills: three
 //! doubling steps over a propagator and one last step onto the blocker.
 //!
-//! Two economies. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
+//! Two savings. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
 //! on file a or h" serves all directions that change the file, and no step inside a fill needs a wrap mask.
 //! And the doubled propagator of a direction is that of the opposite one, shifted.
 
@@ -22,7 +22,7 @@ struct Propagators<L> {
     four_down: L,
 }
 
-/// What fills need to know of the boards; shared by both sides and the kings.
+/// What fills need of the boards; shared by both sides and the kings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rays<L> {
     occupied: L,
@@ -32,7 +32,7 @@ pub(crate) struct Rays<L> {
     antidiagonal: Propagators<L>,
 }
 
-/// Attacked squares by direction, as White sees them.
+/// Attacked squares by direction, from White's view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Directions<L> {
     pub east: L,
@@ -155,7 +155,7 @@ impl<L: Lanes> Rays<L> {
 
     /// The squares that the one piece of each lane sees along each line.
     ///
-    /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the board turned over
+    /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the flipped board
     /// (hyperbola quintessence); along the rank by sweep and fill.
     #[inline(always)]
     pub(crate) fn sight_of(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {

@@ -1,13 +1,13 @@
 //! Adding sets bit by bit, so that less is left to count.
 //!
 //! The sum of many sets is kept as five planes: bit *n* of plane *k* is bit *k* of the number of sets that
-//! hold square *n*. A full adder takes two sets into a plane and hands one carry on, so twenty sets cost
-//! about eighteen adders instead of twenty population counts, and everything that is asked of all of them
-//! (only these squares, only captures, any at all) is asked of five planes.
+//! hold square *n*. A full adder adds two sets to a plane and passes one carry on, so twenty sets cost
+//! about eighteen adders instead of twenty population counts, and every count over all of them
+//! (only these squares, only captures, any at all) needs just five planes.
 
 use crate::simd::Lanes;
 
-/// The number of sets on each square, one plane a binary digit; exact up to 31.
+/// The number of sets on each square, one plane per binary digit; exact up to 31.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums<L> {
     pub planes: [L; 5],
@@ -29,7 +29,7 @@ impl<L: Lanes> Sums<L> {
         let (ones, twos_7) = ones.full_add(n, o);
         let (twos, fours_3) = twos.full_add(twos_6, twos_7);
         let (fours, eights_1) = fours_1.full_add(fours_2, fours_3);
-        // The last set goes in alone.
+        // The last set is added alone.
         let twos_8 = ones & p;
         let fours_4 = twos & twos_8;
         let eights_2 = fours & fours_4;

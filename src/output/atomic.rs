@@ -1,11 +1,11 @@
 //! A file that appears under its name when it is complete, and never before.
 //!
-//! What is written goes to a temporary file in the same directory, which is synced and then renamed. If the
+//! Data go to a temporary file in the same directory, which is synced and then renamed. If the
 //! run fails, is interrupted, or the program panics, the temporary file is removed and the name is untouched.
 //! Several files of a run get their names together, or none does ([`AtomicFile::commit_all`]).
 //!
 //! A temporary file is called `.NAME.PROCESS-XXXXXX.lanefish.part`. One that is left over (the machine lost
-//! power, the process was killed) is known by that name: [`AtomicFile::leftovers`].
+//! power, the process was killed) is found by that name: [`AtomicFile::leftovers`].
 
 use super::temporary::{self, Files, Known};
 use crate::error::Error;
@@ -26,21 +26,21 @@ pub struct AtomicFile {
     known: Known,
 }
 
-/// The end of the names of temporary files.
+/// The suffix of the names of temporary files.
 const SUFFIX: &str = ".lanefish.part";
 /// Bytes of the final name in that of the temporary file: together they stay below the limit of 255.
 const NAME: usize = 180;
-/// Links that are followed, as the system does.
+/// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
 
 impl AtomicFile {
-    /// Begins a file that will be called `path`. With `force` an existing file is replaced, which keeps its
-    /// permissions and, as far as this process may give files away, its owner; a symbolic link stays and
-    /// what it leads to is replaced.
+    /// Begins a file that will be called `path`. With `force` an existing file is replaced; the new file keeps its
+    /// permissions and, as far as this process may change it, its owner; a symbolic link stays and
+    /// its target is replaced.
     ///
     /// # Errors
-    /// [`Error::Exists`] when there is such a file and `force` is false; [`Error::Write`] when none can be
-    /// made in its directory.
+    /// [`Error::Exists`] if there is such a file and `force` is false; [`Error::Write`] if none can be
+    /// created in its directory.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let failed = |source| Error::Write {
             path: path.to_owned(),
@@ -62,7 +62,7 @@ impl AtomicFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file; the process's mask takes away what it must.
+            // The mode of any new file; the umask of the process applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut files = temporary::lock();
@@ -81,15 +81,15 @@ impl AtomicFile {
         })
     }
 
-    /// The name that it will have.
+    /// The final name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts other bytes in place of the first ones.
+    /// Overwrites the first bytes.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn rewrite_start(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.flush()?;
         let file = self.out.get_mut();
@@ -98,17 +98,17 @@ impl AtomicFile {
         file.seek(SeekFrom::End(0)).map(drop)
     }
 
-    /// Completes the file: written out, synced, renamed.
+    /// Completes the file: flushed, synced, renamed.
     ///
     /// # Errors
-    /// [`Error::Write`] when the disk is full or the name cannot be taken; [`Error::Exists`] when somebody
-    /// else has taken it meanwhile.
+    /// [`Error::Write`] if the disk is full or the name cannot be taken; [`Error::Exists`] if another process
+    /// has taken it meanwhile.
     pub fn commit(self) -> Result<(), Error> {
         Self::commit_all([self])
     }
 
-    /// Completes several files: all are written out and synced before the first gets its name. Where one
-    /// cannot get it, those before are taken back, as far as the system can do that (it is always so for
+    /// Completes several files: all are flushed and synced before the first gets its name. If one
+    /// cannot get it, the earlier ones are undone, as far as the system can do that (always for
     /// files that replace nothing).
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl AtomicFile {
                 }
             }
         }
-        // What was not reached.
+        // The rest, which was not reached.
         for file in files {
             file.known.forget(&mut known);
         }
@@ -173,8 +173,8 @@ impl AtomicFile {
         })
     }
 
-    /// Temporary files in the directory of `path` that a process left there which is no more, as far as that
-    /// can be told: on this machine, and while its number has not been given to another.
+    /// Temporary files in the directory of `path` left by a process that no longer exists, as far as that
+    /// can be known: on this machine, and as long as its process id has not been reused.
     pub fn leftovers(path: &Path) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(directory_of(path)) else {
             return Vec::new();
@@ -214,11 +214,11 @@ struct Placed {
 }
 
 enum Undo {
-    /// There was nothing of that name.
+    /// There was no file of that name.
     Remove,
-    /// What had the name now has that of the temporary file, which is removed when this is dropped.
+    /// The replaced file now has the temporary name, and is removed when this is dropped.
     Exchange(NamedTempFile),
-    /// What had the name is gone.
+    /// The replaced file is gone.
     Nothing,
 }
 
@@ -259,7 +259,7 @@ impl Complete {
 
 impl Placed {
     fn take_back(self) {
-        // Nothing more can be done where this fails too.
+        // Nothing more can be done if this fails as well.
         let _ = match self.undo {
             Undo::Remove => fs::remove_file(&self.target),
             Undo::Exchange(old) => exchange(old.path(), &self.target),
@@ -268,7 +268,7 @@ impl Placed {
     }
 }
 
-/// Makes the new names in directories last. Some systems cannot sync directories.
+/// Makes the new names durable by syncing their directories. Some systems cannot.
 fn sync_directories(placed: &[Placed]) -> Result<(), Error> {
     for one in placed {
         let Ok(directory) = File::open(directory_of(&one.target)) else {
@@ -294,7 +294,7 @@ fn sync_directories(placed: &[Placed]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Two files take each other's name.
+/// Exchanges the names of two files.
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
@@ -308,14 +308,14 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a new file what may be done with the one it replaces.
+/// Copies the permissions and owner of the replaced file to the new one.
 fn keep_mode(old: &Metadata, new: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let own = new.metadata()?;
         if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Only root may, and others need not.
+            // Only root may change the owner; for others it does not matter.
             let _ = fchown(new, Some(old.uid()), Some(old.gid()));
         }
         new.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
@@ -347,7 +347,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// As much of a name as fits, whole characters.
+/// As much of a name as fits, in whole characters.
 fn beginning(name: &str) -> &str {
     let mut len = name.len().min(NAME);
     while !name.is_char_boundary(len) {
@@ -356,7 +356,7 @@ fn beginning(name: &str) -> &str {
     &name[..len]
 }
 
-/// The process that a temporary file belongs to; `None` where it is none.
+/// The process that a temporary file belongs to; `None` if it is not a temporary file.
 fn process_of(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
@@ -375,7 +375,7 @@ fn is_running(process: u32) -> bool {
     }
     #[cfg(not(unix))]
     {
-        // Not known, so nothing is said.
+        // Not known, so none is reported.
         let _ = process;
         true
     }

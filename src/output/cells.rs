@@ -14,7 +14,7 @@ pub enum Masks {
     Decimal,
 }
 
-/// A column of rows: its values, and how they are written.
+/// A column of rows: its values and how they are written.
 #[derive(Debug)]
 pub(super) struct Cells<'a> {
     pub(super) name: &'a str,
@@ -31,7 +31,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Appends a number, if the column has numbers and the row has one; false if the column has texts.
+    /// Appends a number, if the column has numbers and the row has one; false if the column holds text.
     #[inline]
     fn write_number(&self, row: usize, out: &mut Vec<u8>) -> bool {
         let number = match &self.array {
@@ -57,7 +57,7 @@ impl<'a> Cells<'a> {
         true
     }
 
-    /// Appends a value as a CSV field, in quotes where it needs them and in one line; nothing where it is
+    /// Appends a value as a CSV field, quoted if needed and on one line; nothing if it is
     /// missing.
     pub(super) fn write_csv(&self, row: usize, out: &mut Vec<u8>) {
         if self.write_number(row, out) {
@@ -69,7 +69,7 @@ impl<'a> Cells<'a> {
                     write_csv_text(text, out);
                 }
             }
-            // They are made by us, and have neither commas nor quotes.
+            // These are our own names, without commas or quotes.
             Array::Strings(strings) => out.extend_from_slice(strings.bytes(row)),
             _ => {}
         }
@@ -90,14 +90,15 @@ impl<'a> Cells<'a> {
             }
             return;
         }
-        let text = match &self.array {
-            Array::Text(texts) => texts.get(row).map(|text| &**text),
-            Array::Strings(strings) => strings.get(row),
-            _ => None,
-        };
-        match text {
-            Some(text) => write_json_string(text, out),
-            None => out.extend_from_slice(b"null"),
+        match &self.array {
+            Array::Text(texts) if let Some(text) = texts.get(row) => write_json_string(text, out),
+            // They are made by us, and have nothing that would have to be escaped.
+            Array::Strings(strings) if strings.is_present(row) => {
+                out.push(b'"');
+                out.extend_from_slice(strings.bytes(row));
+                out.push(b'"');
+            }
+            _ => out.extend_from_slice(b"null"),
         }
     }
 }
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(written("a,b", false), "\"a,b\"");
         assert_eq!(written("a\"b", false), "\"a\"\"b\"");
         assert_eq!(written("\"", false), "\"\"\"\"");
-        // A line feed is a blank, and a blank needs no quotes.
+        // A line feed becomes a blank, and a blank needs no quotes.
         assert_eq!(written("a\nb\u{85}", false), "a b ");
         assert_eq!(written("\u{7f}\u{2028}", true), "\"\\u007f\\u2028\"");
         assert_eq!(written("a\"b\\c\u{1}é", true), "\"a\\\"b\\\\c\\u0001é\"");

@@ -1,13 +1,13 @@
 //! Compressed outputs: blocks of fixed size, compressed on several threads and written in order.
 //!
-//! What is written is cut after a fixed number of bytes, so that the result depends on nothing but the content
-//! and the level: not on the number of threads, not on the sizes of the writes.
+//! The data are cut after a fixed number of bytes, so that the result depends on nothing but the content
+//! and the level: neither on the number of threads nor on the sizes of the writes.
 //!
 //! - zstd: a frame per block, with the size of its content, a checksum, and before it the skippable frame in
-//!   which `pzstd` announces the length of a frame. Readers that know either decompress the frames in parallel.
-//! - gzip: one member. Blocks are deflated independently and end on a byte boundary, as `pigz --independent`
-//!   does it.
-//! - bzip2: a stream per block, as `pbzip2` does it.
+//!   which `pzstd` announces the length of a frame. Readers that know of either decompress the frames in parallel.
+//! - gzip: one member. Blocks are deflated independently and end on a byte boundary, as with `pigz
+//!   --independent`.
+//! - bzip2: a stream per block, as `pbzip2` writes it.
 
 use crate::error::Error;
 use crate::input::Compression;
@@ -20,7 +20,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Levels that a compression has, from fast to small.
+/// Levels of a compression, from fast to small.
 pub const fn levels(compression: Compression) -> RangeInclusive<i32> {
     match compression {
         Compression::Zstd => 1..=22,
@@ -28,7 +28,7 @@ pub const fn levels(compression: Compression) -> RangeInclusive<i32> {
     }
 }
 
-/// The level that the programs of the same name take by themselves.
+/// The default level of the program of the same name.
 pub const fn default_level(compression: Compression) -> i32 {
     match compression {
         Compression::Zstd => 3,
@@ -37,17 +37,17 @@ pub const fn default_level(compression: Compression) -> i32 {
     }
 }
 
-/// Bytes of a block. Smaller ones compress worse, larger ones give fewer threads something to do.
+/// Bytes per block. Smaller ones compress worse, larger ones keep fewer threads busy.
 const fn block_len(compression: Compression, level: i32) -> usize {
     match compression {
-        // From here on the encoder looks back further than 4 MiB.
+        // From this level on the encoder looks back further than 4 MiB.
         Compression::Zstd if level >= 17 => 16 << 20,
         Compression::Zstd | Compression::Bzip2 => 4 << 20,
         Compression::Gzip => 1 << 20,
     }
 }
 
-/// More threads than these get nothing to do: it bounds the memory of blocks under way.
+/// More threads than these would be idle: it bounds the memory of blocks in flight.
 const MOST_THREADS: usize = 32;
 
 /// Compresses what is written to it, on several threads. [`Compressed::finish`] completes it; without that the
@@ -69,13 +69,13 @@ pub struct Compressed<W> {
     level: i32,
     block: Vec<u8>,
     block_len: usize,
-    /// Where blocks go; `None` where they are compressed on the spot.
+    /// Where blocks go; `None` if they are compressed in place.
     workers: Option<Sender<Task>>,
     threads: usize,
-    /// Blocks under way, in order.
+    /// Blocks in flight, in order.
     pending: VecDeque<Receiver<io::Result<Block>>>,
     begun: bool,
-    /// Of gzip: checksum and length of everything.
+    /// For gzip: checksum and length of everything.
     crc: Crc,
 }
 
@@ -102,11 +102,11 @@ impl<W: fmt::Debug> fmt::Debug for Compressed<W> {
 }
 
 impl<W: Write> Compressed<W> {
-    /// Begins a container. With one thread everything is done by the caller's; levels out of range are taken
-    /// for the nearest of [`levels`].
+    /// Begins a container. With one thread the caller's does everything; levels out of range become
+    /// the nearest of [`levels`].
     ///
     /// # Errors
-    /// [`Error::Threads`] when they cannot be started.
+    /// [`Error::Threads`] if they cannot be started.
     pub fn new(
         out: W,
         compression: Compression,
@@ -134,7 +134,7 @@ impl<W: Write> Compressed<W> {
         })
     }
 
-    /// Hands on the block that is being filled, and writes those that are done.
+    /// Hands on the block being filled, and writes those that are done.
     fn end_block(&mut self) -> io::Result<()> {
         let content = std::mem::take(&mut self.block);
         let Some(workers) = &self.workers else {
@@ -146,9 +146,9 @@ impl<W: Write> Compressed<W> {
         let (done, receiver) = sync_channel(1);
         workers
             .send(Task { content, done })
-            .map_err(|_| io::Error::other("a compressing thread ended before its time"))?;
+            .map_err(|_| io::Error::other("a compressing thread ended early"))?;
         self.pending.push_back(receiver);
-        // One block more than threads waits for its turn.
+        // One more block than threads waits for its turn.
         while self.pending.len() > self.threads {
             self.take_first(true)?;
         }
@@ -156,12 +156,12 @@ impl<W: Write> Compressed<W> {
         Ok(())
     }
 
-    /// Writes the first of the pending blocks; false where there is none, or none that is done.
+    /// Writes the first of the pending blocks; false if there is none, or if it is not done.
     fn take_first(&mut self, wait: bool) -> io::Result<bool> {
         let Some(first) = self.pending.front() else {
             return Ok(false);
         };
-        let lost = || io::Error::other("a compressing thread ended before its time");
+        let lost = || io::Error::other("a compressing thread ended early");
         let block = match wait {
             true => first.recv().map_err(|_| lost())?,
             false => match first.try_recv() {
@@ -189,7 +189,7 @@ impl<W: Write> Compressed<W> {
         self.out.write_all(&block.bytes)
     }
 
-    /// What stands before the first block.
+    /// The bytes before the first block.
     fn begin(&mut self) -> io::Result<()> {
         if !self.begun && self.compression == Compression::Gzip {
             // Deflate, no flags, no time, no hint, unknown system.
@@ -200,12 +200,12 @@ impl<W: Write> Compressed<W> {
         Ok(())
     }
 
-    /// Completes the container and gives back what it was written to.
+    /// Completes the container and returns the inner writer.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<W> {
-        // Nothing at all is a container too.
+        // An empty output is also a container.
         if !self.block.is_empty() || (!self.begun && self.pending.is_empty()) {
             self.end_block()?;
         }
@@ -219,7 +219,7 @@ impl<W: Write> Compressed<W> {
         Ok(self.out)
     }
 
-    /// What it is written to.
+    /// The inner writer.
     pub fn get_ref(&self) -> &W {
         &self.out
     }
@@ -238,7 +238,7 @@ impl<W: Write> Write for Compressed<W> {
         Ok(taken)
     }
 
-    /// Blocks are not cut short: only what is done is written out.
+    /// Blocks are not cut short: only finished ones are written out.
     fn flush(&mut self) -> io::Result<()> {
         while self.take_first(false)? {}
         self.out.flush()
@@ -257,7 +257,7 @@ fn start(compression: Compression, level: i32, threads: usize) -> Result<Sender<
                 let Ok(Task { content, done }) = task else {
                     return;
                 };
-                // Nobody waits any more where the output was given up.
+                // The receiver is gone if the output was abandoned.
                 let _ = done.send(compress(compression, level, &content));
             }
         };
@@ -303,12 +303,12 @@ fn deflate(level: i32, content: &[u8]) -> io::Result<Vec<u8>> {
     loop {
         let done = usize::try_from(encoder.total_in()).map_err(io::Error::other)?;
         let status = encoder.compress_vec(&content[done..], &mut bytes, FlushCompress::Sync)?;
-        // Room that is left over means that everything has been written out.
+        // Free space in the buffer means that everything has been written out.
         if encoder.total_in() == content.len() as u64 && bytes.len() < bytes.capacity() {
             return Ok(bytes);
         }
         if status == Status::StreamEnd {
-            return Err(io::Error::other("deflate ended before its time"));
+            return Err(io::Error::other("deflate ended early"));
         }
         bytes.reserve(bytes.capacity().max(1024));
     }
@@ -347,7 +347,7 @@ mod tests {
             Compression::Zstd => zstd::stream::read::Decoder::new(bytes)
                 .unwrap()
                 .read_to_end(&mut content),
-            // Of gzip one member is all there is.
+            // gzip has a single member.
             Compression::Gzip => flate2::read::GzDecoder::new(bytes).read_to_end(&mut content),
             Compression::Bzip2 => bzip2::read::MultiBzDecoder::new(bytes).read_to_end(&mut content),
         }

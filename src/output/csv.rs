@@ -1,5 +1,5 @@
-//! CSV: a header line, then a line per row; LF ends, quotes only where they are needed (RFC 4180).
-//! Control characters in texts become blanks, so that a row is a line to every program.
+//! CSV: a header line, then one line per row; lines end in LF, quotes only where needed (RFC 4180).
+//! Control characters in text become blanks, so that every program sees one line per row.
 
 use super::rows::{Masks, RowFormat, cells};
 use crate::table::{Columns, Tile};

@@ -1,10 +1,10 @@
-//! JSON lines: one object per row, keys in the order of the columns. All control characters in
-//! texts are escaped.
+//! JSON Lines: one object per row, keys in the order of the columns. All control characters in
+//! text are escaped.
 
 use super::rows::{Masks, RowFormat, cells};
 use crate::table::{Columns, Tile};
 
-/// Rows as JSON lines. What a record does not have is `null`.
+/// Rows as JSON Lines. A missing value is `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonLines;
 

@@ -1,4 +1,4 @@
-//! Outputs: records to bytes, and files that appear whole or not at all.
+//! Outputs: from records to bytes, and files that appear whole or not at all.
 
 mod atomic;
 pub(crate) mod cells;
@@ -10,4 +10,3 @@ mod temporary;
 
 pub use atomic::AtomicFile;
 pub use temporary::abandon_outputs;
-pub(crate) use temporary::for_each_temporary_file;

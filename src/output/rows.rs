@@ -1,17 +1,17 @@
 //! Rows of named columns as text: one file per format behind one small trait.
 //!
-//! The columns of a tile are filled one after the other, and then its rows are appended to a buffer: so rows are
-//! formatted on all threads, and only finished buffers are put in order.
+//! The columns of a tile are filled one after the other, and then its rows are appended to a buffer: this way rows
+//! are formatted on all threads, and only finished buffers are put in order.
 
 use super::cells::Cells;
 pub use super::cells::Masks;
 use crate::table::{Columns, Tile};
 
-/// A text format with a line per row.
+/// A text format with one line per row.
 pub trait RowFormat: Send + Sync {
     /// Appends what comes before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
-    /// Appends the rows of the records that count.
+    /// Appends the rows of the selected records.
     fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>);
 }
 

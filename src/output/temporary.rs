@@ -1,10 +1,11 @@
-//! The temporary files of this process: known by name, so that they can be removed however it ends.
+//! The temporary files of this process: registered by name, so that they can be removed however it ends.
 //!
-//! A run that fails or panics removes its own. When a signal ends the process there is nobody to do it, and
-//! so two others can: a thread that handles Ctrl-C ([`abandon_outputs`]), and the handler of a signal that
-//! leaves no way on, which may neither wait for a lock nor allocate and finds the names in fixed memory
+//! A run that fails or panics removes its own. A process ended by a signal cannot do that,
+//! so two others can: a thread that handles Ctrl-C ([`abandon_outputs`]), and the handler of a fatal
+//! signal, which may neither wait for a lock nor allocate and finds the names in fixed memory
 //! ([`for_each_temporary_file`]).
 
+use crate::input::TEMPORARY_FILES;
 use std::ffi::CStr;
 use std::fs;
 use std::mem;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// All temporary files. Whoever makes one or gives outputs their names holds this lock meanwhile.
+/// All temporary files. This lock is held while one is created or gets its final name.
 static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(super) type Files = MutexGuard<'static, Vec<PathBuf>>;
@@ -22,17 +23,17 @@ pub(super) fn lock() -> Files {
 }
 
 /// Removes the temporary files of all outputs under construction. From then on no output can be begun or get
-/// its name in this process: who tries waits forever. For a thread that is about to end the process.
+/// its name in this process: a thread that tries waits forever. For a thread that is about to end the process.
 pub fn abandon_outputs() {
     let files = lock();
     for file in files.iter() {
-        // One that cannot be removed is still recognised by its name.
+        // One that cannot be removed is still recognizable by its name.
         let _ = fs::remove_file(file);
     }
     mem::forget(files);
 }
 
-/// A temporary file that is known; forgotten when this is dropped.
+/// A registered temporary file; unregistered when this is dropped.
 #[derive(Debug)]
 pub(super) struct Known {
     path: PathBuf,
@@ -41,7 +42,8 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn new(files: &mut Files, path: &Path) -> Self {
-        // The directory may be left meanwhile by a program that uses the library.
+        TEMPORARY_FILES.get_or_init(|| for_each_temporary_file);
+        // A program that uses the library may change the working directory meanwhile.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         files.push(path.clone());
         Self {
@@ -50,7 +52,7 @@ impl Known {
         }
     }
 
-    /// As dropping it, for those who hold the lock.
+    /// Like dropping it, for callers that hold the lock.
     pub(super) fn forget(mut self, files: &mut Files) {
         self.remove(files);
     }
@@ -74,14 +76,14 @@ impl Drop for Known {
     }
 }
 
-/// The longest name, its end included, that a slot can keep.
+/// The longest name, including its terminator, that a slot can hold.
 const LONGEST: usize = 4096;
 
 /// A name in fixed memory.
 #[derive(Debug)]
 struct Slot {
-    /// Low two bits: [`FREE`], [`CHANGING`] or [`READY`]. The others count how often that changed, so that
-    /// a reader sees whether what it copied is still true.
+    /// Low two bits: [`FREE`], [`CHANGING`] or [`READY`]. The others count the changes, so that
+    /// a reader can detect that its copy is stale.
     state: AtomicU32,
     name: [AtomicU8; LONGEST],
 }
@@ -91,7 +93,7 @@ const CHANGING: u32 = 1;
 const READY: u32 = 2;
 const STATES: u32 = 3;
 
-/// Runs have a few outputs at once. Names that find no room here are removed by everybody but the handler.
+/// A run has a few outputs at once. Names without a slot are removed by everything but the handler.
 static SLOTS: [Slot; 8] = [const {
     Slot {
         state: AtomicU32::new(FREE),
@@ -121,7 +123,7 @@ impl Slot {
     }
 
     fn give_back(&self) {
-        // Over to the next count.
+        // On to the next count.
         self.state.fetch_add(4 - READY, Ordering::AcqRel);
     }
 
@@ -139,10 +141,13 @@ impl Slot {
     }
 }
 
-/// Gives the names of temporary files, without allocating and without waiting for anybody who is not doing
-/// the same: for signal handlers.
-#[cfg_attr(not(unix), expect(dead_code, reason = "no handler there"))]
-pub(crate) fn for_each_temporary_file(mut take: impl FnMut(&CStr)) {
+/// Passes on the names of temporary files, without allocating and without waiting for anything but another
+/// call of itself: for signal handlers.
+#[cfg_attr(
+    not(unix),
+    expect(dead_code, reason = "no signal handler on this system")
+)]
+fn for_each_temporary_file(take: &mut dyn FnMut(&CStr)) {
     // Not on the stack: that of a signal handler may be hardly larger.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);
     let mut name = loop {
@@ -168,7 +173,7 @@ mod tests {
         let name = Path::new("/nowhere/.a-temporary-name.part");
         let known = || {
             let mut known = 0;
-            for_each_temporary_file(|path| {
+            for_each_temporary_file(&mut |path| {
                 known += u32::from(path.to_bytes() == name.as_os_str().as_encoded_bytes());
             });
             (known, lock().iter().any(|other| other == name))
@@ -180,7 +185,7 @@ mod tests {
             drop(one);
             assert_eq!(known(), (0, false));
         }
-        // A name that is too long has no slot, and everybody else knows it.
+        // A name that is too long has no slot; the lists outside the handler still have it.
         let long = Path::new("/nowhere").join("x".repeat(LONGEST));
         let one = Known::new(&mut lock(), &long);
         assert!(one.slot.is_none());

@@ -1,18 +1,18 @@
 //! Children of a board, plane by plane: the only generator that perft from the lanes needs.
 //!
 //! A child differs from its parent in a few bits of four planes, so it is written, not played: what a piece
-//! leaves behind is prepared once a piece, and each of its targets costs two logic operations a plane. All
+//! leaves behind is prepared once per piece, and each of its targets costs two logic operations per plane. All
 //! moves are legal by construction, with the same two masks as in [`crate::chess::legal_moves`]; that a
 //! rook loses its right to castle by moving or by being taken costs nothing, since the right is part of the
 //! piece's code.
 //!
-//! The marks are what lanes understand but not always the canonical ones of [`crate::block`]: some empty
-//! square outside ranks 3 and 6 says that Black is to move, and an en passant square is marked wherever an
-//! enemy pawn stands beside a double step, whether or not it may take.
+//! The sentinel bits are valid for the lanes but not always the canonical ones of [`crate::block`]: some empty
+//! square outside ranks 3 and 6 indicates that Black is to move, and an en passant square is set whenever an
+//! enemy pawn stands beside a double step, whether or not it may capture.
 
 use crate::block::{Group, Packed};
 use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
-use crate::chess::castling::{CastlingRights, Wing};
+use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
 use crate::sliders::Sliders;
@@ -32,7 +32,7 @@ const ROOK: u8 = 4;
 const QUEEN: u8 = 5;
 const KING: u8 = 6;
 
-/// Boards in groups, one after the other; the lanes behind the last are left over from earlier ones.
+/// Boards in groups, one after the other; the lanes after the last hold old boards.
 #[derive(Debug)]
 pub(super) struct Boards {
     groups: Box<[Group]>,
@@ -40,7 +40,7 @@ pub(super) struct Boards {
 }
 
 impl Boards {
-    /// More than the legal moves of a playable board: 31 queens have less than 28 each.
+    /// More than the legal moves of any playable board: 31 queens have less than 28 each.
     const MOST_CHILDREN: usize = 896;
 
     /// No boards, with room for the children of one more board as long as there are at most `len`.
@@ -75,7 +75,7 @@ impl Boards {
 /// The board must be playable; so are its children.
 #[inline(always)]
 pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mut Boards) {
-    // Twice the same code with every shift and mask a constant.
+    // The same code twice, with every shift and mask a constant.
     match board.side_to_move() {
         Color::White => Parent::<A, false>::new(sliders, board).push_children(children),
         Color::Black => Parent::<A, true>::new(sliders, board).push_children(children),
@@ -95,11 +95,11 @@ fn square_of(bit: u64) -> Square {
     Square::new(bit.trailing_zeros() as u8 & 63)
 }
 
-/// A board about to have children, seen by the side to move.
+/// A board about to have children, from the view of the side to move.
 #[derive(Clone, Copy)]
 struct Parent<A, const BLACK: bool> {
     sliders: A,
-    /// The planes, without any mark.
+    /// The planes, without any sentinel bit.
     planes: Packed,
     en_passant: u64,
     occupied: u64,
@@ -112,8 +112,8 @@ struct Parent<A, const BLACK: bool> {
     /// Rooks and queens.
     orthogonal: u64,
     kings: u64,
-    /// Two empty squares outside ranks 3 and 6. Whatever White's move, one of them stays empty, and its mark
-    /// says that Black is to move.
+    /// Two empty squares outside ranks 3 and 6. Whatever White's move, one of them stays empty, and its sentinel
+    /// bit indicates that Black is to move.
     free: u64,
 }
 
@@ -157,7 +157,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         if BLACK { Color::Black } else { Color::White }
     }
 
-    /// The planes without what stands on `gone`.
+    /// The planes without the pieces on `gone`.
     #[inline(always)]
     fn without(&self, gone: u64) -> Packed {
         let [t0, t1, t2] = self.planes.types;
@@ -167,7 +167,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// The planes with a piece of the side to move on a square, in place of what stood there.
+    /// The planes with a piece of the side to move on a square, replacing any piece there.
     #[inline(always)]
     fn place<const CODE: u8>(planes: Packed, to: u64) -> Packed {
         let Packed {
@@ -184,7 +184,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// Hands over to the other side, after a move to this square.
+    /// Passes the turn to the other side, after a move to this square.
     #[inline(always)]
     fn pass(&self, mut planes: Packed, to: u64) -> Packed {
         if !BLACK {
@@ -214,7 +214,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let king_bit = self.kings & us;
         let king = square_of(king_bit);
 
-        // Pins and checks: the enemy sliders that would see the king if our own men were not there.
+        // Pins and checks: the enemy sliders that would see the king if our own pieces were not there.
         let enemies = Bitboard(them);
         let mut snipers = (sliders.rook(king, enemies).0 & self.orthogonal
             | sliders.bishop(king, enemies).0 & self.diagonal)
@@ -306,7 +306,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         danger | king_attacks(square_of(self.kings & them)).0
     }
 
-    /// King's steps and castlings.
+    /// King steps and castling moves.
     #[inline(always)]
     fn push_king(
         &self,
@@ -330,10 +330,10 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let mut rooks = rights;
         while let Some(rook_bit) = next(&mut rooks) {
             let rook = square_of(rook_bit);
-            let wing = Wing::of(king, rook);
+            let side = CastlingSide::of(king, rook);
             let rank = CastlingRights::back_rank(Self::us_color());
-            let king_goal = Square::at(wing.king_goal(), rank);
-            let rook_goal = Square::at(wing.rook_goal(), rank);
+            let king_goal = Square::at(side.king_goal(), rank);
+            let rook_goal = Square::at(side.rook_goal(), rank);
             let goal_bit = Bitboard::square(king_goal).0;
             let goals = goal_bit | Bitboard::square(rook_goal).0;
             let way = between(king, king_goal).0;
@@ -343,7 +343,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             {
                 continue;
             }
-            // In Chess960 the castling rook itself may have been what hid the king from a rook of the enemy.
+            // In Chess960 the castling rook itself may have shielded the king from an enemy rook.
             let seen = self.sliders.rook(king_goal, Bitboard(others | goals)).0;
             if seen & self.orthogonal & self.them & (RANK_1 | RANK_8) != 0 {
                 continue;
@@ -358,11 +358,11 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
                     rest.types[2] & !gone | goals,
                 ],
             };
-            // Both free squares may be among the goals.
+            // Both free squares may be among the destinations.
             let free = !(others | goals | RANK_3 | RANK_6);
-            let mark = if BLACK { 0 } else { free & free.wrapping_neg() };
+            let sentinel = if BLACK { 0 } else { free & free.wrapping_neg() };
             children.push(Packed {
-                color: child.color | mark,
+                color: child.color | sentinel,
                 ..child
             });
         }
@@ -428,7 +428,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// Promotions of the pawns that come from so many files to the left.
+    /// Promotions of the pawns that come from N files to the left.
     #[inline(always)]
     fn push_promotions(&self, mut targets: u64, files: i32, children: &mut Boards) {
         while let Some(to) = next(&mut targets) {
@@ -445,7 +445,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// En passant captures; each is tried out, since two pawns leave the king's sight at once.
+    /// En passant captures; each is tried out, since two pawns leave the rank at once.
     #[inline(always)]
     fn push_en_passants(&self, king: Square, checkers: u64, children: &mut Boards) {
         let to = self.en_passant;

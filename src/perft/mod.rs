@@ -1,9 +1,9 @@
-//! Counting the move tree from the lanes.
+//! Counting the move tree on the lanes.
 //!
 //! The last ply is never made: the boards one ply above it are gathered in groups, a few hundred at a time,
 //! and an [`Analyzer`] counts their legal moves. So for each forty nodes or so only one board is written,
 //! and it is written straight into its lane (see `children`). [`crate::chess::perft`] is the
-//! same thing said plainly, and what this one falls back to for boards that are not playable.
+//! same in plain form, and the fallback for boards that are not playable.
 
 mod children;
 
@@ -16,18 +16,18 @@ use crate::tiers::{Analyzer, Tier};
 use children::{Boards, push_children};
 use rayon::prelude::*;
 
-/// Boards that are counted at once: they and the counts fit in the nearest cache.
+/// Boards that are counted at once: they and the counts fit in the L1 cache.
 const BATCH: usize = 256;
 
 /// From this depth on the work is shared between threads.
 const SHARED_DEPTH: u32 = 5;
 
-/// The number of sequences of `depth` legal moves, counted on so many threads.
+/// The number of sequences of `depth` legal moves, counted on N threads.
 ///
-/// The answer depends neither on the analyzer nor on the number of threads. It wraps above 2^64.
+/// The result depends neither on the analyzer nor on the number of threads. It wraps above 2^64.
 ///
 /// # Errors
-/// [`Error::Threads`] when they cannot be started.
+/// [`Error::Threads`] if they cannot be started.
 ///
 /// ```
 /// use lanefish::chess::Position;
@@ -45,7 +45,7 @@ pub fn perft(
 ) -> Result<u64, Error> {
     Ok(match depth {
         0 => 1,
-        1 => position.count_legal().into(),
+        1 => position.count_legal_moves().into(),
         _ => {
             let moves = divide(position, depth, analyzer, threads)?;
             let counts = moves.iter().map(|(_, nodes)| nodes);
@@ -78,7 +78,7 @@ pub fn divide(
     if !position.is_valid(Validity::Playable) {
         return Ok(crate::chess::perft::divide(&mut position.clone(), depth));
     }
-    // The portable tier promises to use no special instructions.
+    // The portable tier must not use special instructions.
     let pext = Pext::detect()
         .filter(|_| analyzer.tier() != Tier::PORTABLE && !crate::cpu::pext_is_microcoded());
     match pext {
@@ -107,7 +107,7 @@ fn divide_with<A: Sliders>(
                 boards.push((nodes.len(), board));
                 nodes.push((mv, 0));
             }
-            // Cannot be: what follows from a playable position is playable, and playable positions pack.
+            // Impossible: what follows from a playable position is playable, and playable positions pack.
             Err(_) => nodes.push((mv, crate::chess::perft::perft(&mut after, below))),
         }
     }
@@ -167,7 +167,7 @@ struct Tree<'a, A> {
     /// Boards whose moves are to be counted.
     leaves: Boards,
     results: Vec<GroupResults>,
-    /// The children of the board under way, for each depth left.
+    /// The children of the current board, for each remaining depth.
     plies: Vec<Boards>,
     nodes: u64,
 }
@@ -195,7 +195,7 @@ impl<'a, A: Sliders> Tree<'a, A> {
         std::mem::take(&mut self.nodes)
     }
 
-    /// Gathers the leaves below a board at which two plies or more are left.
+    /// Gathers the leaves below a board with two plies or more to go.
     fn descend(&mut self, board: Packed, depth: usize) {
         if depth == 2 {
             expand(self.sliders, board, &mut self.leaves);

@@ -44,7 +44,7 @@ impl Simd for Avx2 {
         to: &mut [u64; 8],
         at: usize,
     ) {
-        // There is no vector population count; the scalar one takes a lane a cycle.
+        // There is no vector population count; the scalar one takes a cycle per lane.
         let mut scratch = [[0; 8]; N];
         let mut plane = 0;
         while plane < N {
@@ -67,7 +67,7 @@ impl Simd for Avx2 {
     }
 }
 
-/// Number of ones, by the scalar instruction from memory. Left to itself, the compiler would take the lanes
+/// Number of ones, by the scalar instruction from memory. Otherwise the compiler would extract the lanes
 /// from the vector register one by one, or count in vector registers with byte shuffles; both are much slower.
 #[inline(always)]
 pub(super) fn count_ones_in_memory(bits: &u64) -> u64 {
@@ -86,7 +86,7 @@ pub(super) fn count_ones_in_memory(bits: &u64) -> u64 {
     count
 }
 
-/// A store that the compiler does not join with its neighbours: it would first move all sums back into a
+/// A store that the compiler does not merge with its neighbours: it would first move all sums back into a
 /// vector register, one by one.
 #[inline(always)]
 pub(super) fn store_scalar(to: &mut u64, bits: u64) {

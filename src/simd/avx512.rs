@@ -1,6 +1,6 @@
 //! Eight lanes in a 512-bit register: AVX-512.
 //!
-//! Two tokens share the lanes. [`Avx512`] needs what every server and desktop with AVX-512 has had since the
+//! Two tokens share the lanes. [`Avx512`] needs what every server and desktop CPU with AVX-512 has had since the
 //! first (F, BW, DQ, VL, CD); [`Avx512Vpopcnt`] adds the vector population count of the later ones.
 
 use super::{Lanes, LinesThrough, Simd, sealed};
@@ -54,7 +54,7 @@ impl Simd for Avx512 {
         to: &mut [u64; 8],
         at: usize,
     ) {
-        // While 512-bit operations run, these CPUs leave a scalar port idle that counts ones, one lane a
+        // While 512-bit operations run, these CPUs leave a scalar port idle that can count ones, one lane per
         // cycle: free, where a population count by byte shuffles would cost as much as a third of the kernel.
         let mut scratch = [[0; 8]; N];
         let mut plane = 0;
@@ -202,7 +202,7 @@ mod by_leading_zeros {
         }
         table
     };
-    /// Columns (and, turned, rows) at most two away.
+    /// Columns (and, transposed, rows) at most two away.
     pub(super) const NEAR_COLUMN: [u64; 8] = near(&COLUMN);
     pub(super) const NEAR_ROW: [u64; 8] = near(&ROW);
 
@@ -221,7 +221,7 @@ mod by_leading_zeros {
         }
         table
     }
-    /// What stands around the highest bit of a lane when rows are a ring: 8 neighbours, 8 jumps.
+    /// The pattern around the highest bit of a lane if rows are cyclic: 8 neighbours, 8 jumps.
     pub(super) const NEIGHBOURS: u64 = around([
         (1, 0),
         (1, 1),
@@ -267,7 +267,7 @@ impl Lanes8 {
         // SAFETY: lanes exist only where a token proved AVX-512 CD.
         unsafe { _mm512_lzcnt_epi64(self.0) }
     }
-    /// The pattern, made for the highest bit, around the one bit of each lane.
+    /// The pattern for the highest bit, moved to the one bit of each lane.
     #[inline(always)]
     fn around_bit(self, pattern: u64) -> Self {
         use by_leading_zeros::{NEAR_COLUMN, NEAR_ROW};
@@ -401,7 +401,7 @@ impl Lanes for Lanes8 {
     fn lines_through_bit(self) -> LinesThrough<Self> {
         use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL, ROW};
         let zeros = self.leading_zeros();
-        // A permutation looks at as many low bits of its index as it has entries for.
+        // A permutation uses as many low bits of its index as it has entries for.
         // SAFETY: lanes exist only where a token proved AVX-512 F.
         unsafe {
             let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));

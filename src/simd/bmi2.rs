@@ -1,9 +1,9 @@
-//! Bits gathered and scattered under a mask: PEXT and PDEP, with the other bit instructions of their time.
+//! Bits gathered and scattered under a mask: PEXT and PDEP, with the other bit instructions of that generation.
 //!
-//! Every CPU with BMI2 has the other three features too; they are asked for together so that code inside
+//! Every CPU with BMI2 also has the other three features; they are required together so that code inside
 //! [`Bmi2::enter`] also gets single-instruction bit scans and population counts.
 
-/// Where there is no such CPU, there is no token.
+/// On other architectures there is no token.
 #[cfg(not(target_arch = "x86_64"))]
 type Proof = std::convert::Infallible;
 #[cfg(target_arch = "x86_64")]
@@ -24,11 +24,11 @@ impl Bmi2 {
     #[cfg(target_arch = "x86_64")]
     features!([pub] "bmi1" "bmi2" "lzcnt" "popcnt");
 
-    /// The CPU features that it stands for, as `std::arch` names them.
+    /// The required CPU features, as `std::arch` names them.
     #[cfg(not(target_arch = "x86_64"))]
     pub const FEATURES: &'static [&'static str] = &["bmi2"];
 
-    /// The token: never.
+    /// The token: always `None`.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn detect() -> Option<Self> {
         None
@@ -40,7 +40,7 @@ impl Bmi2 {
         match self.0 {}
     }
 
-    /// The bits of `bits` under the mask, pushed together at the low end.
+    /// The bits of `bits` under the mask, gathered at the low end.
     #[inline(always)]
     pub fn pext(self, bits: u64, mask: u64) -> u64 {
         #[cfg(target_arch = "x86_64")]
@@ -52,7 +52,7 @@ impl Bmi2 {
         match self.0 {}
     }
 
-    /// The low bits of `bits`, spread out to the places of the mask.
+    /// The low bits of `bits`, scattered to the places of the mask.
     #[inline(always)]
     pub fn pdep(self, bits: u64, mask: u64) -> u64 {
         #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Bytes of text, many at a time.
 //!
-//! SSE2 is part of every x86-64 CPU, so no token has to prove it; wider registers are taken where there are
-//! any, whatever the tier. Elsewhere loops do the same.
+//! SSE2 is part of every x86-64 CPU, so no token has to prove it; wider registers are used where available,
+//! whatever the tier. Other architectures use loops.
 
 #[cfg(target_arch = "x86_64")]
 use super::Simd;
@@ -30,7 +30,7 @@ pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
         .fold(0, |bits, &other| bits << 1 | u32::from(other == byte))
 }
 
-/// Which of 64 bytes are what: the lowest bit is the first byte.
+/// The classes of 64 bytes: the lowest bit is the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Classes {
     /// Space, line feed, carriage return.
@@ -57,8 +57,8 @@ pub(crate) struct Classes {
 
 /// Finds the [`Classes`] of bytes in the widest registers of this CPU.
 ///
-/// The sets go through memory on purpose: what is done with them is ordinary arithmetic, which compilers like
-/// to take to vector registers where they have any, and that is slow.
+/// The sets go through memory on purpose: ordinary arithmetic follows, which compilers like
+/// to move to vector registers if they have them, and that is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classifier {
     /// Runs on this CPU.
@@ -82,7 +82,7 @@ impl Classifier {
 
     #[inline(always)]
     pub(crate) fn classes(self, bytes: &[u8; 64]) -> Classes {
-        // SAFETY: `detect`, the only maker of this type, has seen that the CPU has what the function needs.
+        // SAFETY: `detect`, the only constructor of this type, has verified that the CPU has what the function needs.
         unsafe { (self.classes)(bytes) }
     }
 }
@@ -95,7 +95,7 @@ trait Run: Copy {
     const LEN: usize;
     fn load(bytes: &[u8; 64], at: usize) -> Self;
     fn equal(self, byte: u8) -> Self::Set;
-    /// The `len` byte values from `first` on; `both_cases` takes capital letters for small ones.
+    /// The `len` byte values from `first` on; `both_cases` maps upper case to lower case.
     fn within(self, first: u8, len: u8, both_cases: bool) -> Self::Set;
     fn bits(set: Self::Set) -> u64;
 }
@@ -126,7 +126,7 @@ fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
     classes
 }
 
-/// One byte; the plain way.
+/// One byte; the portable way.
 impl Run for u8 {
     type Set = u64;
     const LEN: usize = 1;
@@ -227,7 +227,7 @@ mod x86 {
         const LEN: usize = 32;
         #[inline(always)]
         fn load(bytes: &[u8; 64], at: usize) -> Self {
-            // SAFETY: the slice has 32 bytes; only `classes_avx2`, which has AVX2, asks for this type.
+            // SAFETY: the slice has 32 bytes; only `classes_avx2`, which has AVX2, uses this type.
             Self(unsafe { _mm256_loadu_si256(bytes[at..at + 32].as_ptr().cast()) })
         }
         #[inline(always)]
@@ -262,7 +262,7 @@ mod x86 {
         const LEN: usize = 64;
         #[inline(always)]
         fn load(bytes: &[u8; 64], at: usize) -> Self {
-            // SAFETY: the slice has 64 bytes; only `classes_avx512` asks for this type.
+            // SAFETY: the slice has 64 bytes; only `classes_avx512` uses this type.
             Self(unsafe { _mm512_loadu_si512(bytes[at..at + 64].as_ptr().cast()) })
         }
         #[inline(always)]

@@ -1,35 +1,35 @@
 //! Lanes of `u64`: the only intrinsics of the crate. Nothing here knows chess.
 //!
-//! A *token* ([`Simd`]) proves what the CPU can do: it is a value of zero size that only a successful
+//! A *token* ([`Simd`]) proves what the CPU can do: it is a zero-sized value that only a successful
 //! detection makes. *Lanes* ([`Lanes`]) are vectors of `u64` that only a token can make, so each of their
 //! operations may be a safe method. A kernel is generic over the token and reads like scalar code.
 //!
 //! ## The inlining rules
 //!
 //! Everything between [`Simd::enter`] and the last operation must be `#[inline(always)]`: `enter` runs its
-//! closure inside a function that has the CPU features switched on, and only code that is inlined into that
+//! closure inside a function that has the CPU features enabled, and only code that is inlined into that
 //! function may use them as single instructions. One function on the way that is *not* inlined turns each
-//! operation into a call, which is 90 times slower and still correct, so nothing but a benchmark notices.
-//! Closures are written `#[inline(always)] || ..` at the call too, and `inlined(#[inline(always)] ..)` where
-//! they get a name.
+//! operation into a call, which is 90 times slower and still correct, so only a benchmark notices.
+//! Closures are also written `#[inline(always)] || …` at the call, and `inlined(#[inline(always)] …)` if
+//! they are named.
 
 #![allow(
     unsafe_code,
     reason = "intrinsics; each block names the token that proves its CPU features"
 )]
 
-/// From one list of CPU features, what a token says of them, how they are detected, and the way in. For the
-/// body of an implementation; `pub` makes them public where that is not a trait's.
+/// Generates from one list of CPU features: the list itself, the detection, and `enter`. For the
+/// body of an implementation; `pub` makes them public outside of a trait implementation.
 macro_rules! features {
     ([$($public:tt)?] $($feature:tt)+) => {
         /// The CPU features, as `std::arch` names them.
         $($public)? const FEATURES: &'static [&'static str] = &[$($feature),+];
 
-        /// The token, where the CPU has the features.
+        /// The token, if the CPU has the features.
         $($public)? fn detect() -> Option<Self> {
             ($(is_x86_feature_detected!($feature))&&+).then_some(Self(()))
         }
-        /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
+        /// Runs the work with the features enabled. See the inlining rules of [`crate::simd`].
         #[inline(always)]
         $($public)? fn enter<R>(self, work: impl FnOnce() -> R) -> R {
             $(#[target_feature(enable = $feature)])+
@@ -68,26 +68,26 @@ mod sealed {
 pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
     /// The vectors.
     type Lanes: Lanes;
-    /// Lanes in a vector; divides 8.
+    /// Lanes per vector; divides 8.
     const WIDTH: usize;
     /// The CPU features, as `std::arch` names them.
     const FEATURES: &'static [&'static str];
 
-    /// The token, where the CPU has what it stands for.
+    /// The token, if the CPU has the features.
     fn detect() -> Option<Self>;
-    /// Runs the work with the CPU features switched on. See the [inlining rules](self).
+    /// Runs the work with the CPU features enabled. See the [inlining rules](self).
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;
     /// The same bits in every lane.
     fn splat(self, bits: u64) -> Self::Lanes;
     /// The lanes `at..at + WIDTH` of eight.
     ///
     /// # Panics
-    /// When they are not all there.
+    /// If they are not all within the eight.
     fn load(self, from: &[u64; 8], at: usize) -> Self::Lanes;
     /// Stores to the lanes `at..at + WIDTH` of eight.
     ///
     /// # Panics
-    /// When they are not all there.
+    /// If they are not all within the eight.
     fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
     /// In each lane `base` plus, for each plane, its number of ones times its weight; stored like
     /// [`Simd::store`].
@@ -101,7 +101,7 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
     );
 }
 
-/// Returns a closure as it is: the attribute `#[inline(always)]` is accepted on a closure only where it is
+/// Returns a closure unchanged: the attribute `#[inline(always)]` is accepted on a closure only if it is
 /// an argument.
 #[inline(always)]
 pub(crate) const fn inlined<F>(closure: F) -> F {
@@ -113,16 +113,16 @@ const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of each byte.
 const LAST_COLUMN: u64 = FIRST_COLUMN << 7;
 
-/// The four lines through a bit, seen on the 8x8 matrix that the eight bytes of a lane form.
+/// The four lines through a bit, on the 8x8 matrix that the eight bytes of a lane form.
 #[derive(Clone, Copy, Debug)]
 pub struct LinesThrough<L> {
-    /// The byte.
+    /// The same byte.
     pub row: L,
     /// The same bit of each byte.
     pub column: L,
-    /// The line on which byte and bit number grow together.
+    /// The line on which byte and bit number increase together.
     pub diagonal: L,
-    /// The line on which one grows and the other falls.
+    /// The line on which one increases and the other decreases.
     pub antidiagonal: L,
 }
 
@@ -137,7 +137,7 @@ pub trait Lanes:
 {
     /// Shift to the left.
     fn shl<const N: u32>(self) -> Self;
-    /// Shift to the right, zeros coming in.
+    /// Shift to the right, filling with zeros.
     fn shr<const N: u32>(self) -> Self;
     /// Sum, wrapping.
     fn add(self, other: Self) -> Self;
@@ -152,9 +152,9 @@ pub trait Lanes:
     fn swap_bytes_where(self, mask: Self) -> Self;
     /// All ones in lanes that are not zero.
     fn nonzero(self) -> Self;
-    /// `then` in lanes in which `self` is zero, `otherwise` in the others.
+    /// `then` in lanes where `self` is zero, `otherwise` in the others.
     fn if_zero(self, then: Self, otherwise: Self) -> Self;
-    /// `then` in lanes in which `self` and `other` share no bit, `otherwise` in the others.
+    /// `then` in lanes where `self` and `other` share no bit, `otherwise` in the others.
     #[inline(always)]
     fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
         (self & other).if_zero(then, otherwise)
@@ -163,7 +163,7 @@ pub trait Lanes:
     fn any(self) -> bool;
     /// Number of ones of each lane.
     fn count_ones(self) -> Self;
-    /// Bitwise: `then` where the bit of `self` is set, `otherwise` where not.
+    /// Bitwise: `then` where the bit of `self` is set, `otherwise` elsewhere.
     #[inline(always)]
     fn choose(self, then: Self, otherwise: Self) -> Self {
         (self & then) | (!self & otherwise)
@@ -184,7 +184,7 @@ pub trait Lanes:
         let row = self | sides;
         row.shl::<8>() | row.shr::<8>() | sides
     }
-    /// On the same matrix, what is two steps away one way and one step the other, from all bits.
+    /// On the same matrix, the squares two steps away in one direction and one step in the other, for all bits.
     #[inline(always)]
     fn jumps(self) -> Self {
         let one = (self.shl::<1>() & self.splat(!FIRST_COLUMN))

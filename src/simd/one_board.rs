@@ -1,27 +1,27 @@
 //! Vectors whose lanes are several views of *one* board, unlike the rest of this module: four lines in four
 //! lanes, eight rays in eight, or one bit in each of 64.
 //!
-//! The lanes here need two things that the bulk lanes do not: to reverse all 64 bits of a lane, and to be
-//! united at the end. Reversal has two versions: bytes and nibbles by shuffles (AVX2), or one affine
-//! instruction that turns each byte around followed by one byte shuffle (GFNI).
+//! The lanes here need two operations that the bulk lanes do not: reversing all 64 bits of a lane, and
+//! uniting the lanes at the end. Reversal has two versions: bytes and nibbles by shuffles (AVX2), or one affine
+//! instruction that reverses each byte followed by one byte shuffle (GFNI).
 
 use std::fmt::Debug;
 
-/// Where there is no such CPU, there is no token.
+/// On other architectures there is no token.
 #[cfg(not(target_arch = "x86_64"))]
 type Proof = std::convert::Infallible;
 #[cfg(target_arch = "x86_64")]
 type Proof = ();
 
-/// Four lanes of 64 bits that can be turned around.
+/// Four lanes of 64 bits that can be reversed.
 pub trait FourLanes: Copy + Send + Sync + Debug + 'static {
-    /// The CPU features that the token stands for, as `std::arch` names them.
+    /// The required CPU features, as `std::arch` names them.
     const FEATURES: &'static [&'static str];
     /// The vector.
     type Vector: Copy;
-    /// The token, where the CPU has the features.
+    /// The token, if the CPU has the features.
     fn detect() -> Option<Self>;
-    /// Runs the work with the features switched on. See the inlining rules of [`crate::simd`].
+    /// Runs the work with the features enabled. See the inlining rules of [`crate::simd`].
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;
     /// The same bits in every lane.
     fn splat(self, bits: u64) -> Self::Vector;
@@ -82,7 +82,7 @@ mod x86 {
         _mm256_shuffle_epi8(a, order)
     }
 
-    /// Reverses the eight bits of each byte: both nibbles are looked up, turned around.
+    /// Reverses the eight bits of each byte: both nibbles are looked up and exchanged.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn reverse_in_bytes(a: __m256i) -> __m256i {
@@ -119,7 +119,7 @@ mod x86 {
                 }
                 #[inline(always)]
                 fn load(self, lanes: &[u64; 4]) -> __m256i {
-                    // SAFETY: the token proves AVX2, and the reference is good for the 32 bytes.
+                    // SAFETY: the token proves AVX2, and the reference is valid for the 32 bytes.
                     unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
                 }
                 #[inline(always)]
@@ -172,19 +172,19 @@ mod x86 {
     impl Avx512Eight {
         features!([pub] "avx512f" "avx512cd");
 
-        /// Cuts each lane at its nearest obstacle and unites those lanes whose bit is set in `lanes`.
+        /// Cuts each lane at its nearest obstacle and unites the lanes whose bit is set in `lanes`.
         ///
         /// Lanes 0 to 3 keep their bits up to the lowest one that is also in `obstacles`, lanes 4 to 7
-        /// theirs down to the highest; without an obstacle a lane is kept whole.
+        /// theirs down to the highest; without an obstacle a lane is kept as it is.
         #[inline(always)]
         pub fn cut_at_nearest(self, rays: &[u64; 8], obstacles: u64, lanes: u8) -> u64 {
             #[inline]
             #[target_feature(enable = "avx512f,avx512cd")]
             fn cut(rays: &[u64; 8], obstacles: u64, lanes: u8) -> u64 {
-                // SAFETY: the reference is good for the 64 bytes.
+                // SAFETY: the reference is valid for the 64 bytes.
                 let rays = unsafe { _mm512_maskz_loadu_epi64(lanes, rays.as_ptr().cast()) };
                 let blockers = _mm512_and_si512(rays, _mm512_set1_epi64(obstacles as i64));
-                // Without a blocker 0 - 1 has all bits, as it should.
+                // Without a blocker 0 - 1 has all bits set, as it should.
                 let less_one = _mm512_add_epi64(blockers, _mm512_set1_epi64(-1));
                 let up_to_lowest = _mm512_xor_si512(blockers, less_one);
                 // Bit 0 stands in for the edge where there is no blocker.
@@ -202,14 +202,14 @@ mod x86 {
     impl Avx512Bitalg {
         features!([pub] "avx512f" "avx512bw" "avx512bitalg");
 
-        /// Picks 64 bits: bit i of the answer is bit `from[i]` of `bits` (of which the lowest six bits count),
+        /// Picks 64 bits: bit i of the result is bit `from[i]` of `bits` (only the lowest six bits count),
         /// but zero where bit i of `wanted` is.
         #[inline(always)]
         pub fn pick(self, bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
             #[inline]
             #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
             fn pick(bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
-                // SAFETY: the reference is good for the 64 bytes.
+                // SAFETY: the reference is valid for the 64 bytes.
                 let from = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
                 _mm512_mask_bitshuffle_epi64_mask(wanted, _mm512_set1_epi64(bits as i64), from)
             }
@@ -267,7 +267,7 @@ mod elsewhere {
     four_lanes!(Avx2Four, "avx2");
     four_lanes!(GfniFour, "avx2", "gfni");
 
-    #[expect(missing_docs, reason = "documented where they work")]
+    #[expect(missing_docs, reason = "documented on x86-64")]
     impl Avx512Eight {
         pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512cd"];
         pub fn detect() -> Option<Self> {
@@ -281,7 +281,7 @@ mod elsewhere {
         }
     }
 
-    #[expect(missing_docs, reason = "documented where they work")]
+    #[expect(missing_docs, reason = "documented on x86-64")]
     impl Avx512Bitalg {
         pub const FEATURES: &'static [&'static str] = &["avx512f", "avx512bw", "avx512bitalg"];
         pub fn detect() -> Option<Self> {
@@ -308,11 +308,11 @@ mod tests {
         let mut bits = [0x0123_4567_89AB_CDEF, 1, !0 << 60, 0xDEAD_BEEF_CAFE_F00D];
         for _ in 0..1000 {
             bits = bits.map(|lane: u64| lane.wrapping_mul(0x5851_F42D_4C95_7F2D) ^ 0x55);
-            let turned = token.reverse_bits(token.load(&bits));
+            let reversed = token.reverse_bits(token.load(&bits));
             let [a, b, c, d] = bits.map(u64::reverse_bits);
-            assert_eq!(token.union_of_first_two(turned), a | b);
-            assert_eq!(token.union_of_last_two(turned), c | d);
-            assert_eq!(token.union(turned), a | b | c | d);
+            assert_eq!(token.union_of_first_two(reversed), a | b);
+            assert_eq!(token.union_of_last_two(reversed), c | d);
+            assert_eq!(token.union(reversed), a | b | c | d);
             let less = token.sub(token.load(&bits), token.splat(3));
             let [a, b, ..] = bits.map(|lane| lane.wrapping_sub(3));
             assert_eq!(token.union_of_first_two(less), a | b);
@@ -328,7 +328,7 @@ mod tests {
         lanes_reverse_and_unite::<GfniFour>();
     }
 
-    /// The affine instruction as its manual defines it, so that the matrix is checked on every CPU: output
+    /// The affine instruction as defined in Intel's manual, so that the matrix is checked on every CPU: output
     /// bit i is the parity of byte 7 - i of the matrix under the input.
     #[test]
     fn affine_matrix_reverses_bytes() {

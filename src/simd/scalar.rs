@@ -2,7 +2,7 @@
 
 use super::{FIRST_COLUMN, Lanes, LinesThrough, Simd, sealed};
 
-/// The token of plain code; every CPU has it.
+/// The token of portable code; every CPU has it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar;
 
@@ -100,7 +100,7 @@ impl Lanes for u64 {
     }
     #[inline(always)]
     fn sweep_up_in_bytes(self, from: Self) -> Self {
-        // A guard in the lowest bit of each byte stops what leaves the byte below it.
+        // A guard in the lowest bit of each byte stops borrows from the byte below it.
         let guarded = self | FIRST_COLUMN;
         (guarded.wrapping_sub(from << 1) ^ guarded) & !FIRST_COLUMN
     }

@@ -1,8 +1,8 @@
 //! Bit shuffle: the rays gathered and scattered again by instructions that pick any 64 bits of 64 (BITALG).
 //!
-//! One instruction lines up the occupancy of all eight rays, a ray a byte, nearest square first. Subtracting
-//! one in each byte flips it up to its nearest blocker: just the attacked squares. A second instruction, told
-//! for each square of the board where in the bytes it went, puts them back. A queen costs no more than a rook,
+//! One instruction lines up the occupancy of all eight rays, one ray per byte, nearest square first. Subtracting
+//! one in each byte flips it up to its nearest blocker: just the attacked squares. A second instruction, given
+//! the place of each square in the bytes, puts them back. A queen costs no more than a rook,
 //! and the table is a hundredth of what PEXT needs.
 //!
 //! ```text
@@ -21,11 +21,11 @@ use crate::simd::one_board::Avx512Bitalg;
 #[derive(Clone, Copy, Debug)]
 pub struct BitShuffle(Avx512Bitalg);
 
-/// What a slider on a square needs to know.
+/// The tables of a slider on a square.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Rays {
-    /// For each bit of the bytes, the square that it is picked from; behind the edge any.
+    /// For each bit of the bytes, the square that it is picked from; any square beyond the edge.
     gather: [u8; 64],
     /// For each square that can be reached, its bit in the bytes.
     scatter: [u8; 64],
@@ -72,7 +72,7 @@ const HIGHEST: u64 = LOWEST << 7;
 impl BitShuffle {
     #[inline(always)]
     fn attacks(self, occupied: Bitboard, rays: &Rays, open: u64) -> Bitboard {
-        // The eighth bit of a byte is no square: it keeps the subtraction from borrowing elsewhere.
+        // The eighth bit of a byte is not a square: it stops the borrow of the subtraction.
         let blockers = self.0.pick(occupied.0, &rays.gather, !0) | HIGHEST;
         let seen = blockers ^ (blockers - LOWEST);
         Bitboard(self.0.pick(seen, &rays.scatter, open))

@@ -1,5 +1,5 @@
-//! Blockers and beyond: start with the attacks on the empty board and, for each blocker, take away what
-//! lies beyond it. Blockers on the far edges hide nothing and are left out.
+//! Blockers and beyond: start with the attacks on the empty board and, for each blocker, remove the squares
+//! beyond it. Blockers on the far edges hide nothing and are ignored.
 //!
 //! It needs a scan per blocker, so its time grows with the blockers; the table is one set per pair of squares.
 

@@ -1,8 +1,8 @@
 //! Classical rays: eight rays from each square. The first blocker of a ray is its lowest one on a positive
 //! ray and its highest one on a negative ray; the ray that starts there is what the blocker hides.
 //!
-//! A sentinel in the corner towards which the ray runs stands in for a blocker when there is none: no ray in
-//! that direction starts there, so nothing is taken away and no branch is needed.
+//! A sentinel in the corner towards which the ray runs replaces a missing blocker: no ray in
+//! that direction starts there, so nothing is removed and no branch is needed.
 
 use super::{Kind, Scan, Sliders, at};
 use crate::chess::geometry::{Direction, ray};

@@ -1,7 +1,7 @@
 //! The first-rank table: what a rook attacks on one rank, for each file and the six inner squares' occupancy.
 //!
 //! Indexed `[occupancy6][file]` it is 512 bytes, and all four lines can be brought to it. A rank is shifted
-//! down; a diagonal is collapsed onto one rank by multiplying with the a-file, and its answer spread out by
+//! down; a diagonal is collapsed onto one rank by multiplying with the a-file, and its result spread out by
 //! the same multiplication; a file is turned into a rank and back by multiplying with the main diagonal,
 //! which reverses it, so the mirror of the rank number is the index.
 //!
@@ -63,12 +63,12 @@ fn along_file(square: usize, occupied: u64) -> u64 {
 
 #[inline(always)]
 fn along_diagonal(square: usize, occupied: u64, line: u64) -> u64 {
-    // With the b-file the six inner files end up at the very top.
+    // With the b-file the six inner files end up in the top bits.
     let inner = (occupied & line).wrapping_mul(A_FILE << 1) >> 58;
     u64::from(FIRST_RANK[inner as usize][square & 7]).wrapping_mul(A_FILE) & line
 }
 
-/// Both diagonals of each square, without it.
+/// Both diagonals of each square, without the square.
 pub(super) static DIAGONALS: [[u64; 2]; 64] = {
     let mut table = [[0; 2]; 64];
     let mut i = 0;

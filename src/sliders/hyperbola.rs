@@ -1,8 +1,8 @@
 //! Hyperbola quintessence: `o ^ (o - 2s)` flips the bits from the slider up to its first blocker.
 //!
 //! On one line, subtracting the slider twice from the occupancy borrows through the empty squares up to the
-//! first blocker, and the exclusive or shows what changed. The same on the mirrored board gives the other
-//! half of the line. Files and diagonals have one bit a rank, so swapping bytes mirrors them, cheaply;
+//! first blocker, and the exclusive or keeps what changed. The same on the mirrored board gives the other
+//! half of the line. Files and diagonals have one bit per rank, so swapping bytes mirrors them, cheaply;
 //! a rank needs a table or a reversal of all bits. The line masks come from a table of 2 KiB, or from
 //! formulas and no memory at all: the three types are these choices.
 
@@ -23,7 +23,7 @@ pub struct HyperbolaBitReversal;
 #[derive(Clone, Copy, Debug)]
 pub struct HyperbolaFormula;
 
-/// The four lines of each square, without it, in the order of [`Line::ALL`].
+/// The four lines of each square, without the square, in the order of [`Line::ALL`].
 pub(super) static LINES: [[u64; 4]; 64] = {
     let mut table = [[0; 4]; 64];
     let mut i = 0;

@@ -2,14 +2,14 @@
 //!
 //! For each square a number is known whose product with the masked occupancy has, in its topmost bits, an
 //! index that is the same for two occupancies only if their attacks are. The numbers are searched by
-//! `examples/find_magics.rs`; nothing about them is deep. The versions differ in where the tables lie:
+//! `examples/find_magics.rs`; there is no theory behind them. The versions differ in where the tables are:
 //!
 //! | version | index | table |
 //! | --- | --- | --- |
 //! | plain | shift by 52 (rook) or 55 (bishop) | `[64][4096]` and `[64][512]`: simple, mostly empty |
 //! | fancy | shift by what the square needs | one after the other, without gaps |
 //! | black | the same, the irrelevant squares *set* instead of cleared | the same |
-//! | fixed shift | as plain | all squares thrown over each other in one table, where answers agree or leave room |
+//! | fixed shift | as plain | all squares overlap in one table, wherever entries agree or are unused |
 
 use super::magic_numbers::{
     BISHOP_BLACK, BISHOP_FANCY, BISHOP_FIXED, FIXED_ENTRIES, ROOK_BLACK, ROOK_FANCY, ROOK_FIXED,
@@ -116,7 +116,7 @@ const fn variable(magics: [&[u64; 64]; 2], complement: bool) -> [[Variable; 2]; 
     table
 }
 
-/// A boxed table, filled with `zero`, that never was on the stack.
+/// A boxed table, filled with `zero`, that is never on the stack.
 fn filled<T: Clone, const N: usize>(zero: T) -> Box<[T; N]> {
     match vec![zero; N].into_boxed_slice().try_into() {
         Ok(table) => table,

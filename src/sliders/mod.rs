@@ -11,7 +11,7 @@
 //! let occupied = Bitboard(0xFFFF_0000_0000_FFFF);
 //! let attacks = RayWalk.queen(e4, occupied);
 //! assert_eq!(ObstructionDifference.queen(e4, occupied), attacks);
-//! // What needs a CPU feature can only be had where the CPU has it.
+//! What needs a CPU feature exists only on CPUs that have it.
 //! if let Some(pext) = Pext::detect() {
 //!     let found = pext.enter(#[inline(always)] || pext.queen(e4, occupied));
 //!     assert_eq!(found, attacks);
@@ -26,7 +26,7 @@
 //! 2. If it needs CPU instructions, put those into `src/simd/` as methods of a token that only `detect` can
 //!    make, and pass `enter` on to the token.
 //! 3. Add the module here, and one line to the list in [`for_each_algorithm`].
-//! 4. `cargo test sliders` now holds it against the ray walk, and `lanefish bench sliders` times it.
+//! 4. `cargo test sliders` now compares it with the ray walk, and `lanefish bench sliders` times it.
 
 pub mod bit_shuffle;
 pub mod blockers_and_beyond;
@@ -65,7 +65,7 @@ use crate::chess::{Bitboard, Square, bit_scan};
 use crate::simd::one_board::{Avx2Four, GfniFour};
 use std::fmt::{self, Debug};
 
-/// What an algorithm is made of.
+/// The kind of code of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Instructions of certain CPUs.
@@ -75,7 +75,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What needs CPU features uses intrinsics.
+    /// An algorithm that needs CPU features uses intrinsics.
     pub const fn of(needs: &[&str]) -> Self {
         if needs.is_empty() {
             Self::Portable
@@ -109,10 +109,10 @@ pub trait Sliders: Copy + Send + Sync + Debug + 'static {
     /// Size of its tables for all squares and both pieces, in bytes.
     const TABLE_BYTES: usize;
 
-    /// The algorithm, where the CPU can run it. Builds its tables if they are not part of the program.
+    /// The algorithm, if the CPU can run it. Builds its tables if they are not part of the program.
     fn detect() -> Option<Self>;
-    /// Runs the work with the CPU features switched on; wrap whole loops, not single questions. Only what is
-    /// inlined into `work` gains by it.
+    /// Runs the work with the CPU features enabled; wrap whole loops, not single queries. Only what is
+    /// inlined into `work` benefits.
     #[inline(always)]
     fn enter<R>(self, work: impl FnOnce() -> R) -> R {
         work()
@@ -128,13 +128,13 @@ pub trait Sliders: Copy + Send + Sync + Debug + 'static {
     }
 }
 
-/// What is to be done with each algorithm. See [`for_each_algorithm`].
+/// An action for each algorithm. See [`for_each_algorithm`].
 pub trait Visitor {
     /// Called once for each algorithm, whether or not this CPU can run it.
     fn visit<A: Sliders>(&mut self);
 }
 
-/// Shows all algorithms to the visitor: the list of them.
+/// Passes all algorithms to the visitor: this is the list of them.
 ///
 /// ```
 /// use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};

@@ -1,7 +1,7 @@
 //! Obstruction difference: on a line, subtract the nearest blocker below from the blockers above.
 //!
 //! The subtraction borrows from the nearest blocker above and flips every bit between the two, which are
-//! the attacked squares and the slider itself. One leading-zero count a line, no mirroring, and all four
+//! the attacked squares and the slider itself. One leading-zero count per line, no mirroring, and all four
 //! lines are treated alike.
 
 use super::{Kind, Sliders, at};
@@ -13,7 +13,7 @@ use crate::simd::bmi2::Bmi2;
 #[derive(Clone, Copy, Debug)]
 pub struct ObstructionDifference;
 
-/// The same code, compiled for a CPU with BMI1, BMI2 and LZCNT: what the compiler alone makes of them.
+/// The same code, compiled for a CPU with BMI1, BMI2 and LZCNT, without intrinsics.
 #[derive(Clone, Copy, Debug)]
 pub struct ObstructionDifferenceBmi2(Bmi2);
 
@@ -45,7 +45,7 @@ static HALVES: [[Halves; 4]; 64] = {
 #[inline(always)]
 fn along(Halves { lower, upper }: Halves, occupied: u64) -> u64 {
     let above = upper & occupied;
-    // Bit 0 stands in for the edge where no blocker lies below.
+    // Bit 0 stands in for the edge if there is no blocker below.
     let nearest_below = 1 << 63 >> (lower & occupied | 1).leading_zeros();
     (above ^ above.wrapping_sub(nearest_below)) & (lower | upper)
 }

@@ -1,7 +1,7 @@
 //! Parallel hyperbola: the four lines of one queen in four lanes of a vector.
 //!
 //! The same arithmetic as in [`super::hyperbola`], but since the lanes must all do the same, every line is
-//! mirrored by reversing all bits, also the rank. That reversal is what the two versions differ in: shuffles of
+//! mirrored by reversing all bits, including the rank. The two versions differ in that reversal: shuffles of
 //! bytes and nibbles (AVX2), or one affine instruction and a shuffle of bytes (GFNI).
 
 use super::hyperbola::LINES;

@@ -3,7 +3,7 @@
 //! A table holds, square after square, the attacks for all relevant occupancies in ascending order, which is
 //! the order in which PEXT numbers them; no multiplication, no search for magic numbers, no gaps.
 //!
-//! The *compressed* version stores sixteen bits an entry instead of 64: a slider attacks at most 14 squares of
+//! The *compressed* version stores sixteen bits per entry instead of 64: a slider attacks at most 14 squares of
 //! those it reaches on the empty board, so PDEP can spread a small number back over them. That is a quarter
 //! of the memory for three more cycles.
 
@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug)]
 pub struct Pext(Bmi2);
 
-/// Attacks from the table of a quarter of the size.
+/// Attacks from a table of a quarter of the size.
 #[derive(Clone, Copy, Debug)]
 pub struct PextCompressed {
     bmi2: Bmi2,
@@ -26,7 +26,7 @@ pub struct PextCompressed {
 /// Occupancies of all squares, rook and bishop together.
 pub(super) const ENTRIES: usize = 102_400 + 5_248;
 
-/// What a square knows about one of the two pieces.
+/// The table data of a square for one of the two pieces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// The relevant occupancy.
@@ -59,9 +59,9 @@ const fn squares() -> [[Entry; 2]; 64] {
 /// The attacks for each relevant occupancy in ascending order.
 ///
 /// Numbers from 2^k to 2^(k + 1) - 1 are those below 2^k with one more blocker, the k-th relevant square.
-/// A blocker hides the same squares whatever else stands there, and what it hides two ray walks tell. So
-/// each entry is an earlier one less these squares: the compiler fills the table in a fraction of a second,
-/// where walking for each entry takes it ten.
+/// A blocker hides the same squares whatever the others are, and two ray walks give the squares it hides. So
+/// each entry is an earlier one minus these squares: the compiler fills the table in a fraction of a second,
+/// whereas a walk for each entry takes it ten.
 pub(super) static ATTACKS: [u64; ENTRIES] = {
     let squares = squares();
     let mut table = [0; ENTRIES];

@@ -2,7 +2,7 @@
 //!
 //! The *loop* takes the bits of the mask one after the other. The *network* moves all bits at once: each bit
 //! must go down by the number of zeros of the mask below it, and does so in six steps by powers of two, the
-//! bits that take part in a step being known beforehand for each square.
+//! bits that take part in a step being precomputed for each square.
 
 use super::pext::{ATTACKS, ENTRIES, Entry, SQUARES};
 use super::{Kind, Sliders, at};
@@ -33,7 +33,7 @@ impl PextLoop {
     }
 }
 
-/// For each step the bits that move down by 1, 2, 4, .. 32 places.
+/// For each step the bits that move down by 1, 2, 4, … 32 places.
 type Moves = [u64; 6];
 
 /// Rook and bishop of each square.
@@ -57,7 +57,7 @@ const fn moves(mask: u64) -> Moves {
     while left != 0 {
         let from = left.trailing_zeros();
         let way = from - (mask & ((1 << from) - 1)).count_ones();
-        // The bit has already gone the lower powers of two when it comes to a step.
+        // The bit has already moved by the lower powers of two when it comes to a step.
         let mut at = from;
         let mut step = 0;
         while step < 6 {

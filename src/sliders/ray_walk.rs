@@ -1,13 +1,13 @@
-//! The definition: walk from the square until something stands in the way, or the board ends.
+//! The definition: walk from the square until a piece is in the way, or the board ends.
 //!
-//! Slow and obviously right. Every table of the other algorithms is built by these functions, most of them
-//! while the crate is compiled, and every algorithm is tested against them.
+//! Slow and obviously correct. Every table of the other algorithms is built by these functions, most of them
+//! at compile time, and every algorithm is tested against them.
 
 use super::{Kind, Sliders};
 use crate::chess::geometry::Direction;
 use crate::chess::{Bitboard, Square};
 
-/// Squares reached in one direction: all up to the first occupied one, which is attacked too.
+/// Squares reached in one direction: all up to the first occupied one, which is also attacked.
 pub const fn ray(square: Square, direction: Direction, occupied: Bitboard) -> Bitboard {
     let (files, ranks) = direction.delta();
     let mut attacks = 0;

@@ -1,6 +1,6 @@
 //! Relevant occupancy: the squares on which a piece can change what a slider attacks, and all their subsets.
 //!
-//! The last square of each ray is attacked whether or not something stands there, so it does not matter.
+//! The last square of each ray is attacked whether or not it is occupied, so it does not matter.
 //! What is left has at most 12 squares for a rook and 9 for a bishop, few enough to list all occupancies.
 
 use super::ray_walk;
@@ -61,7 +61,7 @@ impl Slider {
 /// The subset after this one, in ascending order; after the whole set comes the empty one.
 ///
 /// The *n*-th subset, counted from zero, is *n* with its bits spread over the set: listing them in order is
-/// how a table is filled that PEXT will index.
+/// how a table indexed by PEXT is filled.
 #[inline(always)]
 pub const fn next_subset(subset: u64, of: u64) -> u64 {
     subset.wrapping_sub(of) & of

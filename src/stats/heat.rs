@@ -1,7 +1,7 @@
 //! Heat maps: how often each square is occupied by each piece, and attacked by each side.
 //!
 //! The lanes count *vertically* ([`VerticalCounters`]); here their bits become numbers, once the counters are
-//! full or somebody asks.
+//! full or the maps are needed.
 
 use crate::answers::GroupResults;
 use crate::block::Group;
@@ -46,7 +46,7 @@ impl HeatMaps {
     }
 }
 
-/// Heat maps in the making.
+/// Heat maps under construction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heat {
     maps: HeatMaps,
@@ -54,7 +54,7 @@ pub(super) struct Heat {
 }
 
 impl Heat {
-    /// Adds whole groups; lanes that do not count must be empty boards without attacks.
+    /// Adds whole groups; masked lanes must be empty boards without attacks.
     pub(super) fn add(
         &mut self,
         analyzer: &dyn Analyzer,
@@ -73,7 +73,7 @@ impl Heat {
         }
     }
 
-    /// Adds everything that another holds.
+    /// Adds the counts of another.
     pub(super) fn merge(&mut self, other: &Self) {
         let ours = self.maps.maps.as_flattened_mut();
         for (ours, theirs) in ours.iter_mut().zip(other.maps.maps.as_flattened()) {
@@ -82,7 +82,7 @@ impl Heat {
         self.maps.add(&other.counters);
     }
 
-    /// The maps as they stand.
+    /// The maps so far.
     pub(super) fn maps(&self) -> HeatMaps {
         let mut maps = self.maps.clone();
         maps.add(&self.counters);

@@ -3,14 +3,14 @@
 //! Everything is counted in integers and only divided when it is shown, so the order in which tiles arrive,
 //! the number of threads and the tier change nothing, not even the last bit.
 //!
-//! What a position adds is arranged so that the hot loop does next to nothing. The lanes hand over three
-//! words a position (the move counts, the checkers, and the [census](Census): piece count,
+//! The work per position is arranged so that the hot loop does next to nothing. The lanes return three
+//! words per position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
 //! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
-//! can be had from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
+//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
-mod census;
+mod flags;
 mod heat;
 #[cfg(feature = "json")]
 mod json;
@@ -23,10 +23,10 @@ pub use tally::Summary;
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::Color;
-use crate::kernels::Census;
+use crate::kernels::BoardCounts;
 use crate::table::{Array, Batch, Field, Values};
 use crate::tiers::Analyzer;
-use census::Flags;
+use flags::Flags;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -60,7 +60,7 @@ pub struct Stats {
     mates: Mates,
 }
 
-/// How many records have a mate, by who mates.
+/// How many records have a mate, by the side that mates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Mates {
     /// White mates or has mated.
@@ -69,7 +69,7 @@ pub struct Mates {
     pub black: u64,
 }
 
-/// Every value that an `i16` can have.
+/// Every possible value of an `i16`.
 #[derive(Clone, Debug)]
 struct Scores {
     counts: Vec<u64>,
@@ -99,17 +99,17 @@ pub struct Castling {
     pub none: u64,
     /// Somebody may.
     pub some: u64,
-    /// White may on the king's wing (towards the h-file).
+    /// White may castle on the king side (towards the h-file).
     pub white_king: u64,
-    /// White may on the queen's wing.
+    /// White may castle on the queen side.
     pub white_queen: u64,
-    /// Black may on the king's wing.
+    /// Black may castle on the king side.
     pub black_king: u64,
-    /// Black may on the queen's wing.
+    /// Black may castle on the queen side.
     pub black_queen: u64,
 }
 
-/// How many records ended how, from White's side.
+/// How many records ended in which result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Results {
     /// White won.
@@ -118,18 +118,18 @@ pub struct Results {
     pub draw: u64,
     /// Black won.
     pub black: u64,
-    /// The record does not say.
+    /// The record has no result.
     pub unknown: u64,
 }
 
 impl Stats {
-    /// What the statistics ask of an analyzer.
+    /// The results that the statistics request from an analyzer.
     pub const ASKS: Questions = Questions::KINDS
         .union(Questions::CHECKERS)
         .union(Questions::ATTACKS);
 
     /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
-    /// grows by at most two a position, in each of eight lanes of its own.
+    /// grows by at most two per position, in each of eight lanes of its own.
     const RUN: usize = 64;
 
     /// No positions.
@@ -137,11 +137,11 @@ impl Stats {
         Self::default()
     }
 
-    /// Adds positions and what [`Self::ASKS`] says of them: those whose bit is set in the mask, which has a bit
+    /// Adds positions and their results for [`Self::ASKS`]: those whose bit is set in the mask, which has a bit
     /// for each lane of each group.
     ///
     /// # Panics
-    /// When there are fewer results than groups, or fewer bits than lanes.
+    /// If there are fewer results than groups, or fewer bits than lanes.
     pub fn add_tile(
         &mut self,
         analyzer: &dyn Analyzer,
@@ -180,23 +180,23 @@ impl Stats {
         results: &[GroupResults],
         lanes: u8,
     ) {
-        let mut census = [Census::default(); Self::RUN];
+        let mut board_counts = [BoardCounts::default(); Self::RUN];
         for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
-            analyzer.census(groups, &mut census);
+            analyzer.board_counts(groups, &mut board_counts);
             let mut kinds = [0u64; Group::LEN];
-            let mut add = |census: &Census, results: &GroupResults, lane: usize| {
+            let mut add = |board_counts: &BoardCounts, results: &GroupResults, lane: usize| {
                 let counts = results.counts[lane];
                 kinds[lane] += counts;
-                self.add_position(lane, counts, results.checkers[lane], census[lane]);
+                self.add_position(lane, counts, results.checkers[lane], board_counts[lane]);
             };
             if lanes == 0xFF {
-                for (census, results) in census.iter().zip(results) {
-                    (0..Group::LEN).for_each(|lane| add(census, results, lane));
+                for (board_counts, results) in board_counts.iter().zip(results) {
+                    (0..Group::LEN).for_each(|lane| add(board_counts, results, lane));
                 }
             } else {
-                for (census, results) in census.iter().zip(results) {
+                for (board_counts, results) in board_counts.iter().zip(results) {
                     let lanes = (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0);
-                    lanes.for_each(|lane| add(census, results, lane));
+                    lanes.for_each(|lane| add(board_counts, results, lane));
                 }
             }
             for sums in kinds {
@@ -208,14 +208,15 @@ impl Stats {
     }
 
     #[inline(always)]
-    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, census: u64) {
+    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, board_counts: u64) {
         let moves = counts as usize & 0xFFFF;
-        let flags = Flags::of(census, checkers);
+        let flags = Flags::of(board_counts, checkers);
         self.moves.add(lane, moves);
-        self.pieces.add(lane, census as usize & 0xFF);
-        self.phase.add(lane, (census as usize >> 8 & 0xFF).min(24));
-        self.material[0].add(lane, (census >> 16) as usize & 0xFFFF);
-        self.material[1].add(lane, (census >> 32) as usize & 0xFFFF);
+        self.pieces.add(lane, board_counts as usize & 0xFF);
+        self.phase
+            .add(lane, (board_counts as usize >> 8 & 0xFF).min(24));
+        self.material[0].add(lane, (board_counts >> 16) as usize & 0xFFFF);
+        self.material[1].add(lane, (board_counts >> 32) as usize & 0xFFFF);
         self.flags.add(lane, flags.0 as usize);
         self.can_capture_en_passant += u64::from(counts >> 56 != 0);
         if moves == 0 {
@@ -235,7 +236,7 @@ impl Stats {
     /// mask.
     ///
     /// # Panics
-    /// When `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
+    /// If `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
     pub fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64]) {
         assert!(start.is_multiple_of(64), "rows begin at a word");
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
@@ -277,7 +278,7 @@ impl Stats {
         if let Some(Array::I16(column)) = batch.values(Field::Mate) {
             for (word, (values, present, mask)) in words(column, start, mask).enumerate() {
                 for row in bits(present & mask) {
-                    // In no moves: the side to move is mated.
+                    // Mate in zero moves: the side to move is mated.
                     let by_white = match values[row] {
                         0 => batch.board(start + 64 * word + row).side_to_move() == Color::Black,
                         moves => moves > 0,
@@ -294,7 +295,7 @@ impl Stats {
         self.rejected += records;
     }
 
-    /// Adds everything that another holds.
+    /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
@@ -365,7 +366,7 @@ impl Stats {
     pub fn stalemate(&self) -> u64 {
         self.stalemate
     }
-    /// Positions that hold an en passant square, explained or not.
+    /// Positions that have an en passant square, explained or not.
     pub fn with_en_passant_square(&self) -> u64 {
         self.flagged(Flags::en_passant)
     }
@@ -390,11 +391,11 @@ impl Stats {
     pub fn legal_moves(&self) -> Summary {
         self.moves.summary()
     }
-    /// How many positions have so many legal moves: index = moves, up to the largest.
+    /// How many positions have N legal moves: index = N, up to the largest.
     pub fn legal_moves_histogram(&self) -> Vec<u64> {
         self.moves.histogram()
     }
-    /// Sum of the legal captures, en passant among them.
+    /// Sum of the legal captures, including en passant.
     pub fn legal_captures(&self) -> u64 {
         self.captures
     }
@@ -402,7 +403,7 @@ impl Stats {
     pub fn legal_promotions(&self) -> u64 {
         self.promotions
     }
-    /// Sum of the legal castlings.
+    /// Sum of the legal castling moves.
     pub fn legal_castles(&self) -> u64 {
         self.castles
     }
@@ -410,15 +411,15 @@ impl Stats {
     pub fn legal_en_passants(&self) -> u64 {
         self.en_passants
     }
-    /// How many positions have so many pieces.
+    /// How many positions have N pieces.
     pub fn pieces_histogram(&self) -> Vec<u64> {
         self.pieces.histogram()
     }
-    /// How many positions have such a phase, 24 = all minor and major pieces, 0 = none.
+    /// How many positions have which phase, 24 = all minor and major pieces, 0 = none.
     pub fn phase_histogram(&self) -> Vec<u64> {
         self.phase.histogram()
     }
-    /// How many positions have so much material (1-3-3-5-9): White's, Black's.
+    /// How many positions have how much material (1-3-3-5-9): White's, Black's.
     pub fn material_histograms(&self) -> [Vec<u64>; 2] {
         [self.material[0].histogram(), self.material[1].histogram()]
     }
@@ -436,7 +437,7 @@ impl Stats {
             unknown: self.positions - white - draw - black,
         }
     }
-    /// Scores in centipawns from White's side, where there are any.
+    /// Scores in centipawns from White's side, if there are any.
     pub fn scores(&self) -> Option<Summary> {
         let scores = self.scores.as_ref()?;
         let first = -(Scores::ZERO as i64);
@@ -483,7 +484,7 @@ mod tests {
         batch
     }
 
-    /// Statistics of the first `len` records, taken in tiles of so many groups.
+    /// Statistics of the first `len` records, taken in tiles of N groups.
     fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
         let groups = batch.groups();
         let mut results = vec![GroupResults::default(); groups.len()];
@@ -517,16 +518,16 @@ mod tests {
                 .sum()
         };
         let worth = |position: &Position, color, worths: [u32; 5]| -> u32 {
-            let men = |role| position.pieces(color, role).len();
+            let pieces = |role| position.pieces(color, role).len();
             Role::ALL
                 .into_iter()
                 .zip(worths)
-                .map(|(role, worth)| men(role) * worth)
+                .map(|(role, worth)| pieces(role) * worth)
                 .sum()
         };
-        let rook_beyond_king = |position: &Position, color, wing| {
+        let rook_beyond_king = |position: &Position, color, side| {
             let king = position.king(color).unwrap();
-            position.castling.rook(color, king, wing).is_some()
+            position.castling.rook(color, king, side).is_some()
         };
         // A tile of 300 groups is more than the vertical counters hold.
         for (tier, tile) in Tier::all().zip([1, 64, 300, 64]) {
@@ -553,7 +554,7 @@ mod tests {
             );
             assert_eq!(
                 stats.legal_moves().sum,
-                sum(&|p| p.count_legal().into()).into()
+                sum(&|p| p.count_legal_moves().into()).into()
             );
             assert_eq!(
                 stats.legal_captures(),
@@ -574,17 +575,17 @@ mod tests {
             let castling = stats.castling();
             assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
             assert_eq!(castling.some, 5000 - castling.none);
-            use crate::chess::castling::Wing::{King, Queen};
-            for (ours, color, wing) in [
+            use crate::chess::castling::CastlingSide::{King, Queen};
+            for (ours, color, side) in [
                 (castling.white_king, Color::White, King),
                 (castling.white_queen, Color::White, Queen),
                 (castling.black_king, Color::Black, King),
                 (castling.black_queen, Color::Black, Queen),
             ] {
-                assert_eq!(ours, count(&|p| rook_beyond_king(p, color, wing)));
+                assert_eq!(ours, count(&|p| rook_beyond_king(p, color, side)));
             }
-            for (men, &ours) in stats.pieces_histogram().iter().enumerate() {
-                assert_eq!(ours, count(&|p| p.occupied().len() == men as u32));
+            for (pieces, &ours) in stats.pieces_histogram().iter().enumerate() {
+                assert_eq!(ours, count(&|p| p.occupied().len() == pieces as u32));
             }
             for (phase, &ours) in stats.phase_histogram().iter().enumerate() {
                 let of = |p: &Position| {
@@ -634,13 +635,13 @@ mod tests {
             assert_eq!(stats.white_to_move() + stats.black_to_move(), len as u64);
             let moves: u64 = positions[..len]
                 .iter()
-                .map(|p| u64::from(p.count_legal()))
+                .map(|p| u64::from(p.count_legal_moves()))
                 .sum();
             assert_eq!(stats.legal_moves().sum, i128::from(moves));
         }
     }
 
-    /// Results are counted many at a time: as many as there are, wherever the rows begin and end.
+    /// Results are counted in batches of any size, wherever the rows begin and end.
     #[test]
     fn results_of_ranges_of_rows() {
         let mut batch = Batch::owned(vec![Group::default(); 100], 800);
@@ -661,5 +662,47 @@ mod tests {
             };
             assert_eq!(stats.results, [0, 1, 2].map(of), "{rows:?}");
         }
+    }
+
+    #[test]
+    fn merged_statistics_are_those_of_everything() {
+        let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
+            .map(|played| played.position)
+            .take(1024)
+            .collect();
+        let mut batch = batch_of(&positions);
+        let (mut results, mut scores) = (Values::<u8>::default(), Values::<i16>::default());
+        let mut mates = Values::<i16>::default();
+        for row in 0..1024usize {
+            results.push((row % 5 != 0).then_some((row % 3) as u8));
+            scores.push((row % 4 != 0).then_some(row as i16 - 500));
+            mates.push((row % 7 == 0).then_some(3 - (row % 2 * 6) as i16));
+        }
+        batch.fields.insert(Field::Result, Array::U8(results));
+        batch.fields.insert(Field::Score, Array::I16(scores));
+        batch.fields.insert(Field::Mate, Array::I16(mates));
+        let analyzer = Tier::best().analyzer().unwrap();
+        let mut answers = vec![GroupResults::default(); 128];
+        analyzer.analyze(batch.groups(), Stats::ASKS, &mut answers);
+        let of = |groups: std::ops::Range<usize>| {
+            let mut stats = Stats::new();
+            let mask = vec![!0; groups.len() / 8];
+            let rows = groups.clone();
+            stats.add_tile(
+                analyzer,
+                &batch.groups()[rows.clone()],
+                &answers[rows],
+                &mask,
+            );
+            stats.add_fields(&batch, groups.start * Group::LEN, &mask);
+            stats.add_rejected(groups.len() as u64);
+            stats
+        };
+        let mut merged = of(0..40);
+        merged.merge(&of(40..64));
+        merged.merge(&of(64..128));
+        let whole = of(0..128);
+        assert_eq!(format!("{merged:?}"), format!("{whole:?}"));
+        assert_eq!(merged.results.iter().sum::<u64>(), 819);
     }
 }

@@ -20,7 +20,7 @@ impl<const N: usize> Default for Tally<N> {
 }
 
 impl<const N: usize> Tally<N> {
-    /// Counts a number, which is below `N` for every playable position (the mask only says so to the
+    /// Counts a number, which is below `N` for every playable position (the mask only shows that to the
     /// compiler).
     #[inline(always)]
     pub(super) fn add(&mut self, lane: usize, number: usize) {
@@ -59,18 +59,18 @@ impl<const N: usize> Tally<N> {
     }
 }
 
-/// What a table of counts says of its numbers. The means are `None` where nothing was counted.
+/// A summary of the numbers in a table of counts. The means are `None` if nothing was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Summary {
-    /// How many numbers.
+    /// The number of numbers.
     pub count: u64,
     /// Their sum.
     pub sum: i128,
-    /// The least.
+    /// The minimum.
     pub min: Option<i64>,
-    /// The greatest.
+    /// The maximum.
     pub max: Option<i64>,
-    /// Sum by count.
+    /// Sum divided by count.
     pub mean: Option<f64>,
     /// The middle one, or the mean of the middle two.
     pub median: Option<f64>,
@@ -79,7 +79,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of numbers that occur `counts[i]` times for `first + i`.
+    /// A summary of numbers that occur `counts[i]` times for `first + i`.
     pub fn of(counts: &[u64], first: i64) -> Self {
         let count: u64 = counts.iter().sum();
         if count == 0 {

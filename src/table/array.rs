@@ -344,6 +344,14 @@ impl Strings {
         let start = row.checked_sub(1).map_or(0, |before| ends[before]);
         &self.bytes[start as usize..ends[row] as usize]
     }
+    /// Whether a row has a text.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[inline]
+    pub fn is_present(&self, row: usize) -> bool {
+        self.ends.is_present(row)
+    }
     /// The text of a row, or `None` where it is missing.
     ///
     /// # Panics

@@ -1,14 +1,14 @@
 //! The tiers: which implementation runs on this CPU, behind one seam.
 //!
-//! Everything above this module asks an [`Analyzer`] about whole runs of groups and never knows which
-//! instructions answer. The answer is the same, bit for bit, whichever it is.
+//! Everything above this module calls an [`Analyzer`] on whole runs of groups and never knows which
+//! instructions it uses. The results are the same, bit for bit, whichever it is.
 
 mod per_piece;
 mod set_wise;
 
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
-use crate::kernels::{self, Census, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
 use crate::simd::{self, Simd};
 use crate::sliders;
 use per_piece::PerPiece;
@@ -21,20 +21,20 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy)]
 pub struct Tier(&'static Entry);
 
-/// What is known of a tier, and what was found on this CPU.
+/// The facts about a tier, and what was detected on this CPU.
 struct Entry {
     name: &'static str,
     /// The CPU features without which it cannot run, as `std::arch` names them.
     needs: &'static [&'static str],
-    /// Why it is the best where it is.
+    /// Why it is the best on a CPU.
     why: &'static str,
-    /// Whether it is a good choice where it runs.
+    /// Whether it is a good choice if it runs.
     is_advisable: fn() -> bool,
     make: fn(Tier) -> Option<Box<dyn Analyzer>>,
     made: OnceLock<Option<Box<dyn Analyzer>>>,
 }
 
-/// A row of the table: the name, what is said of it, when to choose it, and its analyzers, the best first.
+/// A row of the table: the name, the reason, when to choose it, and its analyzers, the best first.
 macro_rules! tier {
     ($name:literal, $why:literal, $is_advisable:expr, $($analyzer:ty),+; $least:ty) => {
         Entry {
@@ -56,7 +56,7 @@ macro_rules! tier {
     };
 }
 
-/// How many tiers this architecture has.
+/// Number of tiers on this architecture.
 const TIER_COUNT: usize = if cfg!(target_arch = "x86_64") { 4 } else { 2 };
 
 static TIERS: [Entry; TIER_COUNT] = [
@@ -104,23 +104,23 @@ impl Tier {
     pub const fn name(self) -> &'static str {
         self.0.name
     }
-    /// The best tier of this CPU: the widest one that it can run, `bmi2` only where PEXT is fast.
+    /// The best tier of this CPU: the widest one that it can run, `bmi2` only if PEXT is fast.
     pub fn best() -> Self {
         let mut available = Self::available().rev();
         available
             .find(|tier| (tier.0.is_advisable)())
             .unwrap_or(Self::PORTABLE)
     }
-    /// The implementation, or `None` where the CPU lacks what it needs.
+    /// The implementation, or `None` if the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
         self.0.made.get_or_init(|| (self.0.make)(self)).as_deref()
     }
-    /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, where the CPU
+    /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, if the CPU
     /// has what makes it faster.
     pub const fn needs(self) -> &'static [&'static str] {
         self.0.needs
     }
-    /// What the CPU is like where this is the best tier, as the part of a sentence.
+    /// The reason why this is the best tier of a CPU, as part of a sentence.
     pub const fn why(self) -> &'static str {
         self.0.why
     }
@@ -164,22 +164,22 @@ impl FromStr for Tier {
     }
 }
 
-/// An implementation that a tier could use but does not. See [`rivals`].
+/// An implementation that a tier could use but does not. See [`alternatives`].
 #[derive(Debug)]
-pub struct Rival {
+pub struct Alternative {
     /// The slider algorithm of its per-piece code.
     pub name: &'static str,
     /// The CPU features it needs, as `std::arch` names them.
     pub needs: &'static [&'static str],
-    /// The implementation, where the CPU can run it.
+    /// The implementation, if the CPU can run it.
     pub analyzer: Option<Box<dyn Analyzer>>,
 }
 
 /// Per-piece code on other slider algorithms, for measuring whether the tiers have chosen well.
-pub fn rivals() -> [Rival; 4] {
-    fn per_piece<A: sliders::Sliders>() -> Rival {
+pub fn alternatives() -> [Alternative; 4] {
+    fn per_piece<A: sliders::Sliders>() -> Alternative {
         let boxed = |analyzer| -> Box<dyn Analyzer> { Box::new(analyzer) };
-        Rival {
+        Alternative {
             name: A::NAME,
             needs: A::NEEDS,
             analyzer: PerPiece::<A>::detect(Tier::PORTABLE).map(boxed),
@@ -195,40 +195,40 @@ pub fn rivals() -> [Rival; 4] {
 
 /// An implementation of all kernels.
 ///
-/// Exact for every board that decodes and has one king a side, however unreachable, with no pawn on the
-/// first or last rank. For other boards the answers are unspecified (but nothing panics).
+/// Exact for every board that decodes and has one king per side, however unreachable, with no pawn on the
+/// first or last rank. For other boards the results are unspecified (but nothing panics).
 pub trait Analyzer: fmt::Debug + Send + Sync {
     /// Which tier this is.
     fn tier(&self) -> Tier;
-    /// Answers the questions about each group; what is not asked is left unspecified in the results.
+    /// Computes the requested results of each group; the others are left unspecified.
     ///
     /// # Panics
-    /// When `results` is shorter than `groups`.
+    /// If `results` is shorter than `groups`.
     fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]);
     /// Finds the piece sets of each board, as the kernels see them.
     ///
     /// # Panics
-    /// When `sets` is shorter than `groups`.
+    /// If `sets` is shorter than `groups`.
     fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
         kernels::piece_sets(simd::Scalar, groups, &mut sets[..groups.len()]);
     }
-    /// Takes the census of each board.
+    /// Counts the pieces and the material, and reads the state, of each board.
     ///
     /// # Panics
-    /// When `census` is shorter than `groups`.
-    fn census(&self, groups: &[Group], census: &mut [Census]) {
-        let census = &mut census[..groups.len()];
-        for (group, out) in groups.iter().zip(census) {
+    /// If `board_counts` is shorter than `groups`.
+    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+        let board_counts = &mut board_counts[..groups.len()];
+        for (group, out) in groups.iter().zip(board_counts) {
             for lane in 0..Group::LEN {
-                kernels::census(simd::Scalar, group, lane, out);
+                kernels::board_counts(simd::Scalar, group, lane, out);
             }
         }
     }
-    /// Adds all boards and the attack maps in their results to the counters. Lanes that do not count must be
+    /// Adds all boards and the attack maps in their results to the counters. Masked lanes must be
     /// empty boards without attacks.
     ///
     /// # Panics
-    /// When `results` is shorter than `groups`, or there are more groups than [`VerticalCounters::room`].
+    /// If `results` is shorter than `groups`, or there are more groups than [`VerticalCounters::room`].
     fn count_squares(
         &self,
         groups: &[Group],

@@ -1,11 +1,11 @@
 //! One board at a time, sliders looked up piece by piece: the family for CPUs that have PEXT but no wide
-//! vectors, and the rival that the lanes are measured against.
+//! vectors, and the alternative that the lanes are measured against.
 //!
 //! Steppers are still moved as sets ([`crate::kernels`] on one plain `u64`); only sliders are looked up. The
-//! cost of such code is branches that no CPU can foresee, above all the ends of its loops. So the first few
-//! sliders of each kind are always looked up, whether or not they are there (a mask then takes the answer
-//! back), and only what no normal board has goes through a loop. Positions that need more than that (double
-//! check, en passant) are rare enough to be handed to the plain rules.
+//! cost of such code is branches that no CPU can predict, above all the ends of its loops. So the first few
+//! sliders of each kind are always looked up, whether or not they exist (a mask then removes the
+//! result), and only what no normal board has goes through a loop. Positions that need more than that (double
+//! check, en passant) are rare enough to be left to the plain rules.
 
 use super::{Analyzer, Tier};
 use crate::answers::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Questions, pack_counts};
@@ -18,11 +18,11 @@ use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
 use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
-use crate::kernels::{self, Census, PieceSets};
+use crate::kernels::{self, BoardCounts, PieceSets};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;
 
-/// All questions answered board by board.
+/// All results computed board by board.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PerPiece<A> {
     sliders: A,
@@ -30,7 +30,7 @@ pub(super) struct PerPiece<A> {
 }
 
 impl<A: Sliders> PerPiece<A> {
-    /// The analyzer, where the CPU can run its sliders.
+    /// The analyzer, if the CPU can run its sliders.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
         A::detect().map(|sliders| Self { sliders, tier })
     }
@@ -48,7 +48,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
     fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         let sliders = self.sliders;
-        // The one question that is asked most often gets code of its own.
+        // The most frequent query has code of its own.
         let only_moves = questions == Questions::MOVES;
         sliders.enter(
             #[inline(always)]
@@ -75,14 +75,14 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         );
     }
 
-    fn census(&self, groups: &[Group], census: &mut [Census]) {
-        let census = &mut census[..groups.len()];
+    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+        let board_counts = &mut board_counts[..groups.len()];
         self.sliders.enter(
             #[inline(always)]
             || {
-                for (group, out) in groups.iter().zip(census) {
+                for (group, out) in groups.iter().zip(board_counts) {
                     for lane in 0..Group::LEN {
-                        kernels::census(Scalar, group, lane, out);
+                        kernels::board_counts(Scalar, group, lane, out);
                     }
                 }
             },
@@ -90,10 +90,10 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
     }
 }
 
-/// How many sliders of a kind are looked up without asking whether they are there.
+/// How many sliders of a kind are looked up without checking whether they exist.
 const ALWAYS: usize = 2;
 
-/// Calls with the squares of a set and a mask that is zero where there was none.
+/// Calls with the squares of a set and a mask that is zero if there was none.
 #[inline(always)]
 fn each_of(set: u64, mut visit: impl FnMut(Square, u64)) {
     let mut rest = set;
@@ -113,7 +113,7 @@ fn each_of(set: u64, mut visit: impl FnMut(Square, u64)) {
     }
 }
 
-/// A board as the side to move sees it, with all that is known of its king.
+/// A board from the view of the side to move, with everything known of its king.
 #[derive(Clone, Copy, Debug)]
 struct View<A> {
     sliders: A,
@@ -147,7 +147,7 @@ impl<A: Sliders> View<A> {
             | (pawn_attacks_up(us.king) & them.pawns)
             | (king_attacks(king).0 & them.king);
 
-        // A pinner is what the king sees once the own men that he sees are gone.
+        // A pinner is what the king sees once the own pieces that it sees are gone.
         let through = [
             sliders
                 .bishop(king, Bitboard(board.occupied & !(king_sees[0] & us.all)))
@@ -174,7 +174,7 @@ impl<A: Sliders> View<A> {
         }
     }
 
-    /// All squares that a side attacks but with pawns.
+    /// All squares that a side attacks, except by pawns.
     #[inline(always)]
     fn attacks(sliders: A, side: &Side<u64>, occupied: u64) -> u64 {
         let king = Square::new(side.king.trailing_zeros() as u8 & 63);
@@ -251,7 +251,7 @@ impl<A: Sliders> View<A> {
             #[inline(always)]
             |square, there| add(sliders.rook(square, occupied).0 & targets & there),
         );
-        let mut men = ByLine {
+        let mut movers = ByLine {
             rank: us.pawns,
             file: us.pawns,
             diagonal: us.pawns,
@@ -265,11 +265,11 @@ impl<A: Sliders> View<A> {
                 add(sliders.rook(square, occupied).0 & targets & line_through(king, square).0);
             }
             let lines = us.king.lines_through_bit();
-            men.file &= !pinned | lines.column;
-            men.diagonal &= !pinned | lines.diagonal;
-            men.antidiagonal &= !pinned | lines.antidiagonal;
+            movers.file &= !pinned | lines.column;
+            movers.diagonal &= !pinned | lines.diagonal;
+            movers.antidiagonal &= !pinned | lines.antidiagonal;
         }
-        let pawns = PawnMoves::new(&board, men, mask);
+        let pawns = PawnMoves::new(&board, movers, mask);
         add(pawns.steps);
         add(pawns.takes_right);
         add(pawns.takes_left);
@@ -290,31 +290,31 @@ impl<A: Sliders> View<A> {
         count
     }
 
-    /// Answers what is asked.
+    /// Computes what is requested.
     #[inline(always)]
     fn answer(&self, questions: Questions, group: &Group, lane: usize, out: &mut GroupResults) {
         let board = &self.board;
-        let turn = inlined(
+        let flip = inlined(
             #[inline(always)]
-            |set: u64| set.swap_bytes_where(board.turned),
+            |set: u64| set.swap_bytes_where(board.flipped),
         );
         if questions.intersects(Questions::KINDS) {
             out.counts[lane] = self.moves::<true>(group, lane);
         }
-        out.checkers[lane] = turn(self.checkers);
-        out.pinned[lane] = turn(self.pinned);
+        out.checkers[lane] = flip(self.checkers);
+        out.pinned[lane] = flip(self.pinned);
         if questions.intersects(Questions::ATTACKS | Questions::UNPLAYABLE) {
             let ours = Self::attacks(self.sliders, &board.us, board.occupied)
                 | pawn_attacks_up(board.us.pawns);
-            let (ours_white, theirs_white) = (turn(ours), turn(self.attacked));
-            out.attacks_white[lane] = board.turned.choose(theirs_white, ours_white);
-            out.attacks_black[lane] = board.turned.choose(ours_white, theirs_white);
+            let (ours_white, theirs_white) = (flip(ours), flip(self.attacked));
+            out.attacks_white[lane] = board.flipped.choose(theirs_white, ours_white);
+            out.attacks_black[lane] = board.flipped.choose(ours_white, theirs_white);
             out.unplayable[lane] = broken(board, ours & board.them.king);
         }
         if questions.contains(Questions::MOBILITY) {
             let ours = self.mobility(&board.us);
             let theirs = self.mobility(&board.them);
-            out.mobility[lane] = if board.turned == 0 {
+            out.mobility[lane] = if board.flipped == 0 {
                 ours | theirs << 16
             } else {
                 theirs | ours << 16
@@ -322,7 +322,7 @@ impl<A: Sliders> View<A> {
         }
     }
 
-    /// Number of (knight or slider, target) pairs of a side whose target is not an own man.
+    /// Number of (knight or slider, target) pairs of a side whose target holds no piece of the same side.
     #[inline(always)]
     fn mobility(&self, side: &Side<u64>) -> u64 {
         let (sliders, occupied) = (self.sliders, Bitboard(self.board.occupied));

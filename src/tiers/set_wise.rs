@@ -1,9 +1,9 @@
-//! The kernels on lanes, behind the seam: one `enter` for each question and run of groups.
+//! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
-use crate::kernels::{self, Census, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
 use crate::simd::Simd;
 
 /// All kernels on the lanes of one token.
@@ -14,7 +14,7 @@ pub(super) struct SetWise<S> {
 }
 
 impl<S: Simd> SetWise<S> {
-    /// The kernels, where the CPU can run them.
+    /// The kernels, if the CPU can run them.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
         S::detect().map(|simd| Self { simd, tier })
     }
@@ -79,7 +79,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
             };
         }
         if left.contains(Questions::MOVES) {
-            run!(kernels::count_moves);
+            run!(kernels::count_legal_moves);
         }
         if left.contains(Questions::ATTACKS) {
             run!(kernels::attack_maps);
@@ -107,15 +107,15 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn census(&self, groups: &[Group], census: &mut [Census]) {
+    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
         let simd = self.simd;
-        let census = &mut census[..groups.len()];
+        let board_counts = &mut board_counts[..groups.len()];
         simd.enter(
             #[inline(always)]
             || {
-                for (group, out) in groups.iter().zip(census) {
+                for (group, out) in groups.iter().zip(board_counts) {
                     for at in (0..Group::LEN).step_by(S::WIDTH) {
-                        kernels::census(simd, group, at, out);
+                        kernels::board_counts(simd, group, at, out);
                     }
                 }
             },

@@ -138,7 +138,7 @@ fn every_row_can_be_filtered_by_its_title() {
     let said = complaint(2, &["bench", "--filter", "no such row"]);
     let mut expected = 0;
     // What is listed is as many rows as there are.
-    for group in said.split("there are ").nth(1).unwrap().split(", ") {
+    for group in said.split("the titles are ").nth(1).unwrap().split(", ") {
         let parts = group.trim().split('/').skip(1);
         let counts = parts.map(|part| part.matches(',').count() + 1);
         expected += counts.product::<usize>();

@@ -48,15 +48,15 @@ fn selections_say_what_they_leave_out() {
     let selection = ["--min-elo", "1400", "--plies", "1..2", "--min-plies", "1"];
     let said = complaint(0, &[&["stats", "--json", &file], &selection[..]].concat());
     assert!(
-        said.contains("--min-elo left out 1 game and 3 positions"),
+        said.contains("--min-elo skipped 1 game and 3 positions"),
         "{said}"
     );
     assert!(
-        said.contains("--plies left out 0 games and 3 positions"),
+        said.contains("--plies skipped 0 games and 3 positions"),
         "{said}"
     );
     assert!(
-        said.contains("--min-plies left out 0 games and 0 positions"),
+        said.contains("--min-plies skipped 0 games and 0 positions"),
         "{said}"
     );
     let text = output(

@@ -17,7 +17,7 @@ fn the_cpu() {
     assert!(text.lines().any(|line| line.starts_with("why: ")), "{text}");
     let told = output(0, &["info", "--tier", "portable"]);
     assert!(
-        told.contains("tier: portable\n") && told.contains("asked for"),
+        told.contains("tier: portable\n") && told.contains("requested"),
         "{told}"
     );
 }

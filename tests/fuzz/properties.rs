@@ -344,7 +344,7 @@ fn positions(decoded: &Decoded) {
             assert!(position.is_valid(Validity::Playable));
             let results = first.as_ref().map(|all| &all[row / 8]);
             let moves = results.map(|results| results.legal(row % 8).moves);
-            assert_eq!(moves, Some(position.count_legal()));
+            assert_eq!(moves, Some(position.count_legal_moves()));
             // A boards file may hold an en passant square that nobody can use; readers of FEN drop it.
             let mut position = position;
             position.drop_idle_en_passant();

@@ -5,7 +5,7 @@ use lanefish::bench::{Row, Subject};
 use lanefish::tiers::Tier;
 use serde_json::{Map, Value, json};
 
-/// A row; `rows` are those that it is compared with.
+/// A row; `rows` are those it is compared with.
 pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
     let measured = row.measured;
     let timing = measured.map(|measured| measured.timing);

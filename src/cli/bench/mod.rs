@@ -1,4 +1,4 @@
-//! `bench`: intrinsic against portable, side by side, on this CPU.
+//! `bench`: intrinsics against portable code, side by side, on this CPU.
 
 mod json;
 mod tables;
@@ -25,11 +25,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time every algorithm and every tier that this CPU can run, and list those it cannot
+/// Time every algorithm and every tier that this CPU can run, and list those it cannot run
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
 /// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. All groups
-/// together take about a minute and a half; times are true only on a quiet machine.
+/// together take about a minute and a half; times are reliable only on a quiet machine.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: everything]
@@ -48,7 +48,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// Tables in Markdown
+    /// Print the tables as Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 
@@ -57,31 +57,31 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
-/// What there is to measure.
+/// The groups of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Group {
     /// Slider attacks of one piece on one square, on `random` boards, on `real` ones, and under `pressure`:
-    /// real ones while the first two levels of the cache are full of other data
+    /// real ones while the L1 and L2 caches are full of other data
     Sliders,
-    /// What is asked about positions in bulk, in every tier and by alternatives that no tier uses
+    /// Bulk queries on positions, in every tier and in alternatives that no tier uses
     Kernels,
-    /// Text and files to positions, and back
+    /// From text and files to positions, and back
     Decode,
-    /// Packed boards read from the cache and from memory: how near the kernels are to what memory can give
+    /// Packed boards read from the cache and from memory: how close the kernels get to memory bandwidth
     Scan,
 }
 
 /// Bytes of a packed board.
 const PACKED_BYTES: f64 = (lanefish::block::Group::BYTES / lanefish::block::Group::LEN) as f64;
 
-/// As many positions as questions are asked about; more would not be looked at.
+/// As many positions as are queried; more would not be used.
 const MOST_POSITIONS: u64 = 100_000;
 
 impl BenchArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         ensure!(
             self.seconds > 0.0 && self.seconds <= 3600.0,
-            "--seconds must be > 0 and at most 3600, and not {}",
+            "--seconds must be > 0 and at most 3600, got {}",
             self.seconds
         );
         let options = Options {
@@ -99,7 +99,7 @@ impl BenchArgs {
         titles.retain(|title| title.contains(filter));
         ensure!(
             !titles.is_empty(),
-            "--filter {filter}: no row has that in its title; there are {}",
+            "--filter {filter}: no title contains this; the titles are {}",
             all.iter()
                 .copied()
                 .map(titles::in_short)
@@ -179,7 +179,7 @@ impl BenchArgs {
             Ok(())
         })?;
         *status = session.conclude(read.summary)?;
-        ensure!(!positions.is_empty(), "the input holds no good position");
+        ensure!(!positions.is_empty(), "the input holds no valid position");
         Ok(positions)
     }
 }
@@ -200,7 +200,7 @@ impl Job for Positions {
     }
 }
 
-/// Rows that were not verified, and rows whose checksum is not that of the first one asked the same.
+/// Rows that were not verified, and rows whose checksum differs from that of the first one with the same query.
 fn faults(rows: &[Row]) -> Vec<String> {
     let mut checksums = HashMap::new();
     let mut faults = Vec::new();
@@ -209,11 +209,11 @@ fn faults(rows: &[Row]) -> Vec<String> {
             continue;
         };
         if !measured.verified {
-            faults.push(format!("{}: wrong answers", row.title()));
+            faults.push(format!("{}: wrong results", row.title()));
         }
         let expected = *checksums.entry(row.question()).or_insert(measured.checksum);
         if measured.checksum != expected {
-            faults.push(format!("{}: another checksum", row.title()));
+            faults.push(format!("{}: checksum differs", row.title()));
         }
     }
     faults

@@ -9,14 +9,14 @@ use lanefish::tiers::Tier;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// All tables that have rows, and for text the checksums.
+/// All tables that have rows; in text, also the checksums.
 pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     let unit = match threads {
         1 => "one thread".to_owned(),
-        _ => format!("{threads} threads at once"),
+        _ => format!("{threads} threads"),
     };
     let mut text = format!("{}, {unit}\n", cpu::model());
-    // What no terminal has room for is split into several tables there.
+    // What no terminal can show in one table is split into several.
     let (sliders, kernels) = match markdown {
         true => (
             slider_table(rows, None).into_iter().collect(),
@@ -31,7 +31,7 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
         let _ = write!(text, "\n{}\n\n{}", table.title, table.render(markdown));
     }
     if !markdown {
-        text.push_str("\nchecksums; rows that are asked the same must agree:\n");
+        text.push_str("\nchecksums; rows with the same query must agree:\n");
         let checksums: BTreeMap<_, _> = rows
             .iter()
             .filter_map(|row| Some((row.question(), row.measured?.checksum)))
@@ -43,7 +43,7 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     text
 }
 
-/// A table in the making.
+/// A table under construction.
 struct Lines {
     title: String,
     header: Vec<String>,
@@ -74,7 +74,7 @@ impl Lines {
     }
 }
 
-/// Different keys in the order of the rows.
+/// Distinct keys in the order of the rows.
 fn keys<'a, K: PartialEq>(rows: &'a [Row], key: impl Fn(&'a Row) -> Option<K>) -> Vec<K> {
     let mut keys = Vec::new();
     for key in rows.iter().filter_map(key) {
@@ -93,13 +93,13 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
-/// Millions a second.
+/// Millions per second.
 fn millions(row: Option<&Row>) -> String {
     let per_second = row.and_then(timing).map(|timing| timing.per_second / 1e6);
     number(per_second, if per_second >= Some(100.0) { 0 } else { 1 })
 }
 
-/// The widest spread.
+/// The largest spread.
 fn spread<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let spreads = rows.filter_map(timing).map(|timing| timing.spread * 100.0);
     match spreads.reduce(f64::max) {
@@ -108,7 +108,7 @@ fn spread<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     }
 }
 
-/// The names that instruction sets go by: `AVX-512`, `AVX2, GFNI`, `BMI2`.
+/// The usual names of instruction sets: `AVX-512`, `AVX2, GFNI`, `BMI2`.
 fn family(needs: &[&str]) -> String {
     let has = |name: &str| needs.contains(&name);
     let mut names = Vec::new();
@@ -135,11 +135,11 @@ fn needs(row: &Row) -> String {
     let needs = family(row.needs);
     match row.measured {
         Some(_) => needs,
-        None => format!("{needs} (not here)"),
+        None => format!("{needs} (not available)"),
     }
 }
 
-/// A table for each source of questions, and one of what the algorithms need.
+/// A table for each source of queries, and one of what the algorithms need.
 fn slider_tables(rows: &[Row]) -> Vec<Lines> {
     let sources = keys(rows, |row| match row.subject {
         Subject::Slider { source, .. } => Some(source),
@@ -169,7 +169,7 @@ fn slider_tables(rows: &[Row]) -> Vec<Lines> {
         .collect();
     if !lines.is_empty() {
         tables.push(Lines {
-            title: "Slider algorithms: size of their tables, and what they need".to_owned(),
+            title: "Slider algorithms: table sizes and requirements".to_owned(),
             header: ["algorithm", "tables", "kind", "needs"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -180,7 +180,7 @@ fn slider_tables(rows: &[Row]) -> Vec<Lines> {
     tables
 }
 
-/// One line an algorithm, one column a source and piece, fastest for queens of real positions first; of one
+/// One line per algorithm, one column per source and piece, fastest for queens of real positions first; for one
 /// source only times.
 fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     let whole = only.is_none();
@@ -263,7 +263,7 @@ fn kernel_tables(rows: &[Row]) -> Vec<Lines> {
     };
     let (name, last) = (0, all.header.len() - 2);
     let needs = Lines {
-        title: "Kernels: spread of the times, and what the implementations need".to_owned(),
+        title: "Kernels: spread of the times, and requirements".to_owned(),
         header: [
             all.header[name].clone(),
             "algorithm".to_owned(),
@@ -288,7 +288,7 @@ fn kernel_tables(rows: &[Row]) -> Vec<Lines> {
         .collect()
 }
 
-/// One line a tier or alternative, one column a kernel; `whole` with algorithm, spread and needs.
+/// One line per tier or alternative, one column per kernel; `whole` with algorithm, spread and needs.
 fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     let who = |row: &Row| match row.subject {
         Subject::Kernel { tier, algorithm } => Some((tier, algorithm)),
@@ -326,7 +326,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
                 tier.map_or("-", Tier::name).to_owned(),
                 algorithm.to_owned(),
             ],
-            // What has no tier goes by its algorithm.
+            // Rows without a tier are named by their algorithm.
             false => vec![tier.map_or(algorithm, Tier::name).to_owned()],
         };
         line.extend(kernels.iter().map(|&kernel| millions(of(kernel))));
@@ -378,14 +378,14 @@ fn decode_table(rows: &[Row]) -> Option<Lines> {
         .collect();
     let header = ["row", "ns", "M/s", "bytes", "MiB/s", "spread"];
     (!lines.is_empty()).then(|| Lines {
-        title: "Decoding: time of a position, millions of positions per second, size".to_owned(),
+        title: "Decoding: time per position, millions of positions per second, size".to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 1..6,
     })
 }
 
-/// One line a place and what is done there; the first of a place is the roof.
+/// One line per place and kind of work; the first of each place is the upper bound.
 fn scan_table(rows: &[Row]) -> Option<Lines> {
     let lines: Vec<_> = rows
         .iter()
@@ -415,7 +415,7 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
         "place", "work", "tier", "ns", "M/s", "GiB/s", "ratio", "spread",
     ];
     (!lines.is_empty()).then(|| Lines {
-        title: "Reading packed boards: time of a position, millions of positions per second"
+        title: "Reading packed boards: time per position, millions of positions per second"
             .to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,

@@ -1,5 +1,5 @@
-//! The titles of all rows there are, in the order in which they are measured: so that a filter can be checked
-//! before anything is, and progress has a total.
+//! The titles of all rows, in the order in which they are measured: so that a filter can be checked
+//! before anything is measured, and progress has a total.
 
 use super::Group;
 use lanefish::bench::kernels::Kernel;
@@ -8,7 +8,7 @@ use lanefish::bench::sliders::{Piece, Source};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
 use lanefish::tiers::{self, Tier};
 
-/// What the slider algorithms of lanes are called; the tests compare this with the rows.
+/// Names of the slider algorithms on lanes; the tests compare them with the rows.
 const LANES: [&str; 6] = [
     "lanes-fill-portable",
     "lanes-hyperbola-portable",
@@ -30,17 +30,17 @@ fn algorithms() -> Vec<&'static str> {
     let mut names = Names(Vec::new());
     for_each_algorithm(&mut names);
     let mut names = names.0;
-    // The lanes of other CPUs are not part of this program.
+    // The lanes of other CPUs are not compiled in.
     let lanes = if cfg!(target_arch = "x86_64") { 6 } else { 2 };
     names.extend(&LANES[..lanes]);
     names
 }
 
-/// Who answers for positions in bulk.
+/// What runs the kernels.
 fn implementations() -> Vec<&'static str> {
     let tiers = Tier::all().map(Tier::name);
     tiers
-        .chain(tiers::rivals().map(|rival| rival.name))
+        .chain(tiers::alternatives().map(|alternative| alternative.name))
         .collect()
 }
 
@@ -79,7 +79,7 @@ pub(super) fn of(group: Group) -> Vec<String> {
     titles
 }
 
-/// The same in short, the way a shell would write them.
+/// The same, abbreviated as shell brace expansion.
 pub(super) fn in_short(group: Group) -> String {
     match group {
         Group::Sliders => format!(

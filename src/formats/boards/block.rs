@@ -1,9 +1,9 @@
 //! Reading a block: its directory, and its columns.
 //!
-//! A checksum says that a block is as it was written, not that it was written right. So everything that
-//! a block claims (counts, places, lengths, values) is checked against the bytes that are there before it
-//! is used, and before memory is taken for it: a block never needs more than a few times its own size. All
-//! columns are checked, whether they are wanted or not, so that all readers agree about what is damaged.
+//! A checksum shows that a block is as it was written, not that it was written correctly. So everything that
+//! a block claims (counts, places, lengths, values) is checked against the actual bytes before it
+//! is used, and before memory is allocated for it: a block never needs more than a few times its own size. All
+//! columns are checked, whether they are requested or not, so that all readers agree about what is damaged.
 
 use super::header::{MOST_COLUMNS, kind_name};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// No file has blocks of more records.
+/// No file has larger blocks.
 pub(super) const MOST_RECORDS: u32 = 1 << 20;
 
 pub(super) const GROUPS: u16 = 0;
@@ -24,7 +24,7 @@ pub(super) const HALFMOVE: u16 = 1;
 pub(super) const FULLMOVE: u16 = 2;
 const FIRST_FIELD: u16 = 16;
 
-/// Up to version 1.0 a mate was a score: this, less the number of moves.
+/// Up to version 1.0 a mate was a score: this minus the number of moves.
 const MATE_SCORE: u16 = 32_000;
 
 /// A column in a block.
@@ -58,7 +58,7 @@ pub(super) fn id_of(field: Field) -> u16 {
     FIRST_FIELD + field as u16
 }
 
-/// A column in messages.
+/// The name of a column in messages.
 fn named(id: u16) -> String {
     let name = match (id, field_of(id)) {
         (GROUPS, _) => "boards",
@@ -70,7 +70,7 @@ fn named(id: u16) -> String {
     format!("column {id} ({name})")
 }
 
-/// An id that is known here has one type.
+/// Every known id has one type.
 pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
     let expected = match (id, field_of(id)) {
         (GROUPS, _) => 0,
@@ -89,7 +89,7 @@ pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
     ))
 }
 
-/// The first of some rows whose value the field cannot have, and the value.
+/// The first row whose value the field cannot have, and the value.
 pub(super) fn out_of_range(
     field: Field,
     values: &Array,
@@ -172,7 +172,7 @@ fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, Strin
     Ok(entries)
 }
 
-/// Reads a block whose checksum is right; what is wrong nevertheless was written wrong.
+/// Reads a block whose checksum matches; any remaining fault was written that way.
 pub(super) fn read_block(
     section: &Bytes,
     header: &SectionHeader,
@@ -198,16 +198,16 @@ pub(super) fn read_block(
             }
             GROUPS => {
                 if bytes.len() != rows.div_ceil(Group::LEN) * Group::BYTES {
-                    return Err(wrong("has a wrong length"));
+                    return Err(wrong("has the wrong length"));
                 }
                 if !rest_is_empty(bytes, rows) {
-                    return Err(wrong("has boards behind the last record"));
+                    return Err(wrong("has boards after the last record"));
                 }
                 batch = Some(groups_of(&section.slice(range), rows));
             }
             HALFMOVE | FULLMOVE => {
                 if bytes.len() != 2 * rows {
-                    return Err(wrong("has a wrong length"));
+                    return Err(wrong("has the wrong length"));
                 }
                 let values = bytes.as_chunks().0.iter();
                 clocks[usize::from(entry.id - HALFMOVE)] =
@@ -215,7 +215,7 @@ pub(super) fn read_block(
             }
             id => {
                 let Some(field) = field_of(id) else { continue };
-                // Mates may stand among the scores.
+                // Mates may be among the scores.
                 let wanted =
                     fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
                 let values =
@@ -238,7 +238,7 @@ pub(super) fn read_block(
     Ok(batch)
 }
 
-/// Whether the lanes behind the last record are empty.
+/// Whether the lanes after the last record are empty.
 fn rest_is_empty(groups: &[u8], rows: usize) -> bool {
     let lanes = rows % Group::LEN;
     let last = &groups[groups.len() - Group::BYTES..];
@@ -248,7 +248,7 @@ fn rest_is_empty(groups: &[u8], rows: usize) -> bool {
             .all(|plane| plane[8 * lanes..].iter().all(|&byte| byte == 0))
 }
 
-/// The boards in place, where they lie in a map of a little-endian machine; otherwise a copy.
+/// The boards in place, if they are mapped on a little-endian machine; otherwise a copy.
 fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
     if cfg!(target_endian = "little")
         && let Some(groups) = bytes.in_place::<Group>()
@@ -270,7 +270,7 @@ fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
     Batch::owned(groups, rows)
 }
 
-/// Checks the values of a field and reads them, if they are wanted; else there may be none.
+/// Checks the values of a field, and reads them if they are requested; otherwise returns none.
 fn read_values(
     mut bytes: &[u8],
     entry: &Entry,
@@ -278,7 +278,7 @@ fn read_values(
     field: Field,
     wanted: bool,
 ) -> Result<Option<Array>, String> {
-    const LENGTH: &str = "has a wrong length";
+    const LENGTH: &str = "has the wrong length";
     let present = match entry.partial {
         0 => Values::<()>::all_present(rows),
         1 => {
@@ -288,13 +288,11 @@ fn read_values(
             words.map(|&word| u64::from_le_bytes(word)).collect()
         }
         other => {
-            return Err(format!(
-                "has neither all rows nor a bitmap of them: {other}"
-            ));
+            return Err(format!("has an invalid bitmap flag: {other}"));
         }
     };
     if !rows.is_multiple_of(64) && present.last().is_some_and(|last| last >> (rows % 64) != 0) {
-        return Err("has values behind the last record".to_owned());
+        return Err("has values after the last record".to_owned());
     }
     /// The numbers of a column.
     fn numbers<const N: usize, T: Copy + Default>(
@@ -334,16 +332,16 @@ fn read_values(
     }
 }
 
-/// Checks the texts of a column, and reads them if they are wanted.
+/// Checks the texts of a column, and reads them if they are requested.
 fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Result<Array, String> {
-    const LENGTH: &str = "has a wrong length";
+    const LENGTH: &str = "has the wrong length";
     let count = u32_at(bytes.split_off(..8).ok_or(LENGTH)?, 0) as usize;
     if count > rows {
         return Err(format!("has {count} texts for {rows} records"));
     }
     let ends = bytes.split_off(..4 * count).ok_or(LENGTH)?;
     let codes = bytes.split_off(..2 * rows).ok_or(LENGTH)?.as_chunks().0;
-    // Copied first: only what nobody else can change stays what it was validated as.
+    // Copied first: only bytes that nobody else can change remain valid.
     let all = String::from_utf8(bytes.to_vec()).map_err(|_| "has a text that is not UTF-8")?;
     let mut texts: Vec<Arc<str>> = Vec::new();
     let mut start = 0;
@@ -358,7 +356,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
         start = end;
     }
     if start != all.len() {
-        return Err(format!("has {} bytes behind its texts", all.len() - start));
+        return Err(format!("has {} bytes after its texts", all.len() - start));
     }
     let is_present = |row: usize| present[row / 64] >> (row % 64) & 1 != 0;
     let code = |row: usize| usize::from(u16::from_le_bytes(codes[row]));

@@ -1,4 +1,4 @@
-//! The checksum: wide Fletcher sums, as fast as the bytes come.
+//! The checksum: wide Fletcher sums, at the speed of memory.
 
 use super::UNIT;
 
@@ -17,7 +17,7 @@ impl Checksum {
         checksum.update(bytes);
         checksum.finish()
     }
-    /// Takes in bytes; all but the last must be multiples of 64 long.
+    /// Adds bytes; all but the last must be multiples of 64 long.
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.as_chunks::<UNIT>();
@@ -38,7 +38,7 @@ impl Checksum {
             self.update(&row);
         }
     }
-    /// The checksum of what was taken in.
+    /// The checksum of the bytes so far.
     pub fn finish(&self) -> u64 {
         let words = self.sums.iter().chain(&self.sums_of_sums);
         words

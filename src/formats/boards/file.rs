@@ -25,12 +25,12 @@ impl BoardsFile {
     /// Opens a file: header, index and end are checked, blocks are not yet.
     ///
     /// # Errors
-    /// When the file cannot be read, is compressed, or is damaged in those parts.
+    /// If the file cannot be read, is compressed, or is damaged in those parts.
     pub fn open(path: &Arc<Path>) -> Result<Self, Error> {
         Self::open_with(path, Access::default())
     }
 
-    /// As [`BoardsFile::open`]; a file that is not to be mapped is read into memory as a whole.
+    /// As [`BoardsFile::open`]; without a map, the whole file is read into memory.
     ///
     /// # Errors
     /// As [`BoardsFile::open`].
@@ -98,12 +98,12 @@ impl BoardsFile {
             header.total
         };
         if [end.first, promised] != [records; 2] {
-            let what = "header and end do not have the same number of records";
+            let what = "header and end differ in the number of records";
             return Err(damaged(last, what.to_owned()));
         }
         let blocks = records.div_ceil(header.block_len().into());
         if index.first != records || u64::from(index.count) != blocks {
-            let what = "the index is not that of as many records as the file has";
+            let what = "the index does not match the number of records of the file";
             return Err(damaged(end.extra, what.to_owned()));
         }
         Ok(Self {
@@ -144,7 +144,7 @@ impl BoardsFile {
     /// Reads a block with all its columns.
     ///
     /// # Errors
-    /// When the block is damaged or there is no such block.
+    /// If the block is damaged or there is no such block.
     pub fn block(&self, block: u64) -> Result<Batch, Error> {
         let failed = |offset: u64, what: &str| Error::Damaged {
             path: Arc::clone(&self.path),
@@ -166,7 +166,7 @@ impl BoardsFile {
         let first = block * u64::from(self.block_len());
         let count = (self.records - first).min(self.block_len().into());
         if header.first != first || u64::from(header.count) != count {
-            return Err(failed(at, "another block than the one that is looked for"));
+            return Err(failed(at, "not the block that was expected here"));
         }
         let section = self
             .bytes
@@ -183,7 +183,7 @@ impl BoardsFile {
     /// Reads a record, as a batch of one with all its columns, or `None` beyond the last.
     ///
     /// # Errors
-    /// When its block is damaged.
+    /// If its block is damaged.
     pub fn record(&self, record: u64) -> Result<Option<Batch>, Error> {
         if record >= self.records {
             return Ok(None);

@@ -5,10 +5,10 @@ use super::section::{HEADER_LEN, SectionHeader, u16_at};
 use super::{ENTRY_LEN, UNIT};
 use std::fmt;
 
-/// Columns of a file or a block: the header has room for no more.
+/// Largest number of columns of a file or a block: the header has room for no more.
 pub(super) const MOST_COLUMNS: usize = (HEADER_LEN - UNIT) / ENTRY_LEN;
 
-/// A column that a file has.
+/// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
     /// Its id.
@@ -34,7 +34,7 @@ pub(super) fn kind_name(kind: u8) -> String {
         .map_or_else(|| kind.to_string(), |kind| (*kind).to_owned())
 }
 
-/// The columns that a header section lists, or what is wrong with it although its checksum is right.
+/// The columns that a header section lists, or what is wrong with it although its checksum matches.
 pub(super) fn read_header(
     section: &[u8],
     header: &SectionHeader,
@@ -44,7 +44,7 @@ pub(super) fn read_header(
         return Err(format!("a header section of {len} bytes, not {HEADER_LEN}"));
     }
     if header.first != 0 || header.count != 0 {
-        return Err("a header with records before it or in it".to_owned());
+        return Err("a header with records before it or inside it".to_owned());
     }
     let block_len = header.block_len();
     if !(1..=MOST_RECORDS).contains(&block_len) {
@@ -69,7 +69,7 @@ pub(super) fn read_header(
             .ok()
             .map(|name| name.trim_end_matches('\0'))
             .filter(|name| !name.is_empty() && !name.contains(char::is_control))
-            .ok_or_else(|| format!("the name of column {id} is not a name"))?;
+            .ok_or_else(|| format!("the name of column {id} is invalid"))?;
         columns.push(ColumnInfo {
             id,
             name: name.to_owned(),

@@ -1,21 +1,21 @@
-//! Boards files: packed, mapped, made for the lanes.
+//! Boards files: packed, mapped, in the layout of the lanes.
 //!
-//! A file is a sequence of *sections*, each a multiple of 64 bytes long and each checked by itself: a
-//! header, blocks of records, an index, an end mark. It can be written in one pass without knowing how many
-//! records will come, read in one pass from a pipe, and used in place when it is mapped: the boards of a
+//! A file is a sequence of *sections*, each a multiple of 64 bytes long and each with checksums of its own: a
+//! header, blocks of records, an index, an end section. It can be written in one pass without knowing the number
+//! of records, read in one pass from a pipe, and used in place when it is mapped: the boards of a
 //! block are an array of [`Group`](crate::block::Group)s as the kernels load them. All numbers are little-endian.
 //!
 //! ## Section header (64 bytes)
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
-//! | 0 | 8 | what it is: `89 4C 46 42 0D 0A 1A 0A` header, `LFBBLOCK`, `LFBINDEX`, `LFBEND\r\n` |
+//! | 0 | 8 | magic number: `89 4C 46 42 0D 0A 1A 0A` header, `LFBBLOCK`, `LFBINDEX`, `LFBEND\r\n` |
 //! | 8 | 8 | length of the section with this header, a multiple of 64; of a block at most 2^28 |
 //! | 16 | 8 | number of records before this section |
 //! | 24 | 4 | block: its records; index: its blocks; else 0 |
 //! | 28 | 4 | header, block: its columns; else 0 |
 //! | 32 | 8 | header: version major (2), minor (2), records in a block (4); end: where the index begins; else 0 |
-//! | 40 | 8 | header: records of the file, all ones when unknown; end: records of the file; else 0 |
+//! | 40 | 8 | header: records of the file, all ones if unknown; end: records of the file; else 0 |
 //! | 48 | 8 | checksum of the rest of the section |
 //! | 56 | 8 | checksum of the 56 bytes before |
 //!
@@ -28,17 +28,17 @@
 //! | 0 | 2 | the column's id |
 //! | 2 | 1 | its type: 0 groups, 1 u8, 2 i16, 3 u16, 4 u32, 5 u64, 6 text |
 //! | 3 | 5 | 0 |
-//! | 8 | 24 | its name, filled up with zeros |
+//! | 8 | 24 | its name, padded with zeros |
 //!
 //! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their
-//! order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file that was written to
-//! a pipe lists all columns that might come; otherwise those that came.
+//! order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
+//! a pipe lists all columns that could occur; any other file lists those that did.
 //!
 //! ## Block section
 //!
 //! A directory entry of 32 bytes for each column, zeros up to a multiple of 64, then the columns, each of
-//! them filled up with zeros to a multiple of 64, in any order and with nothing between them. All blocks but
-//! the last have the same number of records (the header says how many, at most 2^20; here it is 4096).
+//! them padded with zeros to a multiple of 64, in any order and without gaps. All blocks but
+//! the last have the same number of records (given in the header, at most 2^20; 4096 when written by lanefish).
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -47,73 +47,73 @@
 //! | 3 | 1 | 0: every row has a value; 1: a bitmap of the rows that have one comes first |
 //! | 4 | 4 | 0 |
 //! | 8 | 8 | where the column begins in the section |
-//! | 16 | 8 | its bytes, without the zeros behind |
+//! | 16 | 8 | its bytes, without the padding |
 //! | 24 | 8 | 0 |
 //!
 //! - *Groups*: eight boards in 256 bytes, see [`crate::block`]. Lanes after the last record are zero.
-//! - *Numbers*: one a row, 0 where there is none.
+//! - *Numbers*: one per row, 0 if it has none.
 //! - *Text*: number of different texts (4), 0 (4), where each of them ends (4 each), the text of each row (2
-//!   each, 0 where there is none), the texts.
+//!   each, 0 if it has none), the texts.
 //! - The *bitmap* is words of 64 bits, row 0 in bit 0.
 //!
-//! Columns with ids that a reader does not know are passed over; a later minor version may have them. Another
+//! Readers skip columns with unknown ids; a later minor version may have them. Another
 //! major version is refused.
 //!
 //! ## Versions
 //!
 //! | version | difference |
 //! | --- | --- |
-//! | 1.0 | mates stand among the scores, as 32,000 less the number of moves, with the sign of who mates |
-//! | 1.1 | mates are a field of their own, id 30, and scores end at 31,000 |
+//! | 1.0 | mates are among the scores, as 32,000 minus the number of moves, with the sign of who mates |
+//! | 1.1 | mates are a field of their own, id 30, and scores are at most 31,000 |
 //! | 1.2 | ids 31 to 36: players, termination, and id, rating and themes of puzzles |
 //!
-//! A score beyond 31,000 is read as the mate that it is, whatever the version says.
+//! A score beyond 31,000 is read as a mate in any version.
 //!
-//! ## What is damage
+//! ## What counts as damage
 //!
-//! A checksum says that a section is as it was written, not that it was written right. Of what is in a
-//! section whose checksum is right, the following is damage too. Every reader looks for all of it, in columns
-//! that it does not want as well, before it relies on anything or takes memory for it.
+//! A checksum shows that a section is as it was written, not that it was written correctly. In a
+//! section whose checksum matches, the following also counts as damage. Every reader checks all of it, even in
+//! columns that it does not use, before it relies on anything or allocates memory for it.
 //!
-//! - A section whose length is not a multiple of 64, is not what its kind and count ask for (header 1024, index
-//!   64 and 8 for each block, end mark 64), or is larger than a block may be.
+//! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024, index
+//!   64 and 8 for each block, end 64), or is larger than a block may be.
 //! - In the header: records before it or in it; blocks of no records or of more than 2^20; more than 30
 //!   columns; an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
 //!   characters.
 //! - In a block: no records, more than 2^20, or more than the header has in a block; more than 30 columns, an id
 //!   twice, a known id with another type; no boards or no clocks, or some of them missing; a column that does
 //!   not begin where the directory or the column before it ends (one that overlaps another, for instance), ends
-//!   beyond the block, or has not the length that its type and the number of records ask for; bytes at the end
+//!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end
 //!   that belong to no column.
-//! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, behind the last record; a
+//! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
 //!   result above 2, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
 //!   beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
-//!   over; texts that are not UTF-8; a row with a text that is not there.
-//! - In the file: no header or a second one, blocks that are missing, doubled or not in order, a block behind
-//!   one that is not full, an index that does not fit the blocks, counts that differ between header, blocks,
-//!   index and end, anything behind the end or no end.
+//!   over; texts that are not UTF-8; a row with a text that does not exist.
+//! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
+//!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
+//!   index and end, anything after the end, or no end.
 //!
-//! Not looked at: bytes that are 0 in the tables above, filling, the numbers of rows that have none, the order
-//! of texts, and texts that no row has. What kind of position a board is, is judged like that of any other
-//! record. Texts may hold any characters; those who show them see to control characters.
+//! Not checked: bytes that are 0 in the tables above, padding, the numbers of rows that have none, the order
+//! of texts, and texts that no row has. The validity of a board as a position is checked like that of any other
+//! record. Texts may hold any characters; programs that show them must replace control characters.
 //!
 //! ## Index and end
 //!
-//! The index has the place of every block in the file, 8 bytes each. The end mark says where the index
-//! begins. So record *n* is found from the end of the file in three reads.
+//! The index has the place of every block in the file, 8 bytes each. The end section has the place of the
+//! index. So record *n* is found from the end of the file in three reads.
 //!
 //! ## Checksum
 //!
-//! The bytes, filled up with zeros to a multiple of 64, are taken as rows of eight 64-bit words. Each of the
+//! The bytes, padded with zeros to a multiple of 64, are taken as rows of eight 64-bit words. Each of the
 //! eight lanes keeps a sum *a* of its words and a sum *b* of all values of *a*, modulo 2^64 (Fletcher's
 //! scheme, wide). The eight *a*, the eight *b* and the number of rows are then hashed into one word. Any
-//! change within one word changes its *a*, so a flipped bit is always noticed before hashing; exchanged
-//! words change *b*. Two additions a word are all that can be afforded: a CRC with carry-less multiplication
+//! change within one word changes its *a*, so a flipped bit is always detected before hashing; exchanged
+//! words change *b*. Two additions per word are all that can be afforded: a CRC with carry-less multiplication
 //! costs as much as counting the moves.
 //!
 //! ## A file, byte by byte
 //!
-//! Three positions with scores (the second has none) and places; lines of zeros are left out. The start
+//! Three positions with scores (the second has none) and places; lines of zeros are omitted. The start
 //! position, after 1. e4, and a rook ending. The file is `tests/golden/three.boards`.
 //!
 //! ```text
@@ -188,15 +188,15 @@ use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io::{self, Write};
 
-/// Version that is written; files of the same major version are read.
+/// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 2);
-/// Records of a block.
+/// Records per block.
 pub const BLOCK_LEN: usize = 4096;
-/// Bytes of a section header, and the unit that everything is filled up to.
+/// Bytes of a section header, and the unit of padding.
 const UNIT: usize = 64;
 /// Bytes of an entry in the header's list of columns, and in a block's directory.
 const ENTRY_LEN: usize = 32;
-/// In place of a number of records.
+/// In place of an unknown number of records.
 const UNKNOWN: u64 = u64::MAX;
 
 /// The packed format.
@@ -248,7 +248,7 @@ impl Codec for Boards {
     }
 }
 
-/// Records of pieces are put together to blocks.
+/// Records of pieces are combined into blocks.
 #[derive(Debug, Default)]
 struct Blockwise(Option<BoardsWriter<Vec<u8>>>);
 
@@ -283,7 +283,7 @@ impl Encoder for Blockwise {
     }
 }
 
-/// Up to the last section that is whole. Where no section begins, up to the next one.
+/// Up to the last whole section. If no section begins here, up to the next one.
 fn cut(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at + UNIT <= bytes.len() {
@@ -296,7 +296,7 @@ fn cut(bytes: &[u8]) -> Option<usize> {
     (at > 0).then_some(at)
 }
 
-/// Bytes up to the next place where a section begins, where none begins at the first byte.
+/// Bytes up to the next place where a section begins, if none begins at the first byte.
 fn lost(bytes: &[u8]) -> usize {
     (UNIT..bytes.len())
         .step_by(UNIT)
@@ -334,7 +334,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         });
         if header.len > rest.len() as u64 {
             damage(format!(
-                "a section is cut off: {} of {} bytes are there",
+                "a section is truncated: {} of {} bytes are present",
                 rest.len(),
                 header.len
             ));
@@ -349,11 +349,11 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 Kind::Header => "the header does not match its checksum".to_owned(),
                 Kind::Block => mismatch(&header),
                 Kind::Index => "the index does not match its checksum".to_owned(),
-                Kind::End => "the end mark does not match its checksum".to_owned(),
+                Kind::End => "the end section does not match its checksum".to_owned(),
             });
         }
         if header.kind == Kind::Header && whole && header.version().0 == VERSION.0 {
-            // Of another version nothing more is known.
+            // Nothing more is known about another version.
             if let Err(what) = read_header(&section, &header) {
                 damage(what);
             }
@@ -369,7 +369,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     Err(what) => damage(what),
                 }
             }
-            // What is absurd is not even counted.
+            // Absurd values are not even counted.
             if header.count <= MOST_RECORDS {
                 decoded.records += u64::from(header.count);
             }
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// All that is wrong with a file, read in chunks as the pipeline cuts them.
+    /// All faults of a file, read in chunks as the pipeline cuts them.
     fn damage(bytes: &[u8]) -> Vec<Damage> {
         let mut all = Vec::new();
         let mut sequence = Sequence::default();

@@ -5,9 +5,9 @@ use super::{Checksum, UNIT};
 /// Bytes of the header section.
 pub(super) const HEADER_LEN: usize = 1024;
 
-/// Another major version may have a longer header; so long a one no version will have.
+/// Another major version may have a longer header, but none will be this long.
 const LARGEST_HEADER: u64 = 1 << 20;
-/// Bytes of a block: sections are in memory as a whole where they are not mapped.
+/// Largest block in bytes: unmapped sections are held in memory as a whole.
 pub(super) const LARGEST_BLOCK: u64 = 1 << 28;
 
 pub(super) const HEADER_MAGIC: [u8; 8] = *b"\x89LFB\r\n\x1A\n";
@@ -59,9 +59,9 @@ impl SectionHeader {
         bytes
     }
 
-    /// Reads a header, or says what is wrong with it.
+    /// Reads a header, or returns what is wrong with it.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, &'static str> {
-        let bytes: &[u8; UNIT] = bytes.first_chunk().ok_or("a section header is cut off")?;
+        let bytes: &[u8; UNIT] = bytes.first_chunk().ok_or("a section header is truncated")?;
         let kind = match *bytes.first_chunk().expect("64 bytes have 8") {
             HEADER_MAGIC => Kind::Header,
             BLOCK_MAGIC => Kind::Block,
@@ -93,7 +93,7 @@ impl SectionHeader {
                 Kind::End => header.len == unit,
             };
         if !possible {
-            return Err("a section has an impossible length");
+            return Err("a section has an invalid length");
         }
         Ok(header)
     }

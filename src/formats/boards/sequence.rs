@@ -1,14 +1,14 @@
-//! What no section can know of itself: whether all of them are there, once, in order.
+//! Checks across sections: whether all of them are present, once, in order.
 
 use super::section::{Kind, SectionHeader};
 use super::{Checksum, UNKNOWN, VERSION};
 use crate::error::Damage;
 use crate::formats::{Evidence, Watch};
 
-/// What a section means for the file as a whole.
+/// What a section contributes to these checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section {
-    /// Where it begins in its chunk.
+    /// Its place in the chunk.
     pub(super) at: usize,
     pub(super) what: Found,
 }
@@ -20,8 +20,8 @@ pub(super) enum Found {
     Lost(usize, &'static str),
 }
 
-/// Follows the sections of a file and notices what no section can know of itself: missing, doubled or
-/// exchanged blocks, a missing end, something behind the end.
+/// Follows the sections of a file and detects what no section can detect alone: missing, duplicated or
+/// exchanged blocks, a missing end, data after the end.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     header: Option<SectionHeader>,
@@ -33,7 +33,7 @@ pub(super) struct Sequence {
     short: bool,
     index: Option<u64>,
     ended: bool,
-    /// Something was lost, so that numbers need not fit any more.
+    /// Something was lost, so that later numbers may not match.
     lost: bool,
     /// Where the lost bytes end.
     lost_until: u64,
@@ -80,7 +80,7 @@ impl Watch for Sequence {
                     self.lost = true;
                     self.lost_until = at + len as u64;
                     let what = if self.ended {
-                        "something is appended behind the end"
+                        "there are data after the end"
                     } else {
                         what
                     };
@@ -100,7 +100,7 @@ impl Watch for Sequence {
         let what = match self.header {
             None => "not a whole boards file: the header is missing".to_owned(),
             Some(_) => format!(
-                "the file is truncated: it ends after {} records without its end mark",
+                "the file is truncated: it ends after {} records without an end section",
                 self.records
             ),
         };
@@ -111,11 +111,11 @@ impl Watch for Sequence {
 impl Sequence {
     fn section(&mut self, header: &SectionHeader, at: u64) -> Result<(), String> {
         if self.ended {
-            return Err("something is appended behind the end".to_owned());
+            return Err("there are data after the end".to_owned());
         }
         if (header.kind == Kind::Header) != (at == 0) {
             return Err(match header.kind {
-                Kind::Header => "a second header in the midst of the file",
+                Kind::Header => "a second header in the file",
                 _ => "the header is missing",
             }
             .to_owned());
@@ -150,14 +150,14 @@ impl Sequence {
                     && header.count > file.block_len()
                 {
                     return Err(format!(
-                        "a block of {} records where the header has {} in a block",
+                        "a block of {} records where the header has {} per block",
                         header.count,
                         file.block_len()
                     ));
                 }
                 first?;
                 if place && !self.lost {
-                    return Err("a block behind the last one".to_owned());
+                    return Err("a block after the last one".to_owned());
                 }
             }
             Kind::Index => {
@@ -165,7 +165,7 @@ impl Sequence {
                 expect("blocks in the index", header.count.into(), self.places.len)?;
                 expect("records before the index", header.first, self.records)?;
                 if header.checksum != self.places.finish() && !self.lost {
-                    return Err("the index does not tell where the blocks are".to_owned());
+                    return Err("the index does not match the places of the blocks".to_owned());
                 }
             }
             Kind::End => {
@@ -177,7 +177,7 @@ impl Sequence {
                 if let Some(file) = &self.header
                     && file.total != UNKNOWN
                 {
-                    expect("records that the header promises", file.total, self.records)?;
+                    expect("number of records in the header", file.total, self.records)?;
                 }
             }
         }

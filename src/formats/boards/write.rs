@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of the texts of a block, so that all the rest of it has room beside them.
+/// Most bytes of text in a block, so that everything else fits beside them.
 const LARGEST_TEXTS: u64 = LARGEST_BLOCK / 2;
 /// The codes of texts, the numbers of columns and the bytes of a block without texts all fit in their place.
 const _: () = assert!(
@@ -19,7 +19,7 @@ const _: () = assert!(
         && LARGEST_TEXTS + ((BLOCK_LEN * 64 * MOST_COLUMNS) as u64) < LARGEST_BLOCK
 );
 
-/// The columns that may or do stand in blocks: boards and clocks, then fields.
+/// The columns that blocks may have or do have: boards and clocks, then fields.
 fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
     let fixed = [
         (GROUPS, 0, "boards"),
@@ -83,7 +83,7 @@ fn header_section(fields: Fields, total: u64) -> Vec<u8> {
 pub struct BoardsWriter<W> {
     out: W,
     fields: Fields,
-    /// Fields of which some record had a value.
+    /// Fields that had a value in some record.
     seen: Fields,
     pending: Batch,
     /// Bytes of the texts in `pending`.
@@ -94,12 +94,12 @@ pub struct BoardsWriter<W> {
     section: Vec<u8>,
 }
 
-/// What is known when a file is complete.
+/// Facts known when a file is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// Records written.
     pub records: u64,
-    /// The header section with the true counts and columns: where the output can be rewound, it belongs over
+    /// The header section with the final counts and columns: if the output can be rewound, it replaces
     /// the first bytes.
     pub header: Vec<u8>,
 }
@@ -108,7 +108,7 @@ impl<W: Write> BoardsWriter<W> {
     /// Begins a file; only these fields of the records are kept.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn new(mut out: W, fields: Fields) -> io::Result<Self> {
         let header = header_section(fields, UNKNOWN);
         out.write_all(&header)?;
@@ -125,14 +125,14 @@ impl<W: Write> BoardsWriter<W> {
         })
     }
 
-    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] become that.
+    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] are clamped to it.
     ///
     /// # Errors
-    /// When writing fails, when a value is none that its field can have, and when the texts of a block are
+    /// If writing fails, if a field cannot have a value, or if the texts of a block are
     /// too long: after that nothing more can be written.
     ///
     /// # Panics
-    /// When a row is out of range.
+    /// If a row is out of range.
     pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
         self.check_numbers(batch, &rows)?;
         let mut row = rows.start;
@@ -152,7 +152,7 @@ impl<W: Write> BoardsWriter<W> {
     /// Refuses values that would be read as damage.
     fn check_numbers(&self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
         for (&field, values) in &batch.fields {
-            // Scores that are too large are cut off.
+            // Scores that are too large are clamped.
             if field != Field::Score
                 && self.fields.contains(field)
                 && let Some((row, value)) = out_of_range(field, values, rows.clone())
@@ -160,7 +160,7 @@ impl<W: Write> BoardsWriter<W> {
                 let record = self.records + self.pending.len() as u64 + (row - rows.start) as u64;
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    format!("record {record}: no {} has the value {value}", field.name()),
+                    format!("record {record}: {} cannot be {value}", field.name()),
                 ));
             }
         }
@@ -254,15 +254,15 @@ impl<W: Write> BoardsWriter<W> {
         Ok(())
     }
 
-    /// What has been written.
+    /// The bytes written so far.
     pub(super) fn output_mut(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Writes the last block, the index and the end mark, and gives back the output.
+    /// Writes the last block, the index and the end section, and returns the output.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<(W, Finished)> {
         if !self.pending.is_empty() {
             self.flush_block()?;
@@ -302,7 +302,7 @@ impl<W: Write> BoardsWriter<W> {
     }
 }
 
-/// Bytes of the texts of some rows; one that is shared by neighbours, as those of a game are, counts once.
+/// Bytes of the texts of some rows; one that neighbours share, as in a game, counts once.
 fn texts_len(column: &Texts, rows: Range<usize>) -> u64 {
     let mut last: Option<&Arc<str>> = None;
     let mut len = 0;
@@ -315,7 +315,7 @@ fn texts_len(column: &Texts, rows: Range<usize>) -> u64 {
     len
 }
 
-/// Larger scores would be read as the mates of version 1.0.
+/// Larger scores would be read as mates of version 1.0.
 fn clamped(scores: &Values<i16>) -> Values<i16> {
     let most = MOST_CENTIPAWNS as i16;
     let values = scores.values().iter();
@@ -325,7 +325,7 @@ fn clamped(scores: &Values<i16>) -> Values<i16> {
     )
 }
 
-/// Fills up a column and makes its directory entry.
+/// Pads a column and makes its directory entry.
 fn end_column(
     section: &mut Vec<u8>,
     id: u16,

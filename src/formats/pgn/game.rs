@@ -1,12 +1,12 @@
 //! One game after another: the tag section, the movetext, and where the game ends.
 //!
-//! [`Games::next`] plays the moves of a game and records every position. What needs no thought is found by
+//! [`Games::next`] plays the moves of a game and records every position. Simple text is found by
 //! [`Scan`] many moves ahead; everything else goes through [`Games::token`], one byte class at a time. A
-//! game that cannot be read further is followed to its end with the same eyes, so that the next game begins
+//! game that cannot be read further is followed to its end by the same code, so that the next game begins
 //! where it would have begun anyway.
 //!
-//! What has neither tags nor a move is no game. Leftovers of a game (a second result, closing signs, a
-//! variation after the result) are passed over; any other text is one [`BadGame`] without a position.
+//! Text that has neither tags nor a move is not a game. Leftovers of a game (a second result, closing signs, a
+//! variation after the result) are skipped; any other text is one [`BadGame`] without a position.
 
 use super::lex::{self, Comment};
 use super::records::Records;
@@ -23,11 +23,11 @@ use std::ops::Range;
 
 /// Deeper variations than these are not read.
 const DEEPEST: u32 = 1000;
-/// Games of more plies are not read: numbers of plies have sixteen bits, and no rules allow as many.
+/// Longer games are not read: numbers of plies have sixteen bits, and no rules allow as many.
 const MOST_PLIES: u32 = u16::MAX as u32;
-/// Moves that are scanned at once after one that the quick way could not play.
+/// Moves scanned at once after one that the fast path could not play.
 const FEW: usize = 8;
-/// Letters of a token that a message repeats.
+/// Letters of a token that a message quotes.
 const SHOWN: usize = 60;
 
 /// Why a game cannot be read, or not to its end.
@@ -38,10 +38,10 @@ pub enum GameError {
     #[error("the variant `{0}` is neither standard chess nor Chess960")]
     Variant(String),
     /// The FEN tag does not parse.
-    #[error("the FEN tag: {0}")]
+    #[error("FEN tag: {0}")]
     Fen(FenError),
-    /// The FEN tag is no position that a game can start from.
-    #[error("the FEN tag: {0}")]
+    /// The FEN tag is not a position that a game can start from.
+    #[error("FEN tag: {0}")]
     Start(Violations),
     /// A move that no rule allows.
     #[error("illegal move `{0}`")]
@@ -49,8 +49,8 @@ pub enum GameError {
     /// A move that several pieces can make.
     #[error("ambiguous move `{0}`")]
     Ambiguous(String),
-    /// A token that means nothing in PGN.
-    #[error("`{0}` is neither a move nor anything else of PGN")]
+    /// A token that has no meaning in PGN.
+    #[error("unexpected token `{0}`")]
     Token(String),
     /// A comment without end.
     #[error("the comment is not closed before the next game")]
@@ -58,20 +58,22 @@ pub enum GameError {
     /// A variation without end.
     #[error("the variation is not closed before the game ends")]
     OpenVariation,
-    /// The file breaks off within the game.
-    #[error("the game is cut off, because the rest of the file cannot be read")]
+    /// The file is truncated within the game.
+    #[error("the game is truncated, because the rest of the file cannot be read")]
     CutOff,
-    /// A tag without end, and nothing behind it.
-    #[error("the tag pair is cut off by the end of the game")]
+    /// A tag without end, and nothing after it.
+    #[error("the tag pair is truncated by the end of the game")]
     OpenTag,
-    /// More variations within variations than anybody writes.
-    #[error("more than {DEEPEST} variations within one another")]
+    /// Deeper nesting of variations than any real game has.
+    #[error("more than {DEEPEST} levels of variations")]
     VariationTooDeep,
     /// More moves than any game can have.
     #[error("more than {MOST_PLIES} half-moves")]
     TooManyMoves,
-    /// Moves that go on from a position that nothing gives.
-    #[error("the moves begin with number {0}, and no tag gives the position before them")]
+    /// Moves that continue from an unknown position.
+    #[error(
+        "the moves begin with number {0}, and there is no FEN tag with the position before them"
+    )]
     NoStart(u32),
     /// A game of more bytes than one may have.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
@@ -82,7 +84,7 @@ pub enum GameError {
 }
 
 impl GameError {
-    /// Whether it blames a move that can be read.
+    /// Whether it is about a move that can be parsed.
     fn is_of_a_move(&self) -> bool {
         matches!(self, Self::Illegal(_) | Self::Ambiguous(_))
     }
@@ -118,11 +120,11 @@ pub struct BadGame {
     pub offset: usize,
     /// Plies played before it.
     pub ply: u32,
-    /// The position in which it stands, if the game had one.
+    /// The position at that place, if the game had one.
     pub position: Option<Position>,
 }
 
-/// A game as it was read.
+/// A game as read.
 #[derive(Clone, Debug)]
 pub struct Game<'a> {
     /// Offset of its first byte in the text.
@@ -131,17 +133,17 @@ pub struct Game<'a> {
     pub end: usize,
     /// Its tags.
     pub tags: Tags<'a>,
-    /// Plies of the main line that were played.
+    /// Plies played in the main line.
     pub plies: u32,
-    /// The result token at its end; `None` where it is missing or `*`.
+    /// The result token at its end; `None` if it is missing or `*`.
     pub outcome: Option<Outcome>,
     /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
     pub terminated: bool,
-    /// Whether it is no game but other text, which [`Game::bad`] explains: prose, or moves behind a result.
+    /// Whether it is not a game but other text, which [`Game::bad`] explains: prose, or moves after a result.
     pub stray: bool,
     /// The last position of the main line, if the game had one.
     pub last: Option<Position>,
-    /// Castling rights of its `FEN` tag that were dropped, because the king or the rook is elsewhere.
+    /// Castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
     pub dropped_castling: u64,
     /// What stopped the reading.
     pub bad: Option<Box<BadGame>>,
@@ -192,7 +194,7 @@ static CLASS: [Class; 256] = {
     table
 };
 
-/// A line of moves that a variation has interrupted.
+/// A line of moves that is interrupted by a variation.
 #[derive(Debug)]
 struct Line {
     board: Board,
@@ -214,16 +216,16 @@ pub struct Games<'a> {
     strict: bool,
     /// The longest game in bytes.
     max_record: usize,
-    /// Whether the text breaks off, so that a last bit of it may have been a game.
+    /// Whether the text is truncated, so that its last part may have been a game.
     truncated: bool,
     lines: Vec<Line>,
-    /// Whether main lines are scanned; variations need to know of every token.
+    /// Whether main lines are scanned; variations need every token.
     quick: bool,
     bits: Option<Bmi2>,
     scan: Scan,
     /// Moves to scan at once.
     enough: usize,
-    /// The end of a word that the quick way could not play; before it, nothing is scanned again.
+    /// The end of the word that the fast path could not play; before it, nothing is scanned again.
     slow_until: usize,
     /// The part of a line, up to its end, in which no line feed was found.
     line: Range<usize>,
@@ -255,7 +257,7 @@ struct State {
 }
 
 impl<'a> Games<'a> {
-    /// The games of a text; `variations` records the positions of variations, too, and `strict` refuses
+    /// The games of a text; `variations` also records the positions of variations, and `strict` refuses
     /// what the standard does not allow.
     pub fn new(bytes: &'a [u8], variations: bool, strict: bool) -> Self {
         Self {
@@ -275,7 +277,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// With the longest game in bytes, and whether the text breaks off at its end.
+    /// With the longest game in bytes, and whether the text is truncated at its end.
     pub(super) fn limited(mut self, max_record: usize, truncated: bool) -> Self {
         self.max_record = max_record;
         self.truncated = truncated;
@@ -287,7 +289,7 @@ impl<'a> Games<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Whether only blanks stand between the beginning of the line and here.
+    /// Whether there are only blanks between the beginning of the line and here.
     fn begins_line(&self) -> bool {
         let before = &self.bytes[..self.at];
         let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | 0xEF | 0xBB | 0xBF);
@@ -297,7 +299,7 @@ impl<'a> Games<'a> {
         )
     }
 
-    /// Whether an empty line stands before the line that begins here.
+    /// Whether there is an empty line before the line that begins here.
     fn follows_empty_line(&self) -> bool {
         let mut feeds = 0;
         for byte in self.bytes[..self.at].iter().rev() {
@@ -310,13 +312,13 @@ impl<'a> Games<'a> {
         feeds >= 2
     }
 
-    /// Passes what may stand between games; whether something else is here.
+    /// Skips what may come between games; returns whether something else is here.
     fn find_game(&mut self) -> bool {
         let bytes = self.bytes;
         while let Some(byte) = self.peek() {
             match byte {
                 b'\n' | b' ' | b'\t' | b'\r' => self.at += 1,
-                // Byte order mark, end-of-file marks and other leftovers of tools.
+                // Byte order marks, end-of-file marks and other leftovers of tools.
                 0xEF if bytes[self.at..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
                 0xFF | 0x1A | 0x00 if !is_utf16(&bytes[self.at..]) => self.at += 1,
                 b'%' if self.begins_line() => self.at = lex::line_end(bytes, self.at),
@@ -353,7 +355,7 @@ impl<'a> Games<'a> {
         result(&self.bytes[self.at..], self.strict)
     }
 
-    /// The end of the line that `at` lies in.
+    /// The end of the line that contains `at`.
     fn line_end(&mut self, at: usize) -> usize {
         // Many games may stand in one line.
         if !self.line.contains(&at) {
@@ -362,7 +364,7 @@ impl<'a> Games<'a> {
         self.line.end
     }
 
-    /// Reads the tag section that begins here, if one does.
+    /// Reads the tag section that begins here, if there is one.
     fn tag_section(&mut self) -> Tags<'a> {
         let start = self.at;
         let mut end = start;
@@ -376,7 +378,7 @@ impl<'a> Games<'a> {
         loop {
             match self.peek() {
                 Some(b'[') => {
-                    // Up to the end of the line, with an eye on further tags in it.
+                    // Up to the end of the line, looking for further tags in it.
                     let mut line = lex::find2(bytes, self.at + 1, b'\n', b'[');
                     if bytes.get(line) == Some(&b'[') {
                         marked.crowd();
@@ -435,7 +437,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Reads the game that begins here; `None` where it is only what a game has left over.
+    /// Reads the game that begins here; `None` if it is only leftovers of a game.
     fn game(&mut self, records: &mut Records) -> Option<Game<'a>> {
         let bytes = self.bytes;
         let start = self.at;
@@ -484,7 +486,7 @@ impl<'a> Games<'a> {
             self.refuse(&mut state, GameError::Utf16, start);
         }
         let end = self.movetext(&mut state, records, start);
-        // Wherever the text ends or goes on: a chunk must read as the whole does.
+        // Wherever the text ends or continues: a chunk must decode as the whole does.
         if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
             state.bad = Some(Box::new(BadGame {
                 error: GameError::OpenTag,
@@ -513,7 +515,7 @@ impl<'a> Games<'a> {
                 position: None,
             }));
         } else if state.tagless && state.ply == 0 {
-            // No move was played, so that there is no position either.
+            // No move was played, so there is no position either.
             records.truncate(first_record);
             has_start = false;
             let cut_off = self.truncated && self.at == bytes.len();
@@ -549,7 +551,7 @@ impl<'a> Games<'a> {
         })
     }
 
-    /// Marks the game as bad, here or at the first such place.
+    /// Records the first error of the game, here or at this place.
     #[cold]
     fn refuse(&self, state: &mut State, error: GameError, offset: usize) {
         if state.bad.is_none() {
@@ -562,7 +564,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Whether tokens change anything now.
+    /// Whether tokens have any effect now.
     #[inline(always)]
     fn plays(&self, state: &State) -> bool {
         state.bad.is_none() && (state.depth == 0 || self.variations)
@@ -572,12 +574,12 @@ impl<'a> Games<'a> {
     fn movetext(&mut self, state: &mut State, records: &mut Records, start: usize) -> End {
         let bytes = self.bytes;
         let limit = start.saturating_add(self.max_record);
-        // Whether this is no game so far: results mean nothing then.
+        // Whether this is not a game so far: results have no meaning then.
         let mut garbage = state
             .bad
             .as_ref()
             .is_some_and(|bad| bad.error == GameError::Utf16);
-        // A first line that is garbage may have been a tag: those that follow then belong to this game.
+        // A first line that is garbage may have been a tag: the following tags then belong to this game.
         let mut headless = false;
         loop {
             while self
@@ -642,7 +644,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Whether the move number here begins a game without tags: the first number once more, after an empty
+    /// Whether the move number here begins a game without tags: the first number again, after an empty
     /// line. After `garbage` it may begin any line.
     fn begins_again(&self, state: &State, garbage: bool) -> bool {
         if self.at == 0 || self.bytes[self.at - 1] != b'\n' {
@@ -663,7 +665,7 @@ impl<'a> Games<'a> {
                     && self.follows_empty_line())
     }
 
-    /// The moves of the main line, as far as they and what stands between them need no thought.
+    /// The moves of the main line, as far as they and the text between them are simple.
     fn main_line(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         match self.bits {
             Some(bits) => bits.enter(
@@ -760,7 +762,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// A move number, or what else begins with a digit.
+    /// A move number, or another token that begins with a digit.
     fn number(&mut self, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
         let start = self.at;
@@ -797,7 +799,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Tokens that begin with an odd byte.
+    /// Tokens that begin with an unusual byte.
     fn odd(&mut self, byte: u8, state: &mut State, records: &mut Records) {
         let bytes = self.bytes;
         let start = self.at;
@@ -856,7 +858,7 @@ impl<'a> Games<'a> {
                 None => self.refuse_token(state, start + 1),
             },
             _ => {
-                // Figurines and small letters of pieces begin a move, too.
+                // Figurines and lower-case piece letters also begin a move.
                 let end = self.word_end(start).max(start + 1);
                 if self.strict {
                     self.refuse_token(state, end);
@@ -867,12 +869,12 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The end of the word at `at`: a move or what stands in the place of one.
+    /// The end of the word at `at`: a move or something in its place.
     fn word_end(&self, at: usize) -> usize {
         at + word_len(&self.bytes[at..])
     }
 
-    /// Refuses the token that ends at `end`, unless it is passed over anyway.
+    /// Refuses the token that ends at `end`, unless it is skipped anyway.
     #[cold]
     fn refuse_token(&mut self, state: &mut State, end: usize) {
         let start = self.at;
@@ -883,7 +885,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Whether a move may be played from here; refuses it where that is known without looking at it.
+    /// Whether a move may be played from here; refuses it if that is known without parsing it.
     fn may_move(&mut self, start: usize, state: &mut State) -> bool {
         let error = match state.number {
             Some((number, black))
@@ -975,7 +977,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Goes on to the position after a move.
+    /// Advances to the position after a move.
     fn step(&self, board: Board, state: &mut State, records: &mut Records) {
         state.before = state.board;
         state.board = board;
@@ -1024,7 +1026,7 @@ fn ends_word(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte >= 0x80 || b"{}();[]$*,".contains(byte)
 }
 
-/// A word without the result at its end, `None` where there is none or nothing else.
+/// A word without the result at its end, `None` if there is none or nothing else.
 fn without_result(word: &[u8]) -> Option<&[u8]> {
     [&b"1/2-1/2"[..], b"1-0", b"0-1"]
         .iter()
@@ -1037,13 +1039,13 @@ fn is_null(text: &[u8]) -> bool {
     matches!(text, b"Z0" | b"null" | b"pass")
 }
 
-/// Whether a word belongs to the move before (check, mate, en passant), or marks a novelty or a diagram.
+/// Whether a word belongs to the move before (check, mate, en passant), or denotes a novelty or a diagram.
 fn is_remark(text: &[u8]) -> bool {
     let text = text.strip_suffix(b".").unwrap_or(text);
     REMARKS.contains(&text) || matches!(text, b"N" | b"TN" | b"D" | b"dis.ch" | b"dbl.ch")
 }
 
-/// Words that may stand behind a move.
+/// Words that may follow a move.
 const REMARKS: [&[u8]; 6] = [b"ch", b"mate", b"dis", b"dbl", b"ep", b"e.p"];
 
 /// Without remarks and evaluations at the end.
@@ -1069,8 +1071,8 @@ fn is_figurine(text: &[u8]) -> bool {
     matches!(text, [0xE2, 0x99, 0x94..=0x9F, ..])
 }
 
-/// The length of what a text begins with, if that may stand in a move: a figurine and what selects how it is
-/// drawn, `×`, and a dash with a square behind it.
+/// The length of the prefix of a text that may be part of a move: a figurine and a variation selector,
+/// `×`, and a dash followed by a square.
 fn sign_in_word(text: &[u8]) -> Option<usize> {
     match text {
         [0xE2, 0x99, 0x94..=0x9F, ..] | [0xEF, 0xB8, 0x8E | 0x8F, ..] => Some(3),
@@ -1080,7 +1082,7 @@ fn sign_in_word(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the blank or sign that a text begins with: one that is no letter, in UTF-8 or ISO-8859-1.
+/// The length of the blank or sign that a text begins with: a non-letter, in UTF-8 or ISO-8859-1.
 fn symbol(text: &[u8]) -> Option<usize> {
     let head = &text[..text.len().min(4)];
     let valid = match std::str::from_utf8(head) {
@@ -1095,12 +1097,12 @@ fn symbol(text: &[u8]) -> Option<usize> {
         | Some('\u{2000}'..='\u{206F}' | '\u{2190}'..='\u{27FF}' | '\u{2900}'..='\u{2BFF}')
         | Some('\u{3000}'..='\u{3002}') => valid.chars().next().map(char::len_utf8),
         Some(_) => None,
-        // ISO-8859-1, and dashes, quotes and dots of Windows.
+        // ISO-8859-1, and dashes, quotes and dots of Windows-1252.
         None => matches!(text.first(), Some(0x80..=0xBF | 0xD7 | 0xF7)).then_some(1),
     }
 }
 
-/// Whether a text begins like UTF-16: with its byte order mark, or with every other byte a zero.
+/// Whether a text looks like UTF-16: it begins with its byte order mark, or has a zero in every other byte.
 fn is_utf16(text: &[u8]) -> bool {
     match text {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
@@ -1109,7 +1111,7 @@ fn is_utf16(text: &[u8]) -> bool {
     }
 }
 
-/// The token that a text begins with, as a message shows it.
+/// The token that a text begins with, as quoted in a message.
 fn shown(text: &[u8]) -> String {
     let ends = |&at: &usize| text[at] < 0x80 && ends_word(&text[at]);
     let len = (1..text.len()).find(ends).unwrap_or(text.len());
@@ -1127,8 +1129,8 @@ fn shown(text: &[u8]) -> String {
     shown
 }
 
-/// Adds the names of the tags of a paragraph; with `stop`, nothing is added where one is there already, and
-/// the answer is whether that is so.
+/// Adds the names of the tags of a paragraph; with `stop`, nothing is added if one is already present, and
+/// the return value is whether that is so.
 fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop: bool) -> bool {
     let paragraph = || {
         bytes[at..]
@@ -1145,7 +1147,7 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
     false
 }
 
-/// Plays a move as it is written, without signs at its end.
+/// Plays a move as written, without signs at its end.
 #[cold]
 fn play(board: Board, text: &[u8], strict: bool) -> Result<(Board, u16), Refused> {
     let quick = (text.len() >= 2 && text.len() <= 8)
@@ -1160,7 +1162,7 @@ fn play(board: Board, text: &[u8], strict: bool) -> Result<(Board, u16), Refused
         .or_else(|_| board.play_spelled(text, strict))
 }
 
-/// Plays a move of so many bytes the quick way, if that finds exactly one that is legal.
+/// Plays a move of this many bytes on the fast path, if that finds exactly one legal move.
 #[inline(always)]
 fn quick_move(bytes: &[u8], at: usize, len: usize, board: Board) -> Option<(Board, u16)> {
     let word = lex::word(bytes, at)?;
@@ -1219,7 +1221,7 @@ mod tests {
     use crate::table::Fields;
     use proptest::prelude::*;
 
-    /// Everything that is read of a text, main lines scanned or token by token.
+    /// Everything read from a text, with main lines scanned or token by token.
     fn read(text: &[u8], quick: bool) -> String {
         let wanted = Wanted {
             moves: true,

@@ -1,12 +1,12 @@
 //! The bytes of PGN: where comments and lines end, and where games begin.
 //!
-//! Comments and tags are passed thirty-two bytes at a time; for movetext see [`super::scan`].
+//! Comments and tags are skipped thirty-two bytes at a time; for movetext see [`super::scan`].
 //!
 //! ## Where a game begins
 //!
 //! A brace comment may hold anything, blank lines and tags included, and it may also have lost its closing
-//! brace, in which case all games up to some later brace would vanish without a word. Both are told apart
-//! by what comes next. What looks like the beginning of a game inside a comment (see [`begins_game`]) is one,
+//! brace, in which case all games up to some later brace would be lost silently. The two are distinguished
+//! by what follows. What looks like the beginning of a game inside a comment (see [`begins_game`]) is one,
 //! and the comment was never closed, unless the next brace is a closing one and comes within [`REACH`] bytes,
 //! and unless the comment began more than [`REACH`] bytes before. The rule looks a fixed distance each way,
 //! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the whole
@@ -16,8 +16,8 @@ use super::tags;
 use crate::simd::bytes::equal;
 use memchr::{memchr, memchr2, memrchr, memrchr_iter, memrchr2};
 
-/// How far the end of a comment is looked for across a line that looks like the beginning of a game, and how
-/// far back the line before that line is looked at.
+/// How far to search for the end of a comment across a line that looks like the beginning of a game, and how
+/// far to look back before that line.
 const REACH: usize = 1 << 16;
 
 /// Longer names of tags are not compared.
@@ -46,13 +46,13 @@ pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {
     at
 }
 
-/// The end of the line that `at` lies in: its line feed, or the end of the text.
+/// The end of the line that contains `at`: its line feed, or the end of the text.
 #[inline(always)]
 pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
     find2(bytes, at, b'\n', b'\n')
 }
 
-/// Where a comment leads.
+/// Where a comment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comment {
     /// Closed; the index of its brace.
@@ -84,7 +84,7 @@ pub(super) fn comment(bytes: &[u8], open: usize) -> Comment {
     }
 }
 
-/// Whether a game begins in the line that begins at `start`, comments aside:
+/// Whether a game begins in the line that begins at `start`, assuming that it is not in a comment:
 ///
 /// - at `[Event "` after an empty line, or after a line that is neither tag nor escape nor `;` comment,
 /// - at any tag after a result and an empty line,
@@ -164,7 +164,7 @@ fn repeats_first_tag(before: &[u8], rest: &[u8]) -> bool {
     })
 }
 
-/// The line that a text ends with.
+/// The last line of a text.
 fn last_line(text: &[u8]) -> &[u8] {
     &text[memrchr(b'\n', text).map_or(0, |feed| feed + 1)..]
 }
@@ -196,7 +196,7 @@ pub(super) fn last_result(bytes: &[u8]) -> Option<usize> {
         .map(|feed| feed + 1)
 }
 
-/// The braces around places of a text. Places should be asked for in one direction: what was found is
+/// The braces around places of a text. Places should be queried in one direction: results are
 /// remembered, so that all of them together cost one pass.
 #[derive(Debug)]
 struct Braces<'a> {
@@ -210,7 +210,7 @@ impl<'a> Braces<'a> {
         Self { bytes, free: 0..0 }
     }
 
-    /// Makes sure that `free` holds the place and what lies between it and the braces around it, as far as
+    /// Ensures that `free` holds the place and everything between it and the braces around it, as far as
     /// that is within reach.
     fn look_around(&mut self, at: usize) {
         if !(self.free.start..=self.free.end).contains(&at) || self.free.is_empty() {
@@ -246,14 +246,14 @@ impl<'a> Braces<'a> {
         at - start < REACH && (start == 0 || self.bytes[start - 1] == b'}')
     }
 
-    /// Whether a comment that is open there would not be closed.
+    /// Whether a comment that is open there would remain unclosed.
     fn is_outside(&mut self, at: usize) -> bool {
         self.closed_before(at) || !self.closes_after(at)
     }
 }
 
 /// The last place at or before `limit` (but after the beginning) where the text can be cut: a game begins
-/// there whatever came before. `at_end` says that the text ends with these bytes; otherwise nothing is
+/// there whatever came before. `at_end`: the text ends with these bytes; otherwise nothing is
 /// decided that later bytes could change.
 ///
 /// ```
@@ -275,8 +275,8 @@ pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
     None
 }
 
-/// The first [`boundary`] at or after `from`: where reading goes on behind a game that is too long and begins
-/// with `bytes`. Without `at_end`, the last [`REACH`] bytes are not looked at, because later bytes could change
+/// The first [`boundary`] at or after `from`: where reading continues after a game that is too long and begins
+/// with `bytes`. Without `at_end`, the last [`REACH`] bytes are not considered, because later bytes could change
 /// what they mean.
 pub(crate) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
     let end = decided(bytes, at_end);

@@ -1,39 +1,39 @@
 //! PGN: games as text, replayed into positions.
 //!
-//! A game gives the position that it starts from and one after each move of its main line. Of a game that
-//! cannot be read to its end, the positions before the bad place stay (unless
+//! A game yields the position that it starts from and one after each move of its main line. Of a game that
+//! cannot be read to its end, the positions before the error are kept (unless
 //! [`Selection::drop_bad_games`]), and the game is one reject. The fields of a record are those of its
 //! position: `move` is the move played *from* it (the last one has none) and `clock` the time that the
 //! mover had left after that move; `score` is the evaluation *of* it, which PGN writes after the move that
 //! leads to it.
 //!
-//! ## What is read
+//! ## Accepted text
 //!
 //! Byte order marks, CR LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
-//! in SAN that is disambiguated too much or just by the rules, with or without check signs, `=`, `e.p.` or
+//! in SAN that is disambiguated more or less than needed, with or without check signs, `=`, `e.p.` or
 //! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
 //! without empty lines between. Text may be UTF-8 or ISO-8859-1.
 //!
-//! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not have but files do: null moves
-//! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, closing braces too many, words
+//! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not allow but files contain: null moves
+//! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing braces, words
 //! such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation in
 //! ASCII or Unicode, and blanks of Unicode.
 //!
-//! Moves may also be written without the `x` of a capture or with one too many, as in UCI (`g1f3`), long
-//! (`Ng1-f3`), with small letters or figurines for the pieces, and castling as a move of the king, wherever one
+//! Moves may also be written without the `x` of a capture or with an extra one, as in UCI (`g1f3`), long
+//! (`Ng1-f3`), with lower-case letters or figurines for the pieces, and castling as a king move, if exactly one
 //! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook
-//! are dropped and counted. [`DecodeOptions::strict_pgn`] refuses these liberties. Of tags that a game has twice
-//! the last one counts. Chess960 is known by its `FEN`; other variants are rejected by name.
+//! are dropped and counted. [`DecodeOptions::strict_pgn`] refuses these deviations. Of duplicate tags
+//! the last one counts. Chess960 is recognized by its `FEN`; other variants are rejected by name.
 //!
 //! ## Where a game begins
 //!
 //! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, at
 //! tags after an empty line that repeat the name of a tag before it, at move number 1 of White after moves and an
-//! empty line, and after a result. [`boundary`] says what holds within comments, and why files can be cut there.
+//! empty line, and after a result. [`boundary`] defines what holds within comments, and why files can be cut there.
 //!
-//! Text with neither tags nor a move is no game: what a game has left over after its result is passed over;
-//! prose, and moves that go on after a result, are one reject without a position. So is a game longer than
-//! [`DecodeOptions::max_record`]; reading goes on at the next [`boundary`] that many bytes after its beginning.
+//! Text with neither tags nor a move is not a game: leftovers of a game after its result are skipped;
+//! prose, and moves that continue after a result, are one reject without a position. So is a game longer than
+//! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
 mod game;
 mod lex;
@@ -97,7 +97,7 @@ impl Codec for Pgn {
     fn resume(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
         lex::resume(bytes, from, at_end)
     }
-    /// All of it: a game that is not whole is still reported.
+    /// All of it: a truncated game is still reported.
     fn before_broken_end(&self, bytes: &[u8], _: usize) -> usize {
         bytes.len()
     }
@@ -113,7 +113,7 @@ pub static DROPPED_CASTLING: Remark = Remark {
     is_detail: false,
 };
 
-/// Games in which some tag stands several times.
+/// Games in which some tag occurs several times.
 pub static DOUBLED_TAG: Remark = Remark {
     what: "game",
     how: "with a tag given more than once; its last value is used",
@@ -135,15 +135,15 @@ impl Watch for LastGame {
         Vec::new()
     }
     fn end(&mut self, _: u64) -> (Vec<Damage>, Option<&'static str>) {
-        let note = "the last game has no result; the file may have been cut off";
+        let note = "the last game has no result; the file may be truncated";
         (Vec::new(), self.is_open.then_some(note))
     }
 }
 
-/// Where no tags tell where games begin, so much text is cut after a result.
+/// If no tags show where games begin, this much text is cut after a result.
 const TAGLESS: usize = 4 << 20;
 
-/// Of a game that is too long, a reject keeps no more bytes than these.
+/// The reject of a game that is too long keeps no more bytes than these.
 const RAW_OF_TOO_LONG: usize = 4096;
 
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
@@ -155,7 +155,7 @@ fn cut(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a text begins like PGN: with a tag, or with the first move number.
+/// Whether a text looks like PGN: it begins with a tag, or with the first move number.
 fn sniff(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let line = head
@@ -189,7 +189,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut records = Records::new(wanted, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);
     let mut decoded = Decoded::default();
-    // Ranges of rows, and the number of the first one, where numbers are not just rows.
+    // Ranges of rows, and the number of the first one if numbers are not just rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
     let mut origins = Vec::with_capacity(bytes.len() / 30);
     let mut lines = Lines {
@@ -218,7 +218,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             continue;
         }
         if truncated && game.end == bytes.len() && !game.is_too_long() {
-            // Its last move may have lost a letter and still look like one.
+            // Its last move may have lost a letter and still look valid.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
                 error: GameError::CutOff,
@@ -331,7 +331,7 @@ impl Facts for Game<'_> {
     fn eco(&self) -> &[u8] {
         self.tags.get("ECO").unwrap_or_default()
     }
-    /// `UTCDate` if that can be read, else `Date`.
+    /// `UTCDate` if it can be parsed, else `Date`.
     fn date(&self) -> Option<Date> {
         ["UTCDate", "Date"]
             .into_iter()
@@ -349,7 +349,7 @@ fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
         .or_else(|| tags.get("Date"))
 }
 
-/// Counts line ends up to places that come in order.
+/// Counts line ends up to places that come in ascending order.
 struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -358,7 +358,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn up_to(&mut self, at: usize) -> u64 {
-        // A tag that is to blame may stand before the last place.
+        // A tag that caused an error may come before the last place.
         if at > self.at {
             self.count += memchr_iter(b'\n', &self.bytes[self.at..at]).count() as u64;
             self.at = at;
@@ -426,7 +426,7 @@ impl GameColumns {
         }
     }
 
-    /// Adds so many rows of a game.
+    /// Adds N rows of a game.
     fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
         let tags = &game.tags;
         for (field, values) in &mut self.columns {

@@ -1,4 +1,4 @@
-//! The positions of games as they are recorded: straight into groups, with the columns that are wanted.
+//! The positions of games as they are recorded: straight into groups, with the requested columns.
 
 use super::lex;
 use super::replay::Board;
@@ -7,7 +7,7 @@ use crate::block::{Group, Packed};
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::memchr_iter;
 
-/// Which columns are wanted of each position.
+/// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Wanted {
     pub(super) moves: bool,
@@ -16,11 +16,11 @@ pub(super) struct Wanted {
     pub(super) clocks: bool,
 }
 
-/// The longest mate that is told apart from longer ones.
+/// The longest mate that is distinguished from longer ones.
 const LONGEST_MATE: u16 = 1000;
-/// In [`Records::scores`] a mate stands behind the largest centipawns, so that a row has one number.
+/// In [`Records::scores`] mates are numbers beyond the largest centipawns, so that a row has one number.
 const MATED: i16 = i16::MAX;
-/// Commands of comments are read up to here.
+/// Commands in comments are read up to here.
 const LONGEST_COMMAND: usize = 128;
 const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
@@ -37,7 +37,7 @@ pub(super) struct Records {
     /// [`crate::chess::Move::to_bits`] of the move played, 0 for none.
     moves: Vec<u16>,
     plies: Vec<u16>,
-    /// [`Eval::packed`], up to the last row that has one; and so the clocks.
+    /// [`Eval::packed`], up to the last row that has one; likewise the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
 }
@@ -54,7 +54,7 @@ fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing:
 }
 
 impl Records {
-    /// Room for the records of so many bytes of text, which is guessed for the text of Lichess.
+    /// Room for the records of a text of this many bytes, estimated for the text of Lichess.
     pub(super) fn new(wanted: Wanted, bytes: usize) -> Self {
         let rows = bytes / 30;
         Self {
@@ -71,7 +71,7 @@ impl Records {
         self.halfmove.len()
     }
 
-    /// Records a position; gives its row.
+    /// Records a position; returns its row.
     #[inline(always)]
     pub(super) fn push(&mut self, board: Board, ply: u32) -> usize {
         let row = self.len();
@@ -96,7 +96,7 @@ impl Records {
         self.fullmove.push(fullmove);
     }
 
-    /// Notes the move that is played from the position of a row.
+    /// Records the move that is played from the position of a row.
     #[inline(always)]
     pub(super) fn played(&mut self, row: Option<usize>, bits: u16) {
         if self.wanted.moves
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Which commands [`Records::command`] is to be told of.
+    /// Which commands are to be passed to [`Records::command`].
     pub(super) fn commands_wanted(&self) -> Commands {
         match self.wanted {
             Wanted { clocks: true, .. } => Commands::All,
@@ -129,7 +129,7 @@ impl Records {
         }
     }
 
-    /// Reads the command of a comment whose name begins at `at`, if a bracket stands before its percent sign,
+    /// Reads the command of a comment whose name begins at `at`, if a bracket precedes its percent sign,
     /// after the move from row `before` to row `row`.
     pub(super) fn command(
         &mut self,
@@ -141,7 +141,7 @@ impl Records {
         if !text[..at].ends_with(b"[%") {
             return;
         }
-        // Values are short; a search of the whole comment for each `[%` would cost its square.
+        // Values are short; a search of the whole comment for each `[%` would take quadratic time.
         let window = &text[..text.len().min(at + LONGEST_COMMAND)];
         let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = value_of(command, b"eval") {
@@ -158,7 +158,7 @@ impl Records {
         }
     }
 
-    /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, says so.
+    /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, returns true.
     pub(super) fn retain(&mut self, start: usize, mut keep: impl FnMut(usize) -> bool) {
         let len = self.len();
         let mut kept = Vec::with_capacity(len - start);
@@ -208,7 +208,7 @@ impl Records {
         self.clocks.truncate(len);
     }
 
-    /// The plies of the rows from `start` on; they must be wanted.
+    /// The plies of the rows from `start` on; they must have been requested.
     pub(super) fn plies(&self, start: usize) -> &[u16] {
         &self.plies[start..]
     }
@@ -225,7 +225,7 @@ impl Records {
         })
     }
 
-    /// All rows as a batch with these of the columns, as far as they were recorded and hold anything.
+    /// All rows as a batch with these columns, as far as they were recorded and have values.
     pub(super) fn into_batch(mut self, fields: Fields) -> Batch {
         let len = self.len();
         let lanes = len % Group::LEN;
@@ -288,16 +288,16 @@ impl Records {
     }
 }
 
-/// What an engine says of a position, as White sees it.
+/// An engine's evaluation of a position, from White's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eval {
     Centipawns(i16),
-    /// Moves to mate; negative where Black mates.
+    /// Moves to mate; negative if Black mates.
     Mate(i16),
 }
 
 impl Eval {
-    /// One number for both; [`mate_of`] tells them apart again.
+    /// One number for both; [`mate_of`] separates them again.
     fn packed(self) -> i16 {
         match self {
             Self::Centipawns(score) => score,
@@ -307,7 +307,7 @@ impl Eval {
     }
 }
 
-/// The mate in a packed number; [`NO_SCORE`] where it is none.
+/// The mate in a packed number; [`NO_SCORE`] if it is none.
 fn mate_of(packed: i16) -> i16 {
     const LEAST: i16 = MOST_CENTIPAWNS as i16 + 1;
     match packed {
@@ -319,7 +319,7 @@ fn mate_of(packed: i16) -> i16 {
     }
 }
 
-/// What stands behind the name of a command and at least one blank.
+/// The text after the name of a command and at least one blank.
 fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let value = command.strip_prefix(name)?;
     value
@@ -328,8 +328,8 @@ fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         .then(|| value.trim_ascii())
 }
 
-/// The value of `[%eval …]`, as White sees it: pawns with decimals, or `#` and a number of moves, negative
-/// where Black mates.
+/// The value of `[%eval …]`, from White's view: pawns with decimals, or `#` and a number of moves, negative
+/// if Black mates.
 pub(super) fn eval(value: &[u8]) -> Option<Eval> {
     let (value, is_mate) = match value.strip_prefix(b"#") {
         Some(value) => (value, true),
@@ -361,7 +361,7 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
     Some(Eval::Centipawns(if negative { -total } else { total }))
 }
 
-/// Moves to mate, negative where Black mates.
+/// Moves to mate, negative if Black mates.
 pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     let moves = moves.min(LONGEST_MATE.into()) as i16;
     if black_mates { -moves } else { moves }

@@ -1,23 +1,23 @@
 //! The replay board: plays the moves of a game and is, at every moment, a packed record.
 //!
 //! Two ideas make it fast. First, the board *is* the four planes of [`crate::block`], so that a move is a
-//! few masks on four words, a capture needs no look at what was captured, and writing a position out is
+//! few masks on four words, a capture does not depend on the captured piece, and writing a position out is
 //! copying it. Second, a SAN move is resolved backwards, with no move list: the candidates are the pieces
 //! of the named kind within [`REACH`] of the target square, and nearly always there is just one. One table
 //! serves all kinds of moves, pawn steps and captures included, so that there is no branch on the piece.
 //! A candidate must find the squares between empty, and the king safe after the move.
 //!
-//! Where that does not give exactly one move (two candidates that only a pin tells apart, castling, odd
+//! If that does not find exactly one move (two candidates that differ only by a pin, castling, unusual
 //! spellings), [`crate::chess`] decides; such moves are rare.
 
 use crate::block::Packed;
-use crate::chess::castling::Wing;
+use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
 use crate::chess::{Bitboard, Color, MoveError, Position, Role, Square, san};
 
 /// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
 const ROWS: usize = 9;
-/// `REACH[row][to]`: where a piece may come from that moves so to this square, on an empty board.
+/// `REACH[row][to]`: where a piece may come from that moves to this square in this way, on an empty board.
 static REACH: [[u64; 64]; ROWS] = reach();
 
 const fn reach() -> [[u64; 64]; ROWS] {
@@ -75,8 +75,8 @@ const fn all_if(condition: bool) -> u64 {
     (condition as u64).wrapping_neg()
 }
 
-/// What a byte behind the first one says about the square that the piece comes from; nothing (no square)
-/// where it has no place there.
+/// What a byte after the first one requires of the origin square; empty (no square)
+/// if it is not allowed there.
 static ORIGIN: [u64; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -89,8 +89,8 @@ static ORIGIN: [u64; 256] = {
     table
 };
 
-/// What the first byte says about that square: the file of a pawn, anything for a piece, nothing where no move
-/// begins so.
+/// What the first byte requires of that square: the file of a pawn, anything for a piece, empty if no move
+/// begins this way.
 static FIRST: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -122,7 +122,7 @@ static CODE: [u8; 256] = {
     table
 };
 
-/// A SAN move taken apart, all but castling.
+/// A parsed SAN move, except castling.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct San {
     code: u8,
@@ -130,13 +130,13 @@ pub(super) struct San {
     to: u8,
     /// Piece code of the promotion, or 0.
     promotion: u8,
-    /// Squares that the text allows the piece to come from; none where it has a byte out of place.
+    /// Squares that the text allows as origin; none if it has a byte out of place.
     origin: u64,
 }
 
 impl San {
-    /// Takes apart the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
-    /// signs; `None`, or no origin, where they are not SAN as the standard has it.
+    /// Parses the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
+    /// signs; `None`, or no origin, if they are not standard SAN.
     #[inline(always)]
     pub(super) fn decode(word: u64, mut len: usize) -> Option<Self> {
         let mut promotion = 0;
@@ -195,7 +195,7 @@ pub(super) enum Refused {
     Illegal,
     /// Several legal moves fit.
     Ambiguous,
-    /// The text is no move.
+    /// The text is not a move.
     Syntax,
 }
 
@@ -245,11 +245,11 @@ impl Board {
         }
     }
 
-    /// The position as the rules know it.
+    /// The position as [`crate::chess`] represents it.
     pub(super) fn position(self) -> Position {
         self.packed()
             .unpack(self.halfmove, self.fullmove)
-            .expect("a replay board has one mark at most")
+            .expect("a replay board has at most one sentinel bit")
     }
 
     #[inline(always)]
@@ -267,11 +267,11 @@ impl Board {
 
     /// The board after a move, and the move's bits (see [`Move::to_bits`]).
     ///
-    /// Boards go by value here: the fields then live in registers, and are not copied through memory in
+    /// Boards are passed by value here: the fields then live in registers, and are not copied through memory in
     /// other widths than they were written in, which would stall each move.
     ///
     /// # Errors
-    /// When the quick way does not find exactly one legal move.
+    /// If the fast path does not find exactly one legal move.
     #[inline(always)]
     pub(super) fn play(self, san: San) -> Result<(Self, u16), Refused> {
         let black = self.black_to_move;
@@ -342,7 +342,7 @@ impl Board {
         Ok((next, from as u16 | (to as u16) << 6 | kind))
     }
 
-    /// Hands the turn over.
+    /// Passes the turn.
     #[inline(always)]
     fn pass(&mut self) {
         self.fullmove = self.fullmove.saturating_add(u16::from(self.black_to_move));
@@ -367,7 +367,7 @@ impl Board {
             | pawns & REACH[row_of(PAWN, !black, true)][king]
             | kings & REACH[8][king];
         let first = diagonal & REACH[5][king] | straight & REACH[6][king];
-        // Nearly always there are two at most, and two without a loop mispredict no branch.
+        // There are nearly always two at most, and two without a loop mispredict no branch.
         let second = first & first.wrapping_sub(1);
         let hits = |snipers: u64| {
             let sniper = snipers.trailing_zeros() as usize & 63;
@@ -382,7 +382,7 @@ impl Board {
         attacked
     }
 
-    /// The en passant square behind a pawn that has just made a double step, where the side to move may take
+    /// The en passant square behind a pawn that has just made a double step, if the side to move may take
     /// it; else nothing.
     #[inline(always)]
     fn passed(self, to: usize) -> u64 {
@@ -408,20 +408,24 @@ impl Board {
         }
     }
 
-    /// The board after castling, towards the h-file where `short`, and the move's bits.
+    /// The board after castling, towards the h-file if `short`, and the move's bits.
     #[inline(never)]
     pub(super) fn castle(mut self, short: bool) -> Result<(Self, u16), Refused> {
         let position = self.position();
         let color = position.side_to_move;
         let king = position.king(color).ok_or(Refused::Illegal)?;
-        let wing = if short { Wing::King } else { Wing::Queen };
+        let side = if short {
+            CastlingSide::King
+        } else {
+            CastlingSide::Queen
+        };
         let rook = position
             .castling
-            .rook(color, king, wing)
+            .rook(color, king, side)
             .filter(|&rook| position.castling_is_legal(rook))
             .ok_or(Refused::Illegal)?;
         let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
-        let (king_goal, rook_goal) = (goal(wing.king_goal()), goal(wing.rook_goal()));
+        let (king_goal, rook_goal) = (goal(side.king_goal()), goal(side.rook_goal()));
         let rights = position.castling.of(color).0;
         let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
         let [t0, t1, t2] = self.types;
@@ -437,7 +441,7 @@ impl Board {
         Ok((self, bits))
     }
 
-    /// The board after a pass.
+    /// The board after a null move.
     pub(super) fn null_move(mut self) -> Result<Self, Refused> {
         if self.king_attacked(self.black_to_move) {
             return Err(Refused::Illegal);
@@ -447,11 +451,11 @@ impl Board {
         Ok(self)
     }
 
-    /// The board after any spelling of a move, and the move's bits: see [`san::read`]. `text` is without
-    /// check and annotation signs; `strict` refuses what the standard does not have.
+    /// The board after a move in any spelling, and the move's bits: see [`san::read`]. `text` is without
+    /// check and annotation signs; `strict` refuses what the standard does not allow.
     #[cold]
     pub(super) fn play_spelled(self, text: &[u8], strict: bool) -> Result<(Self, u16), Refused> {
-        // Files in UCI have nothing else, so these are not left to the move list.
+        // In UCI files all moves look like this, so they are not left to the move list.
         if !strict && let Some(played) = self.play_squares(text) {
             return Ok(played);
         }
@@ -467,7 +471,7 @@ impl Board {
 }
 
 impl Board {
-    /// The board after a move in UCI form, castling aside, and the move's bits, if the quick way finds it.
+    /// The board after a move in UCI form, except castling, and the move's bits, if the fast path finds it.
     fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
         let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
             return None;
@@ -504,7 +508,7 @@ impl Board {
     }
 }
 
-/// Masks that select a piece code out of the three planes: flips, and whether castling rooks count.
+/// Masks that select a piece code from the three planes: flips, and whether castling rooks count.
 static SELECT: [[u64; 4]; 8] = {
     let mut table = [[0; 4]; 8];
     let mut code = 0;
@@ -540,7 +544,7 @@ mod tests {
     use crate::chess::moves::MoveKind;
     use std::collections::HashSet;
 
-    /// All texts that are SAN as the standard has it, castling aside.
+    /// All texts that are standard SAN, except castling.
     fn standard() -> HashSet<String> {
         let maybe = |texts: &str| -> Vec<String> {
             let texts = texts.chars().map(String::from);
@@ -570,7 +574,7 @@ mod tests {
     fn decode(text: &[u8]) -> Option<San> {
         let mut word = [0; 8];
         word[..text.len()].copy_from_slice(text);
-        // No piece comes from nowhere, and only pawns are promoted: see `Board::play`.
+        // No piece comes from an empty set, and only pawns are promoted: see `Board::play`.
         San::decode(u64::from_le_bytes(word), text.len())
             .filter(|san| san.origin != 0 && (san.promotion == 0 || usize::from(san.code) == PAWN))
     }
@@ -606,7 +610,7 @@ mod tests {
         }
     }
 
-    /// The legal move that a text of the standard means, said plainly.
+    /// The legal move that a standard text means, written plainly.
     fn meant(position: &Position, text: &str) -> Result<Move, Refused> {
         let (text, promotion) = text.split_once('=').unwrap_or((text, ""));
         let captures = text.contains('x');
@@ -676,7 +680,7 @@ mod tests {
         }
     }
 
-    /// What is played the quick way is what the rules say, and what is not is played otherwise.
+    /// The fast path agrees with the rules, and what it does not play is left to them.
     #[test]
     fn quick_and_cold_moves_are_those_of_the_rules() {
         let texts = standard();

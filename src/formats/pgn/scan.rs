@@ -1,15 +1,15 @@
 //! Movetext, sixty-four bytes at a time: where its moves begin and end.
 //!
-//! The classes of a block of bytes come as bit sets, one bit a byte, and everything else is arithmetic on
-//! whole sets: comments are what lies between braces (each brace flips all bits after it), a token begins
+//! The classes of a block of bytes come as bit sets, one bit per byte, and everything else is arithmetic on
+//! whole sets: comments are what is between braces (each brace flips all bits after it), a token begins
 //! after a blank, a move is a token that begins with a letter, and adding the first bit of a run to the run
 //! carries out where it ends. Next to nothing is carried from block to block, so that blocks overlap in the
-//! CPU; the cost does not depend on what the text holds, there is hardly a branch to mispredict, and the
+//! CPU; the cost does not depend on the text, there is hardly a branch to mispredict, and the
 //! places of the next hundred moves are known before the first of them is played.
 //!
-//! What is passed here is only what needs no thought: moves, move numbers, blanks, and comments in one line.
-//! [`Scan::fill`] stops in front of the token that holds anything else (variations, NAGs, results, tags, empty
-//! lines, broken braces, garbage), and [`super::game`] looks at that with care.
+//! Only simple text is handled here: moves, move numbers, blanks, and comments in one line.
+//! [`Scan::fill`] stops before any token that is something else (variations, NAGs, results, tags, empty
+//! lines, unbalanced braces, garbage), which is left to [`super::game`].
 
 use crate::simd::bytes::{Classes, Classifier};
 
@@ -29,16 +29,16 @@ pub(super) enum Commands {
 pub(super) struct Command {
     /// Offset of the byte after its `%`.
     pub(super) at: u32,
-    /// How many moves stand before it.
+    /// Number of moves before it.
     pub(super) moves: u32,
 }
 
 const BLOCK: usize = 64;
-/// Moves that seldom more of begin or end in a block.
+/// A block seldom has more beginnings or ends of moves.
 const USUAL: usize = 4;
-/// Moves that are looked for at once, at most.
+/// Most moves to look for at once.
 pub(super) const ENOUGH: usize = 128;
-/// More commands than these are not kept: a comment that is full of them is read on its own.
+/// More commands than these are not kept: a comment full of them is read on its own.
 const COMMANDS: usize = 1 << 12;
 /// Longer texts are not scanned.
 const LONGEST: usize = u32::MAX as usize - BLOCK;
@@ -53,7 +53,7 @@ pub(super) struct Scan {
     pub(super) commands: Vec<Command>,
 }
 
-/// A list that is written past its end.
+/// A list that may be written past its end.
 #[derive(Debug, Default)]
 struct Places {
     slots: Vec<u32>,
@@ -70,7 +70,7 @@ impl Places {
     }
 }
 
-/// What one block leaves to the next.
+/// The state carried from one block to the next.
 struct Carry {
     /// All ones within a comment.
     comment: u64,
@@ -88,12 +88,12 @@ struct Carry {
     begin: usize,
 }
 
-/// What a block holds.
+/// The content of a block.
 struct Found {
     moves: u64,
     ends: u64,
     commands: u64,
-    /// Where the token or comment begins that needs thought, if there is one.
+    /// Where the token or comment begins that is not simple, if there is one.
     stop: Option<usize>,
 }
 
@@ -127,8 +127,8 @@ impl Scan {
         self.commands.clear();
     }
 
-    /// Adds what stands in the text from `at` on, where a token begins, until there are `enough` moves.
-    /// Gives the place up to which all is found, and whether there is something there that needs thought.
+    /// Adds what is in the text from `at` on, where a token begins, until there are `enough` moves.
+    /// Returns the place up to which everything is found, and whether the token there is not simple.
     #[inline(always)]
     pub(super) fn fill(
         &mut self,
@@ -157,7 +157,7 @@ impl Scan {
             let (classes, is_last) = match rest.first_chunk::<BLOCK>() {
                 Some(window) => (self.classifier.classes(window), false),
                 None => {
-                    // Zeros need thought.
+                    // Zeros are not simple.
                     let mut window = [0; BLOCK];
                     window[..rest.len()].copy_from_slice(rest);
                     (self.classifier.classes(&window), true)
@@ -225,7 +225,7 @@ fn put_bits(places: &mut Places, mut bits: u64, block: usize) {
     let slots = &mut places.slots[places.len..places.len + BLOCK];
     let count = bits.count_ones() as usize;
     places.len += count;
-    // So many are written whether they are there or not: no branch predictor could know how many there are.
+    // All of these are written, whether they exist or not: no branch predictor could know how many there are.
     for slot in &mut slots[..count.max(USUAL)] {
         *slot = base + bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
@@ -252,7 +252,7 @@ const fn run_ends(begins: u64, runs: u64, carry: &mut bool) -> u64 {
     sum & !runs
 }
 
-/// Takes a block apart.
+/// Classifies a block.
 #[inline(always)]
 fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) -> Found {
     let Classes {
@@ -312,7 +312,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
             block + (63 - begins.leading_zeros()) as usize
         }
     };
-    // Back to where the token or comment begins that holds it.
+    // Back to the beginning of the token or comment that contains it.
     let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));
     carry.begin = last(begins);
     let named = comments & (classes.percent << 1 | carry.percent);

@@ -1,16 +1,16 @@
-//! Tag pairs: found as lines, read only when asked for.
+//! Tag pairs: found as lines, parsed only on demand.
 //!
-//! Of the seventeen tags of a Lichess game a run wants two or none, so the section is passed line by line
-//! and only the places of `FEN` and `Variant`, which the replay needs, are marked on the way.
+//! Of the seventeen tags of a Lichess game a run needs two or none, so the section is scanned line by line
+//! and only the places of `FEN` and `Variant`, which the replay needs, are noted.
 
 use super::lex;
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 
-/// What was noticed while the section was passed.
+/// What was noted while the section was scanned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marked {
-    /// Offset of the last such tag in the section, plus one; 0 where there is none.
+    /// Offset of the last such tag in the section, plus one; 0 if there is none.
     fen: u32,
     variant: u32,
     /// Whether some line holds several tags.
@@ -21,7 +21,7 @@ pub(super) struct Marked {
     collision: bool,
 }
 
-/// By this factor the names that Lichess writes have different bits, and nearly all that others write.
+/// With this factor the names that Lichess writes have different bits, and so have nearly all others.
 const HASH: u64 = 0xFD3B_23C9_FA07_C7DD;
 
 /// A bit for the name of the tag that a line begins with, by its first eight bytes.
@@ -43,7 +43,7 @@ fn name_bit(line: &[u8]) -> u64 {
 }
 
 impl Marked {
-    /// Notices what the line at this offset of the section begins with.
+    /// Notes what the line at this offset of the section begins with.
     #[inline(always)]
     pub(super) fn look(&mut self, line: &[u8], offset: usize) {
         let bit = name_bit(line);
@@ -56,7 +56,7 @@ impl Marked {
         }
     }
 
-    /// Notices that a line holds several tags.
+    /// Notes that a line holds several tags.
     pub(super) fn crowd(&mut self) {
         self.crowded = true;
     }
@@ -79,11 +79,11 @@ impl<'a> Tags<'a> {
         self.section.is_empty()
     }
 
-    /// Names and values in their order, the values as they stand, with their escapes.
+    /// Names and values in order, the values raw, with their escapes.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let section = self.section;
         let mut at = 0;
-        // The end of the line that the last tag stood in.
+        // The end of the line that contains the last tag.
         let mut line_end = 0;
         std::iter::from_fn(move || {
             loop {
@@ -95,7 +95,7 @@ impl<'a> Tags<'a> {
                     }
                     line_end = lex::line_end(section, open);
                 }
-                // Comment and escape lines between tags are none.
+                // Comment and escape lines between tags are skipped.
                 if matches!(section[before], b'%' | b';') {
                     at = line_end;
                     continue;
@@ -115,7 +115,7 @@ impl<'a> Tags<'a> {
             .any(|line| is_pair(line.trim_ascii_start()))
     }
 
-    /// The raw value of a tag, `None` where there is none. Of a tag that stands there several times
+    /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
     /// the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let mut found = self
@@ -133,7 +133,7 @@ impl<'a> Tags<'a> {
         self.marked.collision || self.marked.crowded
     }
 
-    /// Whether some tag stands there several times.
+    /// Whether some tag occurs several times.
     pub fn has_doubled(&self) -> bool {
         self.may_be_doubled() && {
             let mut names: Vec<&[u8]> = self.pairs().map(|(name, _)| name).collect();
@@ -142,7 +142,7 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// The value of a tag that is a number; `None` also where it is `?` or no number.
+    /// The value of a tag that is a number; `None` also if it is `?` or not a number.
     pub fn number(&self, name: &str) -> Option<u16> {
         let value = self.get(name)?;
         let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
@@ -209,9 +209,9 @@ fn is_pair(line: &[u8]) -> bool {
     len > 0 && text[len..].trim_ascii_start().first() == Some(&b'"')
 }
 
-/// The value of the tag that a line begins with, and how many bytes of the line the tag takes.
+/// The value of the tag that a line begins with, and the length of the tag in bytes.
 ///
-/// The value ends at the first quote that a bracket follows; quotes within need not be escaped.
+/// The value ends at the first quote followed by a bracket; quotes within need not be escaped.
 fn value(line: &[u8]) -> (&[u8], usize) {
     let open = lex::find2(line, 0, b'"', b']');
     if line.get(open) != Some(&b'"') {
@@ -236,7 +236,7 @@ fn value(line: &[u8]) -> (&[u8], usize) {
     (value, line.len())
 }
 
-/// Where in a line of tags the moves begin, if they do. A single odd byte after the last tag is taken for a
+/// Where in a line of tags the moves begin, if they do. A single odd byte after the last tag counts as a
 /// damaged line end.
 #[inline(always)]
 pub(super) fn moves_after(line: &[u8]) -> Option<usize> {
@@ -256,7 +256,7 @@ fn moves_after_bracket(line: &[u8]) -> Option<usize> {
 
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
 pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
-    // Copied first: only what nobody else can change stays what it was validated as.
+    // Copied first: only bytes that nobody else can change remain valid.
     let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
         Ok(text) => Cow::Owned(text),
         Err(_) => Cow::Owned(value.iter().map(|&byte| byte as char).collect()),
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(single.get("WhiteRatingX"), Some(&b"3"[..]));
     }
 
-    /// The names that Lichess writes take no second look.
+    /// The names that Lichess writes need no second look.
     #[test]
     fn usual_names_have_bits_of_their_own() {
         let names = "Event Site Date Round White Black Result GameId UTCDate UTCTime WhiteElo BlackElo \
@@ -360,7 +360,7 @@ mod tests {
                 tags.fen(),
             );
             moves_after(section.trim_ascii_end().as_bytes());
-            // Quadratic time would be hours.
+            // Quadratic time would take hours.
             assert!(begin.elapsed().as_secs() < 20, "{tag}: {count} tags");
         }
     }

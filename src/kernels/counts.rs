@@ -1,13 +1,13 @@
-//! What statistics ask of many boards besides moves and attacks: a census of the pieces of each board, and
+//! What statistics need of many boards besides moves and attacks: pieces, material and state of each board, and
 //! how often each square is occupied by each piece and attacked by each side.
 //!
-//! The census packs all its numbers into one word a board. Material is added up by the binary digits of the
-//! pieces' values: 1, 3, 5 and 9 are all odd, so one count of all men but the king gives the ones, and only
+//! All these numbers of a board are packed into one word ([`BoardCounts`]). Material is added up by the binary
+//! digits of the piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king is the ones, and only
 //! the rest is counted by type.
 //!
 //! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word
 //! their second bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the
-//! counters, so that a map costs three operations a group and nothing is turned into numbers until
+//! counters, so that a map costs three operations per group and nothing is converted to numbers until
 //! [`VerticalCounters::GROUPS`] groups are in.
 
 use super::RANK_6;
@@ -16,19 +16,19 @@ use crate::answers::GroupResults;
 use crate::block::{Group, Planes};
 use crate::simd::{Lanes, Simd};
 
-/// Marks on ranks 3 and 6 are en passant squares.
+/// Sentinel bits on ranks 3 and 6 are en passant squares.
 const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 
-/// The census of a board, eight lanes:
+/// The counts of eight boards, one word per lane:
 ///
-/// | bits | what |
+/// | bits | content |
 /// | --- | --- |
-/// | 0-7 | men, both kings always counted |
+/// | 0-7 | pieces, both kings always counted |
 /// | 8-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
 /// | 16-31 | White's material, 1-3-3-5-9 |
 /// | 32-47 | Black's material |
-/// | 48-53 | state: Black to move; castling K, Q, k, q; an en passant square is marked |
-pub type Census = [u64; 8];
+/// | 48-53 | state: Black to move; castling K, Q, k, q; en passant possible |
+pub type BoardCounts = [u64; 8];
 
 /// Counters of 64 squares for 14 sets, in each of eight lanes: the pieces in the order `PNBRQKpnbrqk`, then the
 /// squares attacked by White and by Black.
@@ -61,9 +61,9 @@ impl VerticalCounters {
     }
 }
 
-/// Takes the census of the lanes `at..` of a group.
+/// Counts the pieces and the material, and reads the state, of the boards in the lanes `at..` of a group.
 #[inline(always)]
-pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
+pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardCounts) {
     let [color, t0, t1, t2] = &group.planes;
     let color = simd.load(color, at);
     let t0 = simd.load(t0, at);
@@ -80,10 +80,10 @@ pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
     let one = simd.splat(1);
     let none = simd.splat(0);
     let bit = |n: u32| simd.splat(1 << n);
-    let marks = color & !occupied;
-    let black_to_move = (marks & simd.splat(!RANK_6)).if_zero(none, bit(48));
-    let en_passant = (marks & simd.splat(EN_PASSANT_RANKS)).if_zero(none, bit(53));
-    // Castling rooks above the king are on its h-side, below it on its a-side.
+    let sentinels = color & !occupied;
+    let black_to_move = (sentinels & simd.splat(!RANK_6)).if_zero(none, bit(48));
+    let en_passant = (sentinels & simd.splat(EN_PASSANT_RANKS)).if_zero(none, bit(53));
+    // Castling rooks above the king are on its king side, below it on its queen side.
     let white_rooks = castling & !color;
     let black_rooks = castling & color;
     let white_below = (kings & !color).sub(one);
@@ -95,18 +95,18 @@ pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
         | (black_rooks & !black_below).if_zero(none, bit(51))
         | (black_rooks & black_below).if_zero(none, bit(52));
 
-    let men = occupied & !kings;
+    let pieces = occupied & !kings;
     const WHITE: u64 = 1 << 16;
     const BLACK: u64 = 1 << 32;
     const PHASE: u64 = 1 << 8;
     simd.store_weighted_counts(
         state.add(simd.splat(2)),
         [
-            men & !color,
+            pieces & !color,
             minors & !color,
             rooks & !color,
             queens & !color,
-            men & color,
+            pieces & color,
             minors & color,
             rooks & color,
             queens & color,
@@ -126,11 +126,11 @@ pub fn census<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Census) {
     );
 }
 
-/// Adds up to sixteen groups and their attack maps to the counters. Lanes that do not count must be empty boards
+/// Adds up to sixteen groups and their attack maps to the counters. Masked lanes must be empty boards
 /// without attacks.
 ///
 /// # Panics
-/// When there are more than sixteen groups, or not as many results, or no [`VerticalCounters::room`].
+/// If there are more than sixteen groups, fewer results than groups, or no [`VerticalCounters::room`].
 #[inline(always)]
 pub fn count_squares<S: Simd>(
     simd: S,

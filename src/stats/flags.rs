@@ -1,16 +1,16 @@
-//! The state of a position: one small number for everything that is yes or no.
+//! The state of a position: one small number for all of its flags.
 
 /// The state of a position that is counted as one number below 256.
-/// Bit 0 Black to move; 1-4 castling K, Q, k, q; 5 an en passant square is marked; 6 in check; 7 by several.
+/// Bit 0 Black to move; 1-4 castling K, Q, k, q; 5 there is an en passant square; 6 in check; 7 double check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flags(pub(super) u8);
 
 impl Flags {
     #[inline(always)]
-    pub(super) fn of(census: u64, checkers: u64) -> Self {
+    pub(super) fn of(board_counts: u64, checkers: u64) -> Self {
         let in_check = u64::from(checkers != 0);
         let double = u64::from(checkers & checkers.wrapping_sub(1) != 0);
-        Self((census >> 48 | in_check << 6 | double << 7) as u8)
+        Self((board_counts >> 48 | in_check << 6 | double << 7) as u8)
     }
     pub(super) fn black_to_move(self) -> bool {
         self.0 & 1 != 0
