@@ -9,7 +9,7 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::Error;
 use lanefish::jobs::Statistics;
-use lanefish::stats::{HeatMaps, Mates, Stats, Summary};
+use lanefish::stats::{Distribution, HeatMaps, Mates, Stats};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -230,7 +230,7 @@ impl Report<'_> {
             "least",
             "most",
         ]);
-        let mut row = |name: &str, summary: &Summary| {
+        let mut row = |name: &str, summary: &Distribution| {
             let decimal = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
             let whole = |value: Option<i64>| value.map_or("-".to_owned(), |v| v.to_string());
             let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
@@ -248,11 +248,11 @@ impl Report<'_> {
             table.add_row(cells);
         };
         row("legal moves", &stats.legal_moves());
-        row("pieces", &Summary::of(&stats.pieces_histogram(), 0));
+        row("pieces", &Distribution::of(&stats.pieces_histogram(), 0));
         let [white, black] = stats.material_histograms();
-        row("White's material", &Summary::of(&white, 0));
-        row("Black's material", &Summary::of(&black, 0));
-        row("phase", &Summary::of(&stats.phase_histogram(), 0));
+        row("White's material", &Distribution::of(&white, 0));
+        row("Black's material", &Distribution::of(&black, 0));
+        row("phase", &Distribution::of(&stats.phase_histogram(), 0));
         if let Some(scores) = stats.scores() {
             row("score (centipawns)", &scores);
         }

@@ -33,6 +33,7 @@ use std::sync::atomic::AtomicU64;
 
 /// Static facts about a format.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct About {
     /// The name on the command line.
     pub name: &'static str,
@@ -394,6 +395,7 @@ pub struct Chunk {
 /// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
 /// the chunk until [`Decoded::number`].
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Decoded {
     /// The records that could be decoded, in order.
     pub batches: Vec<Batch>,

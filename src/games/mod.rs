@@ -122,6 +122,7 @@ impl Variant {
 
 /// Everything known of a game, for tables of games.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GameRow {
     /// 0-based number of the game; over all inputs after [`crate::formats::Decoded::number`].
     pub game: u64,

@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// What a run read, and how it ended.
 #[derive(Debug, Default)]
 #[must_use]
+#[non_exhaustive]
 pub struct Summary {
     /// Records read within `skip` and `limit`, good and bad.
     pub records: u64,
@@ -46,6 +47,7 @@ impl Summary {
 
 /// What was read of one input.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FileSummary {
     /// The input.
     pub path: Arc<Path>,

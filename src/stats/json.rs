@@ -1,6 +1,6 @@
 //! The statistics as one JSON object, keys in a fixed order.
 
-use super::{HeatMaps, Mates, Stats, Summary};
+use super::{Distribution, HeatMaps, Mates, Stats};
 use serde_json::{Map, Value, json};
 
 impl Stats {
@@ -104,7 +104,7 @@ fn mean(sum: u64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }
 
-fn summary(summary: &Summary) -> Map<String, Value> {
+fn summary(summary: &Distribution) -> Map<String, Value> {
     // JSON numbers of serde_json end at 64 bits, which no sum of real data reaches.
     let sum =
         i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));

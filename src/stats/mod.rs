@@ -18,7 +18,7 @@ mod tally;
 
 use heat::Heat;
 pub use heat::HeatMaps;
-pub use tally::Summary;
+pub use tally::Distribution;
 
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
@@ -94,6 +94,7 @@ impl Default for Scores {
 
 /// How many positions have which castling rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Castling {
     /// Nobody may castle.
     pub none: u64,
@@ -111,6 +112,7 @@ pub struct Castling {
 
 /// How many records ended in which result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Results {
     /// White won.
     pub white: u64,
@@ -388,7 +390,7 @@ impl Stats {
         }
     }
     /// Legal moves per position.
-    pub fn legal_moves(&self) -> Summary {
+    pub fn legal_moves(&self) -> Distribution {
         self.moves.summary()
     }
     /// How many positions have N legal moves: index = N, up to the largest.
@@ -438,10 +440,10 @@ impl Stats {
         }
     }
     /// Scores in centipawns from White's side, if there are any.
-    pub fn scores(&self) -> Option<Summary> {
+    pub fn scores(&self) -> Option<Distribution> {
         let scores = self.scores.as_ref()?;
         let first = -(Scores::ZERO as i64);
-        Some(Summary::of(&scores.counts, first)).filter(|summary| summary.count > 0)
+        Some(Distribution::of(&scores.counts, first)).filter(|summary| summary.count > 0)
     }
     /// Records with a mate in place of a score.
     pub fn mates(&self) -> Mates {

@@ -54,14 +54,14 @@ impl<const N: usize> Tally<N> {
         counts
     }
 
-    pub(super) fn summary(&self) -> Summary {
-        Summary::of(&self.counts(), 0)
+    pub(super) fn summary(&self) -> Distribution {
+        Distribution::of(&self.counts(), 0)
     }
 }
 
 /// A summary of the numbers in a table of counts. The means are `None` if nothing was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Summary {
+pub struct Distribution {
     /// The number of numbers.
     pub count: u64,
     /// Their sum.
@@ -78,7 +78,7 @@ pub struct Summary {
     pub stddev: Option<f64>,
 }
 
-impl Summary {
+impl Distribution {
     /// A summary of numbers that occur `counts[i]` times for `first + i`.
     pub fn of(counts: &[u64], first: i64) -> Self {
         let count: u64 = counts.iter().sum();
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn summary_of_known_numbers() {
         // 2, 2, 3, 5
-        let summary = Summary::of(&[2, 1, 0, 1, 0], 2);
+        let summary = Distribution::of(&[2, 1, 0, 1, 0], 2);
         assert_eq!(summary.count, 4);
         assert_eq!(summary.sum, 12);
         assert_eq!((summary.min, summary.max), (Some(2), Some(5)));
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn summary_of_nothing_and_of_negatives() {
-        assert_eq!(Summary::of(&[0, 0], 0), Summary::default());
-        let one = Summary::of(&[0, 1], -8);
+        assert_eq!(Distribution::of(&[0, 0], 0), Distribution::default());
+        let one = Distribution::of(&[0, 1], -8);
         assert_eq!(
             (one.min, one.max, one.median),
             (Some(-7), Some(-7), Some(-7.0))

@@ -54,6 +54,7 @@ impl Kind {
 }
 
 /// A named column.
+#[non_exhaustive]
 pub struct Column {
     /// Its name.
     pub name: &'static str,
