@@ -667,6 +667,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "json")]
     fn merged_statistics_are_those_of_everything() {
         let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
             .map(|played| played.position)
@@ -704,7 +705,7 @@ mod tests {
         merged.merge(&of(40..64));
         merged.merge(&of(64..128));
         let whole = of(0..128);
-        assert_eq!(format!("{merged:?}"), format!("{whole:?}"));
+        assert!(merged.to_json(false) == whole.to_json(false));
         assert_eq!(merged.results.iter().sum::<u64>(), 819);
     }
 }
