@@ -197,13 +197,13 @@ fn cases() -> Vec<Case> {
             "a name that is not UTF-8",
             |s| s[HEADER][64 + 8] = 0xFF,
             false,
-            "not a name",
+            "is invalid",
         ),
         (
             "a name with an escape sequence",
             |s| s[HEADER][64 + 8] = 0x1B,
             false,
-            "not a name",
+            "is invalid",
         ),
         (
             "records before the header",

@@ -11,7 +11,7 @@
 //! let occupied = Bitboard(0xFFFF_0000_0000_FFFF);
 //! let attacks = RayWalk.queen(e4, occupied);
 //! assert_eq!(ObstructionDifference.queen(e4, occupied), attacks);
-//! What needs a CPU feature exists only on CPUs that have it.
+//! // What needs a CPU feature exists only on CPUs that have it.
 //! if let Some(pext) = Pext::detect() {
 //!     let found = pext.enter(#[inline(always)] || pext.queen(e4, occupied));
 //!     assert_eq!(found, attacks);
