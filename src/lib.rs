@@ -97,10 +97,10 @@
 //!
 //! let theirs = cozy_chess::Board::default();
 //! let ours: Position = theirs.to_string().parse()?;
-//! let back: cozy_chess::Board = ours.to_string().parse()?;
-//! assert_eq!(back, theirs);
-//! assert_eq!(ours.pieces(Color::White, Role::Pawn).0, theirs.colored_pieces(cozy_chess::Color::White, cozy_chess::Piece::Pawn).0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! assert_eq!(ours.to_string().parse::<cozy_chess::Board>().as_ref(), Ok(&theirs));
+//! let pawns = theirs.colored_pieces(cozy_chess::Color::White, cozy_chess::Piece::Pawn);
+//! assert_eq!(ours.pieces(Color::White, Role::Pawn).0, pawns.0);
+//! # Ok::<(), lanefish::chess::PositionError>(())
 //! ```
 //!
 //! # Features

@@ -534,7 +534,7 @@ pub static COLUMNS: &[Column] = &[
         U16,
         KINDS,
         |r| r.legal().castles,
-        "of the legal moves, castlings"
+        "of the legal moves, castling moves"
     ),
     computed!(
         "legal_en_passants",
