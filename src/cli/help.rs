@@ -8,7 +8,9 @@ use super::choice::column_names;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, ValueHint};
+use lanefish::formats::Format;
 use lanefish::table::TAGS;
+use std::fmt::Write;
 
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
@@ -144,7 +146,8 @@ pub(super) fn command() -> Command {
             "{INPUTS}\n\nlanefish COMMAND -h lists the options of a command, --help explains them."
         ))
         .after_long_help(format!(
-            "{INPUTS}\n\n{FORMATS}\n\n{}\n\n{STATUS}\n\n{ENVIRONMENT}",
+            "{INPUTS}\n\n{}\n\n{}\n\n{STATUS}\n\n{ENVIRONMENT}",
+            formats_text(),
             examples_text("")
         ));
     // From here on the commands have the global options.
@@ -186,13 +189,21 @@ Inputs are any number of files of any supported format, compressed (.zst, .gz, .
 and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
 never if it is a terminal, /dev/null or a socket.";
 
-const FORMATS: &str = "\
-Formats, found from the content and then from the name:
-  fen, epd, perft  positions as lines
-  boards           lanefish's own: packed, mapped, with checksums
-  pgn              games
-  puzzles, evals   of Lichess (.csv, .jsonl)
-Records are written as fen, epd, perft or boards, rows as csv or jsonl.";
+/// The formats, as their list has them.
+fn formats_text() -> String {
+    let mut text = "Formats, found from the content and then from the name:\n".to_owned();
+    for format in Format::ALL {
+        let about = format.about();
+        let read_only = match about.writes {
+            Some(_) => "",
+            None => "; read only",
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {:<8} {}{read_only}", about.name, about.title);
+    }
+    text.push_str("Rows are written as csv or jsonl.");
+    text
+}
 
 pub(super) const STATUS: &str = "\
 Exit status:
@@ -212,7 +223,7 @@ fn long_end(name: &str, reads: bool) -> String {
     let mut end = Vec::new();
     if reads {
         end.push(INPUTS.to_owned());
-        end.push(FORMATS.to_owned());
+        end.push(formats_text());
     }
     if name == "compute" {
         end.push(columns_text());

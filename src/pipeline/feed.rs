@@ -291,7 +291,7 @@ impl Current {
             .or(at_end.then_some(self.carry.len()));
         let drop = match found {
             Some(at) => at,
-            // Some bytes before a place may matter for it, too.
+            // Some bytes before a place may matter for it as well.
             None => self.carry.len().saturating_sub(2 * LOOK_AHEAD),
         };
         giant.len += drop as u64;

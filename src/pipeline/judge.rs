@@ -147,7 +147,7 @@ impl<J: Job> Judge<'_, J> {
     }
 }
 
-/// The mask of so many records.
+/// The mask of `len` records.
 fn all_of(len: usize) -> [u64; WORDS] {
     std::array::from_fn(|word| match len.saturating_sub(64 * word) {
         0 => 0,

@@ -47,10 +47,10 @@ const CHUNKS_PER_THREAD: u64 = 4;
 const MORE_CHUNKS: u64 = 16;
 /// More threads than these get smaller chunks, so that all of them together need no more memory.
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
-/// Told of bad records.
+/// Called for each rejected record.
 pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
 
-/// How to run.
+/// Options of a run.
 pub struct Options<'a> {
     /// Who answers the questions.
     pub analyzer: &'a dyn Analyzer,
@@ -76,9 +76,9 @@ pub struct Options<'a> {
     /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
     /// [`Summary::files`], rather than stop with an error.
     pub past_damage: bool,
-    /// Told of every reject, in order.
+    /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
-    /// Told from time to time how far the run is.
+    /// Called from time to time with the progress of the run.
     pub on_progress: Option<&'a mut dyn FnMut(Progress)>,
     /// Set from elsewhere to end the run with [`Error::Interrupted`].
     pub interrupt: Option<&'a AtomicBool>,
@@ -148,7 +148,7 @@ pub trait Job: Sync {
 /// Reads all inputs, lets `job` work on all good records on all threads, and hands what it made to `sink`,
 /// in order, on the calling thread.
 ///
-/// The summary tells how it ended: an [`Error`] in [`Summary::failure`] does not undo what was processed
+/// The summary says how it ended: an [`Error`] in [`Summary::failure`] does not undo what was processed
 /// before.
 pub fn run<J: Job>(
     inputs: &Inputs,
@@ -217,7 +217,7 @@ pub fn run<J: Job>(
         room: Mutex::new((threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS)),
         freed: Condvar::new(),
         order: Mutex::new(Ordered::default()),
-        settled: Condvar::new(),
+        numbered: Condvar::new(),
         stop: AtomicBool::new(false),
     };
     let (sender, parts) = channel::<(u64, Part<J::Part>)>();

@@ -43,7 +43,7 @@ pub(super) struct Shared<'a> {
     pub(super) freed: Condvar,
     pub(super) order: Mutex<Ordered>,
     /// A chunk has been counted.
-    pub(super) settled: Condvar,
+    pub(super) numbered: Condvar,
     pub(super) stop: AtomicBool,
 }
 
@@ -109,7 +109,7 @@ impl Drop for StopOnDrop<'_, '_> {
         drop(self.0.room.lock());
         self.0.freed.notify_all();
         drop(self.0.order.lock());
-        self.0.settled.notify_all();
+        self.0.numbered.notify_all();
     }
 }
 
@@ -248,7 +248,7 @@ fn process<J: Job>(
     {
         let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
         let mut order = shared
-            .settled
+            .numbered
             .wait_while(order, |order| {
                 order.next != place && !order.over && !shared.stopped()
             })
@@ -265,7 +265,7 @@ fn process<J: Job>(
         }
         order.next += 1;
         drop(order);
-        shared.settled.notify_all();
+        shared.numbered.notify_all();
     }
     if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
         let mut output = job.begin();

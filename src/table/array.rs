@@ -306,7 +306,7 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Room for rows of about so many bytes each.
+    /// Room for rows of about `bytes` bytes each.
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(rows * bytes),

@@ -70,7 +70,7 @@ impl Batch {
     /// A batch over groups; clocks and columns are to be added.
     ///
     /// # Panics
-    /// When `len` records do not need just so many groups.
+    /// When `len` records need another number of groups.
     pub fn owned(groups: Vec<Group>, len: usize) -> Self {
         assert!(groups.len() == len.div_ceil(Group::LEN));
         Self {

@@ -207,7 +207,7 @@ impl Codec for Boards {
     fn about(&self) -> &'static About {
         static ABOUT: About = About {
             name: "boards",
-            title: "packed positions of lanefish",
+            title: "lanefish's own: packed, mapped, with checksums",
             extensions: &["boards"],
             is_text: false,
             has_games: false,
