@@ -8,7 +8,7 @@ use lanefish::answers::Questions;
 use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
-use lanefish::pipeline::{self, Job, Options};
+use lanefish::pipeline::{self, Job, RunOptions};
 use lanefish::stats::Stats;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Fields};
@@ -65,10 +65,7 @@ fn pipeline(criterion: &mut Criterion) {
             bench.bench_function(format!("{threads} threads"), |bench| {
                 bench.iter(|| {
                     let mut stats = Stats::new();
-                    let options = Options {
-                        threads,
-                        ..Options::new(analyzer)
-                    };
+                    let options = RunOptions::new(analyzer).threads(threads);
                     let summary = pipeline::run(&inputs, options, &Gather(analyzer), |part| {
                         stats.merge(&part);
                         Ok(())

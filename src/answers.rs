@@ -118,6 +118,7 @@ pub(crate) fn pack_counts(counts: LegalCounts) -> u64 {
 /// The results for the eight boards of a [`Group`](crate::block::Group), lane by lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
+#[non_exhaustive]
 pub struct GroupResults {
     /// Numbers of legal moves: bits 0-15 all, 16-31 captures, 32-47 promotions, 48-55 castling moves,
     /// 56-63 en passant captures. See [`GroupResults::legal`].

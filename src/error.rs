@@ -218,6 +218,7 @@ fn shown(path: &Path) -> String {
 
 /// A damaged place in a file with checksums.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Damage {
     /// Byte offset in the (decompressed) file.
     pub offset: u64,
@@ -233,6 +234,7 @@ impl fmt::Display for Damage {
 
 /// Where a record came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The input; `-` is standard input.
     pub file: Arc<Path>,
@@ -246,6 +248,20 @@ pub struct Place {
     pub game: Option<u64>,
     /// Plies since the start of the game.
     pub ply: Option<u16>,
+}
+
+impl Place {
+    /// The start of an input.
+    pub fn start_of(file: Arc<Path>) -> Self {
+        Self {
+            file,
+            line: None,
+            offset: 0,
+            record: 0,
+            game: None,
+            ply: None,
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -267,6 +283,7 @@ impl fmt::Display for Place {
 
 /// A rejected record: what `--rejects` lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reject {
     /// Where it is.
     pub place: Place,
@@ -285,6 +302,21 @@ impl fmt::Display for Reject {
 }
 
 impl Reject {
+    /// What is rejected, and why.
+    pub fn new(
+        place: Place,
+        reasons: Vec<&'static str>,
+        message: impl Into<Cow<'static, str>>,
+        raw: Vec<u8>,
+    ) -> Self {
+        Self {
+            place,
+            reasons,
+            message: message.into(),
+            raw,
+        }
+    }
+
     /// Appends the line for the rejects file: place, reason names and the record as found, separated by
     /// tabs; line ends and other control characters in any of them become blanks.
     pub fn write_line(&self, out: &mut Vec<u8>) {

@@ -52,12 +52,12 @@
 //!
 //! ```
 //! use lanefish::jobs::Statistics;
-//! use lanefish::pipeline::{Options, run};
+//! use lanefish::pipeline::{RunOptions, run};
 //! use lanefish::{input::Inputs, tiers::Tier};
 //!
 //! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-//! let mut options = Options::new(analyzer);
+//! let mut options = RunOptions::new(analyzer);
 //! options.threads = 2;
 //! options.decode.fields = Statistics::FIELDS;
 //! let job = Statistics::new(analyzer);
@@ -74,7 +74,7 @@
 //! ```
 //! use lanefish::jobs::Rows;
 //! use lanefish::output::{csv::Csv, rows::{Masks, RowFormat}};
-//! use lanefish::pipeline::{Options, run};
+//! use lanefish::pipeline::{RunOptions, run};
 //! use lanefish::{input::Inputs, table::Columns, tiers::Tier};
 //!
 //! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
@@ -83,7 +83,7 @@
 //! let mut csv = Vec::new();
 //! Csv.header(&columns, &mut csv);
 //! let job = Rows { columns: &columns, format: &Csv, masks: Masks::Hex };
-//! let summary = run(&inputs, Options::new(analyzer), &job, |rows| Ok(csv.extend(rows)));
+//! let summary = run(&inputs, RunOptions::new(analyzer), &job, |rows| Ok(csv.extend(rows)));
 //! assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -129,6 +129,7 @@ pub mod one_line;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
+mod setters;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;

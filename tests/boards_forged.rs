@@ -11,7 +11,7 @@ use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{Job, Options, run};
+use lanefish::pipeline::{Job, RunOptions, run};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields, Texts, Values};
 use serde_json::Value;
@@ -803,16 +803,10 @@ fn read(
     mapped: bool,
     small: bool,
 ) -> (Vec<String>, Vec<(u64, String)>) {
-    let inputs = Inputs {
-        paths: vec![path.into()],
-        ..lanefish::input::Inputs::default()
-    };
-    let mut options = Options::new(&Judge);
+    let inputs = Inputs::of(vec![path.into()]);
+    let mut options = RunOptions::new(&Judge);
     options.threads = threads;
-    options.access = Access {
-        map: mapped,
-        ..Access::default()
-    };
+    options.access = Access::default().map(mapped);
     options.from = Some(Format::BOARDS);
     options.decode.fields = Fields::ALL;
     options.past_damage = true;
@@ -865,16 +859,8 @@ fn anything_may_be_forged() {
             fit(&mut forged);
         }
         let bytes = sealed(forged);
-        let chunk = Chunk {
-            truncated: false,
-            file: Arc::clone(&arc),
-            bytes: bytes.clone().into(),
-            offset: 0,
-        };
-        let options = DecodeOptions {
-            fields: Fields::ALL,
-            ..DecodeOptions::default()
-        };
+        let chunk = Chunk::new(Arc::clone(&arc), bytes.clone().into());
+        let options = DecodeOptions::default().fields(Fields::ALL);
         let decoded = Format::BOARDS.decode(&chunk, &options);
         let rows: usize = decoded.batches.iter().map(Batch::len).sum();
         assert!(

@@ -9,7 +9,7 @@ use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
-use lanefish::pipeline::{Job, Options, Summary, run};
+use lanefish::pipeline::{Job, RunOptions, Summary, run};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields};
 use lanefish::tiers::{Analyzer, Tier};
@@ -56,13 +56,13 @@ impl Job for Collect {
 }
 
 /// Reads files with all their fields.
-pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut Options<'_>)) -> (Batch, Summary) {
+pub(crate) fn read(
+    paths: &[PathBuf],
+    change: impl FnOnce(&mut RunOptions<'_>),
+) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
-    let mut options = Options::new(&Judge);
-    options.decode = DecodeOptions {
-        fields: Fields::ALL,
-        ..DecodeOptions::default()
-    };
+    let mut options = RunOptions::new(&Judge);
+    options.decode = DecodeOptions::default().fields(Fields::ALL);
     change(&mut options);
     let mut all = Batch::new();
     let summary = run(&inputs, options, &Collect, |batch| {
@@ -356,11 +356,8 @@ fn boards_files_give_back_every_record_at_all_edges() {
 
 /// What a run says about these bytes as a boards file; with `past_damage`, what it lists.
 fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
-    let inputs = Inputs {
-        paths: vec![path.into()],
-        ..Inputs::default()
-    };
-    let mut options = Options::new(&Judge);
+    let inputs = Inputs::of(vec![path.into()]);
+    let mut options = RunOptions::new(&Judge);
     options.past_damage = past_damage;
     let summary = run(&inputs, options, &Collect, |_| Ok(()));
     match &summary.failure {
@@ -517,13 +514,8 @@ proptest::proptest! {
                 proptest::prop_assert!(len > 0 && len <= rest.len());
                 rest = &rest[len..];
             }
-            let chunk = Chunk {
-                truncated: false,
-                file: Path::new("x").into(),
-                bytes: bytes.clone().into(),
-                offset: 0,
-            };
-            let options = DecodeOptions { fields: Fields::ALL, ..DecodeOptions::default() };
+            let chunk = Chunk::new(Path::new("x").into(), bytes.clone().into());
+            let options = DecodeOptions::default().fields(Fields::ALL);
             let decoded = format.decode(&chunk, &options);
             let good: usize = decoded.batches.iter().map(Batch::len).sum();
             proptest::prop_assert!((good + decoded.rejects.len()) as u64 <= decoded.records);

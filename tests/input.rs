@@ -58,10 +58,7 @@ fn all_wrappers_hold_the_same_text() {
                 ),
                 "{error:?}"
             );
-            let access = Access {
-                max_window: 256 << 20,
-                ..Access::default()
-            };
+            let access = Access::default().max_window(256 << 20);
             let (found, error) = contents_with(&path, access);
             assert!(error.is_none() && found == expected, "{error:?}");
         } else {
@@ -232,16 +229,25 @@ fn what_cannot_be_read_is_an_error_with_its_name() {
     }
 }
 
+/// A named pipe in a directory.
+#[cfg(unix)]
+fn pipe_in(directory: &Path) -> Option<PathBuf> {
+    let pipe = directory.join("pipe.fen");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some(pipe);
+    }
+    eprintln!("SKIPPED: no mkfifo");
+    None
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_and_special_files_are_read() {
     let directory = tempfile::tempdir().unwrap();
-    let pipe = directory.path().join("pipe.fen");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no mkfifo");
+    let Some(pipe) = pipe_in(directory.path()) else {
         return;
-    }
+    };
     let text = list(5000);
     let writer = {
         let (pipe, text) = (pipe.clone(), text.clone());
@@ -254,10 +260,7 @@ fn pipes_and_special_files_are_read() {
             pipe.write_all(&text.as_bytes()[100..]).unwrap();
         })
     };
-    let inputs = Inputs {
-        paths: vec![Arc::from(pipe)],
-        ..Inputs::default()
-    };
+    let inputs = Inputs::of(vec![Arc::from(pipe)]);
     let (found, error) = contents(&inputs.paths[0]);
     writer.join().unwrap();
     assert!(error.is_none());
@@ -272,12 +275,9 @@ fn pipes_and_special_files_are_read() {
 #[test]
 fn large_pipes_are_read_to_the_end() {
     let directory = tempfile::tempdir().unwrap();
-    let pipe = directory.path().join("pipe.fen");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no mkfifo");
+    let Some(pipe) = pipe_in(directory.path()) else {
         return;
-    }
+    };
     let text = list(100_000);
     let writer = {
         let (pipe, text) = (pipe.clone(), text.clone());
@@ -321,13 +321,7 @@ fn a_damaged_frame_among_others_gives_what_stands_before_the_damage() {
             (&garbled, false),
         ] {
             std::fs::write(&path, [&packed[..], damaged, &packed].concat()).unwrap();
-            let (found, error) = contents_with(
-                &path,
-                Access {
-                    map,
-                    ..Access::default()
-                },
-            );
+            let (found, error) = contents_with(&path, Access::default().map(map));
             assert!(found == text.repeat(2).as_bytes()[..expected], "{blocks}");
             assert!(
                 matches!(error, Some(Error::Container { offset, .. }) if offset == expected as u64),
@@ -347,10 +341,7 @@ fn windows_above_the_limit_are_refused_by_every_way_of_reading() {
     let large = frame(text.as_bytes(), 24);
     const BLANK: usize = 1 << 20;
     let blank = frame(&[b'\n'; BLANK], 17);
-    let limited = |map| Access {
-        map,
-        max_window: 1 << 23,
-    };
+    let limited = |map| Access::default().map(map).max_window(1 << 23);
     let empty = [0x28, 0xB5, 0x2F, 0xFD, 0, (25 - 10) << 3, 1, 0, 0];
     // A single frame, the third of several, and one that fits in a buffer as a whole.
     let cases = [
@@ -374,13 +365,7 @@ fn windows_above_the_limit_are_refused_by_every_way_of_reading() {
                     if offset == *before as u64),
                 "{error:?}"
             );
-            let (found, error) = contents_with(
-                &path,
-                Access {
-                    map,
-                    ..Access::default()
-                },
-            );
+            let (found, error) = contents_with(&path, Access::default().map(map));
             assert!(error.is_none(), "{error:?}");
             assert!(found.len() >= *before);
         }
@@ -456,17 +441,34 @@ fn links_that_lead_nowhere_are_listed() {
     assert_eq!(inputs.broken, [broken]);
 }
 
-/// Set for the test that ends its process.
-#[cfg(target_os = "linux")]
-const CUT_IN: &str = "LANEFISH_TEST_CUT_IN";
-
+/// The process that reads the file ends, so it is one of its own: this test again, with the directory in a variable.
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "ends its process; the test below runs it in one of its own"]
-fn touching_a_map_that_was_cut() {
-    let Some(directory) = std::env::var_os(CUT_IN).map(PathBuf::from) else {
-        return;
-    };
+fn a_map_that_was_cut_ends_the_process_with_a_message() {
+    const DIRECTORY: &str = "LANEFISH_TEST_CUT_IN";
+    if let Some(directory) = std::env::var_os(DIRECTORY) {
+        touch_a_map_that_was_cut(directory.as_ref());
+    }
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("x.fen"), list(1000)).unwrap();
+    let test = "input::a_map_that_was_cut_ends_the_process_with_a_message";
+    let done = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env(DIRECTORY, directory.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("became shorter"), "{stderr}");
+    let names: Vec<_> = std::fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["x.fen"]);
+}
+
+#[cfg(target_os = "linux")]
+fn touch_a_map_that_was_cut(directory: &Path) -> ! {
     lanefish::input::explain_truncated_maps();
     let path = directory.join("x.fen");
     let mut input = Input::open(&Arc::from(&*path), Access::default(), Arc::default()).unwrap();
@@ -484,24 +486,4 @@ fn touching_a_map_that_was_cut() {
     assert!(bytes.check().is_err());
     let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
     panic!("could be read: {sum}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_map_that_was_cut_ends_the_process_with_a_message() {
-    let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join("x.fen"), list(1000)).unwrap();
-    let done = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "input::touching_a_map_that_was_cut", "--ignored"])
-        .env(CUT_IN, directory.path())
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(told.contains("became shorter"), "{told}");
-    let names: Vec<_> = std::fs::read_dir(directory.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(names, ["x.fen"]);
 }

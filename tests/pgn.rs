@@ -656,163 +656,60 @@ fn any_tag_can_be_asked_for() {
 fn selections_take_what_they_say_and_count_the_rest() {
     let plain = Selection::default;
     let cases: [(&str, Selection, usize, u64, u64); 16] = [
+        ("plies", plain().first_ply(1).last_ply(Some(2)), 3, 0, 3),
+        ("skip-book", plain().skip_book(2), 2, 0, 4),
+        ("every", plain().every(2), 3, 0, 3),
+        ("last", plain().last(true), 2, 0, 4),
+        ("max-per-game", plain().max_per_game(Some(1)), 2, 0, 4),
+        ("min-elo", plain().min_elo(Some(1500)), 4, 1, 2),
+        ("max-elo", plain().max_elo(Some(1550)), 0, 2, 6),
         (
-            "plies",
-            Selection {
-                first_ply: 1,
-                last_ply: Some(2),
-                ..plain()
-            },
-            3,
-            0,
-            3,
-        ),
-        (
-            "skip-book",
-            Selection {
-                skip_book: 2,
-                ..plain()
-            },
-            2,
-            0,
-            4,
-        ),
-        (
-            "every",
-            Selection {
-                every: 2,
-                ..plain()
-            },
-            3,
-            0,
-            3,
-        ),
-        (
-            "last",
-            Selection {
-                last: true,
-                ..plain()
-            },
-            2,
-            0,
-            4,
-        ),
-        (
-            "max-per-game",
-            Selection {
-                max_per_game: Some(1),
-                ..plain()
-            },
-            2,
-            0,
-            4,
-        ),
-        (
-            "min-elo",
-            Selection {
-                min_elo: Some(1500),
-                ..plain()
-            },
-            4,
-            1,
-            2,
-        ),
-        (
-            "max-elo",
-            Selection {
-                max_elo: Some(1550),
-                ..plain()
-            },
+            "time-control",
+            plain().time_controls(vec!["rapid".parse().unwrap()]),
             0,
             2,
             6,
         ),
         (
             "time-control",
-            Selection {
-                time_controls: vec!["rapid".parse().unwrap()],
-                ..plain()
-            },
-            0,
-            2,
-            6,
-        ),
-        (
-            "time-control",
-            Selection {
-                time_controls: vec!["blitz".parse().unwrap()],
-                ..plain()
-            },
+            plain().time_controls(vec!["blitz".parse().unwrap()]),
             4,
             1,
             2,
         ),
         (
             "time-control",
-            Selection {
-                time_controls: vec!["-".parse().unwrap()],
-                ..plain()
-            },
+            plain().time_controls(vec!["-".parse().unwrap()]),
             2,
             1,
             4,
         ),
-        (
-            "result",
-            Selection {
-                results: vec![None],
-                ..plain()
-            },
-            0,
-            2,
-            6,
-        ),
-        (
-            "min-plies",
-            Selection {
-                min_plies: 2,
-                ..plain()
-            },
-            4,
-            1,
-            2,
-        ),
+        ("result", plain().results(vec![None]), 0, 2, 6),
+        ("min-plies", plain().min_plies(2), 4, 1, 2),
         (
             "termination",
-            Selection {
-                terminations: vec!["normal".into()],
-                ..plain()
-            },
+            plain().terminations(vec!["normal".into()]),
             4,
             1,
             2,
         ),
         (
             "eco",
-            Selection {
-                ecos: vec!["C2-C30".parse().unwrap()],
-                ..plain()
-            },
+            plain().ecos(vec!["C2-C30".parse().unwrap()]),
             4,
             1,
             2,
         ),
         (
             "since",
-            Selection {
-                since: Some("2025".parse().unwrap()),
-                ..plain()
-            },
+            plain().since(Some("2025".parse().unwrap())),
             4,
             1,
             2,
         ),
         (
             "until",
-            Selection {
-                until: Some("2024-12-31".parse().unwrap()),
-                ..plain()
-            },
+            plain().until(Some("2024-12-31".parse().unwrap())),
             2,
             1,
             4,
@@ -839,11 +736,9 @@ fn samples_depend_on_the_seed_alone() {
         let (batch, _) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.decode.games = Some(Arc::new(Selection {
-                max_per_game: Some(3),
-                seed,
-                ..Selection::default()
-            }));
+            options.decode.games = Some(Arc::new(
+                Selection::default().max_per_game(Some(3)).seed(seed),
+            ));
         });
         lines(&batch)
     };
@@ -856,10 +751,7 @@ fn samples_depend_on_the_seed_alone() {
 #[test]
 fn variations_are_walked_when_asked_for() {
     let text = game("1. e4 e5 (1... c5 2. Nf3 (2. c3 d5) 2... d6) (1... e6) 2. Nf3 Nc6");
-    let variations = Selection {
-        variations: true,
-        ..Selection::default()
-    };
+    let variations = Selection::default().variations(true);
     let (batch, summary) = select(&text, variations);
     assert_eq!((summary.rejected, batch.len()), (0, 11));
     let plies: Vec<_> = (0..11)
@@ -873,10 +765,7 @@ fn variations_are_walked_when_asked_for() {
 #[test]
 fn bad_games_can_be_dropped_whole() {
     let text = game("1. e4 e5 2. Ke3") + &game("1. d4");
-    let dropping = Selection {
-        drop_bad_games: true,
-        ..Selection::default()
-    };
+    let dropping = Selection::default().drop_bad_games(true);
     let (batch, summary) = select(&text, dropping);
     assert_eq!((batch.len(), summary.games, summary.rejected), (2, 2, 1));
     assert_eq!(summary.left_out["drop-bad-games"].positions, 3);

@@ -52,14 +52,8 @@ fn plies(selection: Selection) -> Vec<u16> {
 
 #[test]
 fn both_players_fulfil_the_limits_of_ratings() {
-    let min = Selection {
-        min_elo: Some(2000),
-        ..Selection::default()
-    };
-    let max = Selection {
-        max_elo: Some(2000),
-        ..Selection::default()
-    };
+    let min = Selection::default().min_elo(Some(2000));
+    let max = Selection::default().max_elo(Some(2000));
     for (white, black, at_least, at_most) in [
         ("2000", "2000", true, true),
         ("1999", "2000", false, true),
@@ -121,18 +115,13 @@ fn classes_of_time_controls() {
     ] {
         assert_eq!(Speed::of_tag(tag.as_bytes()), class, "{tag}");
     }
-    let classical = Selection {
-        time_controls: vec!["classical".parse().unwrap()],
-        ..Selection::default()
-    };
+    let classical = Selection::default().time_controls(vec!["classical".parse().unwrap()]);
     assert!(takes(&classical, &[("TimeControl", "5400+30")]));
     for tag in ["nan", "inf", "900+nan", "inf+inf"] {
         assert!(!takes(&classical, &[("TimeControl", tag)]), "{tag}");
     }
-    let exact = Selection {
-        time_controls: vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()],
-        ..Selection::default()
-    };
+    let exact = Selection::default()
+        .time_controls(vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()]);
     for (tag, taken) in [
         ("300+3", true),
         ("300+2", false),
@@ -152,77 +141,17 @@ fn options_that_are_set_are_told_of_and_no_others() {
     };
     assert_eq!(told(all()), [""; 0]);
     let set = [
-        (
-            "plies",
-            Selection {
-                first_ply: 1,
-                ..all()
-            },
-        ),
-        (
-            "plies",
-            Selection {
-                last_ply: Some(9),
-                ..all()
-            },
-        ),
-        (
-            "skip-book",
-            Selection {
-                skip_book: 1,
-                ..all()
-            },
-        ),
-        ("every", Selection { every: 2, ..all() }),
-        (
-            "last",
-            Selection {
-                last: true,
-                ..all()
-            },
-        ),
-        (
-            "max-per-game",
-            Selection {
-                max_per_game: Some(9),
-                ..all()
-            },
-        ),
-        (
-            "min-elo",
-            Selection {
-                min_elo: Some(0),
-                ..all()
-            },
-        ),
-        (
-            "max-elo",
-            Selection {
-                max_elo: Some(9),
-                ..all()
-            },
-        ),
-        (
-            "min-plies",
-            Selection {
-                min_plies: 1,
-                ..all()
-            },
-        ),
-        (
-            "drop-bad-games",
-            Selection {
-                drop_bad_games: true,
-                ..all()
-            },
-        ),
-        (
-            "variant",
-            Selection {
-                variant: Some(Variant::Standard),
-                ..all()
-            },
-        ),
+        ("plies", all().first_ply(1)),
+        ("plies", all().last_ply(Some(9))),
+        ("skip-book", all().skip_book(1)),
+        ("every", all().every(2)),
+        ("last", all().last(true)),
+        ("max-per-game", all().max_per_game(Some(9))),
+        ("min-elo", all().min_elo(Some(0))),
+        ("max-elo", all().max_elo(Some(9))),
+        ("min-plies", all().min_plies(1)),
+        ("drop-bad-games", all().drop_bad_games(true)),
+        ("variant", all().variant(Some(Variant::Standard))),
     ];
     for (name, selection) in set {
         assert_eq!(told(selection), [name]);
@@ -240,10 +169,7 @@ fn every_class_of_time_controls_has_its_name() {
         ("correspondence", "-"),
     ];
     for (name, own) in classes {
-        let selection = Selection {
-            time_controls: vec![name.parse().unwrap()],
-            ..Selection::default()
-        };
+        let selection = Selection::default().time_controls(vec![name.parse().unwrap()]);
         for (_, tag) in classes {
             let taken = takes(&selection, &[("TimeControl", tag)]);
             assert_eq!(taken, tag == own, "{name}: {tag}");
@@ -254,10 +180,7 @@ fn every_class_of_time_controls_has_its_name() {
 
 #[test]
 fn variants_by_any_of_their_names() {
-    let only = |variant| Selection {
-        variant: Some(variant),
-        ..Selection::default()
-    };
+    let only = |variant| Selection::default().variant(Some(variant));
     for (tag, standard) in [
         ("Standard", true),
         ("From Position", true),
@@ -287,10 +210,7 @@ fn opening_codes_from_the_first_to_the_last_included() {
         ("b12-c03", &["B12", "C03"], &["B11", "C04"]),
         ("B12-B1", &["B12", "B19"], &["B11", "B20"]),
     ] {
-        let selection = Selection {
-            ecos: vec![range.parse().unwrap()],
-            ..Selection::default()
-        };
+        let selection = Selection::default().ecos(vec![range.parse().unwrap()]);
         for code in inside {
             assert!(takes(&selection, &[("ECO", code)]), "{code} in {range}");
         }
@@ -382,14 +302,8 @@ fn dates_in_the_forms_of_real_files() {
 
 #[test]
 fn since_and_until_include_their_day_and_leave_out_what_is_unknown() {
-    let since = |text: &str| Selection {
-        since: Some(text.parse().unwrap()),
-        ..Selection::default()
-    };
-    let until = |text: &str| Selection {
-        until: Some(text.parse().unwrap()),
-        ..Selection::default()
-    };
+    let since = |text: &str| Selection::default().since(Some(text.parse().unwrap()));
+    let until = |text: &str| Selection::default().until(Some(text.parse().unwrap()));
     for (limit, date, from, to) in [
         ("2025.05.03", "2025.05.02", false, true),
         ("2025.05.03", "2025.05.03", true, true),
@@ -428,10 +342,7 @@ fn since_and_until_include_their_day_and_leave_out_what_is_unknown() {
     assert!(takes(&since("2025.05.03"), &tags("????.??.??")));
     assert!(!takes(&since("2025.05.04"), &tags("????.??.??")));
     // Both at once: one day.
-    let both = Selection {
-        until: since("2025.05.03").since,
-        ..since("2025.05.03")
-    };
+    let both = since("2025.05.03").until(since("2025.05.03").since);
     assert!(takes(&both, &[("Date", "3.5.2025")]));
     for date in ["2.5.2025", "4.5.2025"] {
         assert!(!takes(&both, &[("Date", date)]), "{date}");
@@ -443,99 +354,23 @@ fn plies_at_the_edges() {
     let all = Selection::default;
     for (selection, expected) in [
         (all(), &[0, 1, 2, 3, 4][..]),
-        (
-            Selection {
-                first_ply: 2,
-                last_ply: Some(3),
-                ..all()
-            },
-            &[2, 3],
-        ),
-        (
-            Selection {
-                first_ply: 4,
-                ..all()
-            },
-            &[4],
-        ),
-        (
-            Selection {
-                last_ply: Some(0),
-                ..all()
-            },
-            &[0],
-        ),
-        (
-            Selection {
-                skip_book: 3,
-                ..all()
-            },
-            &[3, 4],
-        ),
-        (
-            Selection {
-                skip_book: 5,
-                ..all()
-            },
-            &[],
-        ),
-        (Selection { every: 1, ..all() }, &[0, 1, 2, 3, 4]),
-        (Selection { every: 2, ..all() }, &[0, 2, 4]),
-        (Selection { every: 3, ..all() }, &[0, 3]),
-        (Selection { every: 4, ..all() }, &[0, 4]),
-        (Selection { every: 5, ..all() }, &[0]),
-        (
-            Selection {
-                every: 2,
-                skip_book: 1,
-                ..all()
-            },
-            &[1, 3],
-        ),
-        (
-            Selection {
-                every: 2,
-                last: true,
-                ..all()
-            },
-            &[4],
-        ),
-        (
-            Selection {
-                last_ply: Some(3),
-                last: true,
-                ..all()
-            },
-            &[3],
-        ),
-        (
-            Selection {
-                max_per_game: Some(5),
-                ..all()
-            },
-            &[0, 1, 2, 3, 4],
-        ),
-        (
-            Selection {
-                max_per_game: Some(0),
-                ..all()
-            },
-            &[],
-        ),
-        (
-            Selection {
-                min_plies: 4,
-                ..all()
-            },
-            &[0, 1, 2, 3, 4],
-        ),
-        (
-            Selection {
-                min_plies: 5,
-                ..all()
-            },
-            &[],
-        ),
+        (all().first_ply(2).last_ply(Some(3)), &[2, 3]),
+        (all().first_ply(4), &[4]),
+        (all().last_ply(Some(0)), &[0]),
+        (all().skip_book(3), &[3, 4]),
+        (all().skip_book(5), &[]),
+        (all().every(1), &[0, 1, 2, 3, 4]),
+        (all().every(2), &[0, 2, 4]),
+        (all().every(3), &[0, 3]),
+        (all().every(4), &[0, 4]),
+        (all().every(5), &[0]),
+        (all().every(2).skip_book(1), &[1, 3]),
+        (all().every(2).last(true), &[4]),
+        (all().last_ply(Some(3)).last(true), &[3]),
+        (all().max_per_game(Some(5)), &[0, 1, 2, 3, 4]),
+        (all().max_per_game(Some(0)), &[]),
+        (all().min_plies(4), &[0, 1, 2, 3, 4]),
+        (all().min_plies(5), &[]),
     ] {
         assert_eq!(plies(selection.clone()), expected, "{selection:?}");
     }
@@ -557,11 +392,7 @@ fn samples_depend_on_the_game() {
         })
         .collect();
     let sample = |text: &str, seed| {
-        let selection = Selection {
-            max_per_game: Some(1),
-            seed,
-            ..Selection::default()
-        };
+        let selection = Selection::default().max_per_game(Some(1)).seed(seed);
         let (batch, _) = select(text, selection);
         (0..batch.len())
             .map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap())
@@ -581,10 +412,7 @@ fn the_last_of_doubled_tags_counts_everywhere() {
         [BlackElo \"2600\"]\n[Result \"0-1\"]\n[Result \"1-0\"]\n[FEN \"k7/8/8/8/8/8/8/K7 w - - 0 1\"]\n\
         [FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n\n*\n\n";
     let text = format!("{doubled}{}", game(&[("White", "w")]));
-    let strong = Selection {
-        min_elo: Some(2600),
-        ..Selection::default()
-    };
+    let strong = Selection::default().min_elo(Some(2600));
     let (batch, summary) = select(&text, strong);
     assert_eq!(batch.len(), 1);
     assert_eq!(

@@ -11,19 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn options() -> DecodeOptions {
-    DecodeOptions {
-        fields: Fields::ALL,
-        ..DecodeOptions::default()
-    }
+    DecodeOptions::default().fields(Fields::ALL)
 }
 
 fn decode_with(text: &[u8], options: &DecodeOptions) -> Decoded {
-    let chunk = Chunk {
-        file: Arc::from(Path::new("games.pgn")),
-        bytes: text.to_vec().into(),
-        offset: 0,
-        truncated: false,
-    };
+    let chunk = Chunk::new(Arc::from(Path::new("games.pgn")), text.to_vec().into());
     Format::PGN.decode(&chunk, options)
 }
 
@@ -88,13 +80,7 @@ fn leftovers_of_a_game_are_no_game() {
     let text = b"[Event \"x\"]\n\n1. e4 *\n\n[Event \"y\"]\n[White \"Kasp";
     assert_eq!(outcome(text), (2, 3, vec!["open_tag"]));
     // Walking variations makes no game of them.
-    let walking = DecodeOptions {
-        games: Some(Arc::new(Selection {
-            variations: true,
-            ..Selection::default()
-        })),
-        ..options()
-    };
+    let walking = options().games(Some(Arc::new(Selection::default().variations(true))));
     let decoded = decode_with(b"1. e4 e5 1-0 (2. d4)\n", &walking);
     assert_eq!((decoded.games, decoded.records), (1, 3));
     let broken = outcome(b"1. e4 e5 1-0 (2. d4\n");
@@ -271,10 +257,7 @@ fn game(moves: &str) -> String {
 }
 
 fn strict() -> DecodeOptions {
-    DecodeOptions {
-        strict_pgn: true,
-        ..options()
-    }
+    options().strict_pgn(true)
 }
 
 #[test]
@@ -391,16 +374,9 @@ fn the_last_game_may_be_open() {
 #[test]
 fn a_game_that_breaks_off_is_a_reject() {
     let torn = |text: &str, max_record: usize| {
-        let chunk = Chunk {
-            file: Path::new("x").into(),
-            bytes: text.as_bytes().to_vec().into(),
-            offset: 0,
-            truncated: true,
-        };
-        let options = DecodeOptions {
-            max_record,
-            ..options()
-        };
+        let chunk =
+            Chunk::new(Path::new("x").into(), text.as_bytes().to_vec().into()).truncated(true);
+        let options = options().max_record(max_record);
         let decoded = Format::PGN.decode(&chunk, &options);
         (positions(&decoded).len(), reasons(&decoded))
     };
@@ -431,13 +407,7 @@ fn variations_have_a_depth_and_games_a_number_of_moves() {
         game(&format!("1. e4 {inner} e5 *"))
     };
     for variations in [false, true] {
-        let options = DecodeOptions {
-            games: Some(Arc::new(Selection {
-                variations,
-                ..Selection::default()
-            })),
-            ..options()
-        };
+        let options = options().games(Some(Arc::new(Selection::default().variations(variations))));
         let decoded = decode_with(deep(1000).as_bytes(), &options);
         assert_eq!(reasons(&decoded), Vec::<&str>::new());
         let decoded = decode_with(deep(1001).as_bytes(), &options);
@@ -455,10 +425,7 @@ fn variations_have_a_depth_and_games_a_number_of_moves() {
 
 #[test]
 fn a_game_that_is_too_long_is_one_reject() {
-    let limited = DecodeOptions {
-        max_record: 200_000,
-        ..options()
-    };
+    let limited = options().max_record(200_000);
     let small = game("1. e4 e5 1-0");
     let giant = game(&format!("1. d4 {} *", "{a long comment} ".repeat(20_000)));
     // A game that is just as long as it may be.
@@ -589,19 +556,13 @@ fn no_text_is_lost_without_a_word_or_counted_twice() {
         let count = positions(&decoded).len();
         assert_eq!(decoded.records, (count + decoded.rejects.len()) as u64);
         // A limit changes nothing about games that keep to it.
-        let limited = DecodeOptions {
-            max_record: text.len(),
-            ..options()
-        };
+        let limited = options().max_record(text.len());
         assert_eq!(
             read(text.as_bytes(), 0, &limited),
             read(text.as_bytes(), 0, &options())
         );
         // And a small one neither hangs nor invents.
-        let limited = DecodeOptions {
-            max_record: 40,
-            ..options()
-        };
+        let limited = options().max_record(40);
         let decoded = decode_with(text.as_bytes(), &limited);
         assert_eq!(
             decoded.records,
@@ -721,13 +682,10 @@ fn is_linear(prefix: &str, unit: &str, len: usize, options: &DecodeOptions) -> O
 
 #[test]
 fn the_work_grows_with_the_text() {
-    let games = |variations| DecodeOptions {
-        games: Some(Arc::new(Selection {
-            variations,
-            ..Selection::default()
-        })),
-        game_rows: true,
-        ..options()
+    let games = |variations| {
+        options()
+            .games(Some(Arc::new(Selection::default().variations(variations))))
+            .game_rows(true)
     };
     for (prefix, unit) in ADVERSE {
         // What looks like a game ends only long comments: these are long twice.

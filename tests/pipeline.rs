@@ -5,7 +5,7 @@ use crate::formats::{boards_bytes, lines, read, sample_batch};
 use crate::support::Random;
 use lanefish::error::Error;
 use lanefish::formats::{Chunk, DecodeOptions, Format, Totals};
-use lanefish::pipeline::{Options, Summary};
+use lanefish::pipeline::{RunOptions, Summary};
 use lanefish::table::Fields;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const WAYS: [(usize, usize); 6] = [
 ];
 
 /// The outcome of a run, the same in all [`WAYS`].
-fn outcome(path: &Path, change: impl Fn(&mut Options<'_>)) -> (Vec<String>, Summary) {
+fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, Summary) {
     let mut first: Option<(Vec<String>, Summary)> = None;
     for (threads, chunk_size) in WAYS {
         let (batch, summary) = read(&[path.to_owned()], |options| {
@@ -179,11 +179,9 @@ fn rejects_come_in_order_with_lines_of_their_own_file() {
             places.push((place.record, place.line.unwrap(), place.file.clone()));
             Ok(())
         };
-        let inputs = lanefish::input::Inputs {
-            paths: vec![first.as_path().into(), second.as_path().into()],
-            ..lanefish::input::Inputs::default()
-        };
-        let mut options = Options::new(&crate::formats::Judge);
+        let inputs =
+            lanefish::input::Inputs::of(vec![first.as_path().into(), second.as_path().into()]);
+        let mut options = RunOptions::new(&crate::formats::Judge);
         options.threads = threads;
         options.chunk_size = chunk_size;
         options.on_reject = Some(&mut on_reject);
@@ -254,10 +252,7 @@ fn behind_the_limit_no_game_counts() {
         "x.pgn",
         [game, &other].concat().repeat(4000),
     );
-    let chosen = lanefish::games::Selection {
-        min_elo: Some(2000),
-        ..Default::default()
-    };
+    let chosen = lanefish::games::Selection::default().min_elo(Some(2000));
     for limit in [1, 3, 4, 5, 4001] {
         let (found, summary) = outcome(&path, |options| {
             options.limit = Some(limit);
@@ -299,21 +294,14 @@ const KINDS: [&str; 22] = [
 
 /// Records, operations, rejects and their places of a text in one chunk or in several.
 fn decoded(format: Format, chunks: &[&[u8]], max_record: usize) -> Vec<String> {
-    let options = DecodeOptions {
-        fields: Fields::ALL,
-        max_record,
-        ..DecodeOptions::default()
-    };
+    let options = DecodeOptions::default()
+        .fields(Fields::ALL)
+        .max_record(max_record);
     let mut totals = Totals::default();
     let mut offset = 0;
     let mut found = Vec::new();
     for bytes in chunks {
-        let chunk = Chunk {
-            file: Path::new("x").into(),
-            bytes: bytes.to_vec().into(),
-            offset,
-            truncated: false,
-        };
+        let chunk = Chunk::new(Path::new("x").into(), bytes.to_vec().into()).offset(offset);
         let mut decoded = format.decode(&chunk, &options);
         decoded.number(&mut totals, &chunk);
         offset += bytes.len() as u64;

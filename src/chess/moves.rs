@@ -160,6 +160,7 @@ impl Move {
 
 /// Why a text is not a move of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum MoveError {
     /// The text does not have the form of a move.
     #[error("not a move")]

@@ -204,7 +204,7 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::ReadFormat)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::READ)]
     pub(crate) from: Option<Format>,
 
     /// Keep en passant squares as given, even where no such capture is legal

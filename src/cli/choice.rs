@@ -30,16 +30,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a s
     similar(name, names).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
-/// Formats that can be written.
-pub(crate) fn is_written(format: Format) -> bool {
-    format.about().writes.is_some()
-}
-
-/// Names of the formats that can be written, or of all.
-pub(crate) fn format_names(written: bool) -> Vec<&'static str> {
+/// Names of all formats, or of those that can be written.
+pub(crate) fn format_names(writable: bool) -> Vec<&'static str> {
     let formats = Format::ALL.iter().copied();
     formats
-        .filter(|&format| !written || is_written(format))
+        .filter(|&format| !writable || format.is_writable())
         .map(Format::name)
         .collect()
 }
@@ -53,75 +48,50 @@ fn named(argument: Option<&Arg>) -> String {
     argument.map_or_else(String::new, |argument| format!("'{argument}'"))
 }
 
-/// A format that can be read.
+/// A format: any of them, or only those that can be written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadFormat;
+pub(crate) struct FormatName {
+    writable: bool,
+}
 
-/// A format that can be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WrittenFormat;
+impl FormatName {
+    /// A format to read.
+    pub(crate) const READ: Self = Self { writable: false };
+    /// A format to write.
+    pub(crate) const WRITTEN: Self = Self { writable: true };
+}
 
-fn parse_format(
-    written: bool,
-    command: &Command,
-    argument: Option<&Arg>,
-    value: &OsStr,
-) -> Result<Format, clap::Error> {
-    let name = StringValueParser::new().parse_ref(command, argument, value)?;
-    let names = format_names(written);
-    let known = names.join(", ");
-    match name.parse::<Format>() {
-        Ok(format) if !written || is_written(format) => Ok(format),
-        Ok(format) => Err(invalid(
+impl TypedValueParser for FormatName {
+    type Value = Format;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Format, clap::Error> {
+        let name = StringValueParser::new().parse_ref(command, argument, value)?;
+        let names = format_names(self.writable);
+        let problem = match name.parse::<Format>() {
+            Ok(format) if !self.writable || format.is_writable() => return Ok(format),
+            Ok(format) => format!("{format} can be read but not written"),
+            Err(_) => {
+                let hint = did_you_mean(&name, names.iter().copied());
+                format!("unknown format `{name}`{hint}")
+            }
+        };
+        let (argument, known) = (named(argument), names.join(", "));
+        Err(invalid(
             command,
-            format!(
-                "{}: {format} can be read but not written\n  [possible values: {known}]",
-                named(argument)
-            ),
-        )),
-        Err(_) => Err(invalid(
-            command,
-            format!(
-                "{}: unknown format `{name}`{}\n  [possible values: {known}]",
-                named(argument),
-                did_you_mean(&name, names.iter().copied())
-            ),
-        )),
+            format!("{argument}: {problem}\n  [possible values: {known}]"),
+        ))
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(format_names(self.writable)))
     }
 }
 
 fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {
     Box::new(names.into_iter().map(PossibleValue::new))
-}
-
-impl TypedValueParser for ReadFormat {
-    type Value = Format;
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Format, clap::Error> {
-        parse_format(false, command, argument, value)
-    }
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(values(format_names(false)))
-    }
-}
-
-impl TypedValueParser for WrittenFormat {
-    type Value = Format;
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Format, clap::Error> {
-        parse_format(true, command, argument, value)
-    }
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(values(format_names(true)))
-    }
 }
 
 /// Names of columns, separated by commas.

@@ -19,25 +19,12 @@ pub(crate) fn stdout_is_closed() -> bool {
     STDOUT.load(Ordering::Relaxed)
 }
 
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-extern "C" fn look() {
+// SAFETY: two system calls and two atomics; nothing here needs the runtime, which has not started yet.
+#[cfg(unix)]
+#[ctor::ctor(unsafe)]
+fn look() {
     use rustix::io::{Errno, fcntl_getfd};
-    // Two system calls and two atomics: nothing that needs the runtime.
     let closed = |descriptor| matches!(fcntl_getfd(descriptor), Err(Errno::BADF));
     STDIN.store(closed(rustix::stdio::stdin()), Ordering::Relaxed);
     STDOUT.store(closed(rustix::stdio::stdout()), Ordering::Relaxed);
 }
-
-/// The system calls the functions listed there before any Rust code runs.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-#[allow(
-    unsafe_code,
-    reason = "the attribute places a function where the system looks for functions to call"
-)]
-#[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
-#[cfg_attr(
-    target_vendor = "apple",
-    unsafe(link_section = "__DATA,__mod_init_func")
-)]
-static BEFORE_MAIN: extern "C" fn() = look;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::WRITTEN)]
     to: Option<Format>,
 
     #[command(flatten)]
@@ -35,7 +35,9 @@ impl ConvertArgs {
             fields: Fields::ALL,
             ..Run::default()
         };
-        let job = Conversion { format };
+        let job = Conversion {
+            encoder: output.encoder,
+        };
         let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
         let reading = &self.read.reading;
         let done = session.read(&self.read.inputs, reading, run, &job, |(piece, some)| {

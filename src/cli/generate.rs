@@ -10,7 +10,7 @@ use clap::Args;
 use lanefish::Error;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::{Format, Piece};
+use lanefish::formats::{Encoded, Encoder, Format};
 use lanefish::table::Batch;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -32,7 +32,7 @@ pub(crate) struct GenerateArgs {
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::WrittenFormat)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::WRITTEN)]
     to: Option<Format>,
 
     #[command(flatten)]
@@ -47,6 +47,7 @@ impl GenerateArgs {
         let format = format_of(self.to, &self.output, Some(Format::FEN))?;
         let output = session.open_output(&self.output)?;
         let mut output = RecordOutput::new(format, output)?;
+        let encoder = output.encoder;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
@@ -59,7 +60,7 @@ impl GenerateArgs {
                     let make = move || {
                         for shard in (first..shards).step_by(threads as usize) {
                             // The receiver is gone if writing has failed.
-                            if sender.send(self.shard(shard, format)).is_err() {
+                            if sender.send(self.shard(shard, encoder)).is_err() {
                                 break;
                             }
                         }
@@ -72,7 +73,7 @@ impl GenerateArgs {
                         })?;
                     Ok(receiver)
                 })
-                .collect::<Result<Vec<Receiver<Piece>>, Error>>()?;
+                .collect::<Result<Vec<Receiver<Encoded>>, Error>>()?;
             for shard in 0..shards {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted.into());
@@ -94,7 +95,7 @@ impl GenerateArgs {
     }
 
     /// The positions of one shard; the last may be cut short.
-    fn shard(&self, shard: u64, format: Format) -> Piece {
+    fn shard(&self, shard: u64, encoder: &dyn Encoder) -> Encoded {
         let start = if self.chess960 {
             Start::Chess960
         } else {
@@ -114,8 +115,8 @@ impl GenerateArgs {
             }
         }
         let rows: Vec<usize> = (0..batch.len()).collect();
-        let mut piece = Piece::default();
-        format.encode(&batch, &rows, &mut piece);
+        let mut piece = Encoded::default();
+        encoder.encode(&batch, &rows, &mut piece);
         piece
     }
 }

@@ -194,9 +194,9 @@ fn formats_text() -> String {
     let mut text = "Formats, found from the content and then from the name:\n".to_owned();
     for format in Format::ALL {
         let about = format.about();
-        let read_only = match about.writes {
-            Some(_) => "",
-            None => "; read only",
+        let read_only = match format.is_writable() {
+            true => "",
+            false => "; read only",
         };
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {:<8} {}{read_only}", about.name, about.title);

@@ -1,13 +1,13 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use super::args::OutputArgs;
-use super::choice::{format_names, is_written};
+use super::choice::format_names;
 use super::closed;
 use super::places::Destination;
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::formats::foreign;
-use lanefish::formats::{Encoder, Format, Piece};
+use lanefish::formats::{Encoded, Encoder, Format, Writer};
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
@@ -281,7 +281,7 @@ pub(crate) fn format_of(
         (None, Some(default)) => Ok(default),
         (None, None) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
         (Some(path), _) => match Format::of_name(path) {
-            Some(format) if is_written(format) => Ok(format),
+            Some(format) if format.is_writable() => Ok(format),
             Some(format) => bail!(
                 "{}: {format} can be read but not written; formats that can be written: {}",
                 path.display(),
@@ -306,7 +306,9 @@ pub(crate) fn format_of(
 pub(crate) struct RecordOutput {
     named: Named,
     output: Output,
-    encoder: Box<dyn Encoder>,
+    /// What turns records into pieces for it.
+    pub(crate) encoder: &'static dyn Encoder,
+    writer: Box<dyn Writer>,
 }
 
 impl RecordOutput {
@@ -318,27 +320,29 @@ impl RecordOutput {
         {
             bail!("{format} files are binary and not written to a terminal; use -o FILE");
         }
+        let encoder = format
+            .encoder()
+            .with_context(|| format!("{format} can be read but not written"))?;
         let mut records = Self {
             named: output.named(),
             output,
-            encoder: format
-                .encoder()
-                .with_context(|| format!("{format} can be read but not written"))?,
+            encoder,
+            writer: encoder.writer(),
         };
-        let begun = records.encoder.begin(&mut records.output);
+        let begun = records.writer.begin(&mut records.output);
         begun.map_err(|source| records.named.failed(source))?;
         Ok(records)
     }
 
-    pub(crate) fn put(&mut self, piece: &Piece) -> Result<(), Error> {
-        let put = self.encoder.put(piece, &mut self.output);
+    pub(crate) fn put(&mut self, piece: &Encoded) -> Result<(), Error> {
+        let put = self.writer.put(piece, &mut self.output);
         put.map_err(|source| self.named.failed(source))
     }
 
     /// Completes the records; the output is still to be committed.
     pub(crate) fn finish(mut self) -> Result<Output, Error> {
         let failed = |source| self.named.failed(source);
-        let start = self.encoder.finish(&mut self.output).map_err(failed)?;
+        let start = self.writer.finish(&mut self.output).map_err(failed)?;
         // Outputs that cannot be rewound, and compressed ones, keep their first bytes.
         if let (Some(start), Output::Plain(Sink::File(file))) = (start, &mut self.output) {
             file.rewrite_start(&start).map_err(failed)?;

@@ -164,6 +164,7 @@ impl State {
             bytes: done,
             records,
             games,
+            ..
         } = self.progress;
         let seconds = self.elapsed.as_secs_f64().max(1e-3);
         let mut parts = vec![(6, "reading".to_owned())];
@@ -289,14 +290,14 @@ mod tests {
     use super::*;
 
     fn state(done: u64, total: Option<u64>, seconds: u64) -> State {
+        let mut progress = Progress::default();
+        progress.bytes = done;
+        progress.records = done / 32;
+        progress.games = done / 2000;
         State {
             total,
             elapsed: Duration::from_secs(seconds),
-            progress: Progress {
-                bytes: done,
-                records: done / 32,
-                games: done / 2000,
-            },
+            progress,
         }
     }
 

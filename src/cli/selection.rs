@@ -134,43 +134,40 @@ impl SelectionArgs {
     /// The selection, or `None` if everything is taken.
     pub(crate) fn selection(&self) -> Option<Arc<Selection>> {
         let (first_ply, last_ply) = self.plies.unwrap_or((0, None));
-        let selection = Selection {
-            variations: self.variations,
-            drop_bad_games: self.drop_bad_games,
-            first_ply,
-            last_ply,
-            skip_book: self.skip_book,
-            every: self.every.unwrap_or(0),
-            last: self.last,
-            max_per_game: self.max_per_game,
-            seed: self.seed,
-            min_elo: self.min_elo,
-            max_elo: self.max_elo,
-            time_controls: self.time_control.clone(),
-            results: self
-                .result
-                .iter()
-                .map(|result| match result {
-                    GameResult::White => Some(Outcome::White),
-                    GameResult::Black => Some(Outcome::Black),
-                    GameResult::Draw => Some(Outcome::Draw),
-                    GameResult::Unknown => None,
-                })
-                .collect(),
-            min_plies: self.min_plies,
-            terminations: self.termination.clone(),
-            ecos: self.eco.clone(),
-            since: self.since,
-            until: self.until,
-            variant: self.variant.map(|variant| match variant {
+        let selection = Selection::default()
+            .variations(self.variations)
+            .drop_bad_games(self.drop_bad_games)
+            .first_ply(first_ply)
+            .last_ply(last_ply)
+            .skip_book(self.skip_book)
+            .every(self.every.unwrap_or(0))
+            .last(self.last)
+            .max_per_game(self.max_per_game)
+            .seed(self.seed)
+            .min_elo(self.min_elo)
+            .max_elo(self.max_elo)
+            .time_controls(self.time_control.clone())
+            .results(
+                self.result
+                    .iter()
+                    .map(|result| match result {
+                        GameResult::White => Some(Outcome::White),
+                        GameResult::Black => Some(Outcome::Black),
+                        GameResult::Draw => Some(Outcome::Draw),
+                        GameResult::Unknown => None,
+                    })
+                    .collect(),
+            )
+            .min_plies(self.min_plies)
+            .terminations(self.termination.clone())
+            .ecos(self.eco.clone())
+            .since(self.since)
+            .until(self.until)
+            .variant(self.variant.map(|variant| match variant {
                 VariantChoice::Standard => Variant::Standard,
                 VariantChoice::Chess960 => Variant::Chess960,
-            }),
-        };
-        let everything = Selection {
-            seed: self.seed,
-            ..Selection::default()
-        };
+            }));
+        let everything = Selection::default().seed(self.seed);
         (selection != everything).then(|| Arc::new(selection))
     }
 }

@@ -18,7 +18,7 @@ use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, Job, Options, Summary};
+use lanefish::pipeline::{self, Job, RunOptions, Summary};
 use lanefish::table::Fields;
 use lanefish::table::Tile;
 use lanefish::tiers::{Analyzer, Tier};
@@ -263,10 +263,9 @@ impl<'a> Session<'a> {
 
     /// How inputs are opened.
     pub(crate) fn access(&self) -> Access {
-        Access {
-            map: !self.global.no_mmap,
-            max_window: self.global.max_window,
-        }
+        Access::default()
+            .map(!self.global.no_mmap)
+            .max_window(self.global.max_window)
     }
 
     /// Prints a note, which is not an error.
@@ -335,42 +334,41 @@ impl<'a> Session<'a> {
         let mut on_progress = |progress| meter.show(progress);
         let mut summary = pipeline::run(
             &inputs,
-            Options {
-                threads: self.threads,
-                decode: DecodeOptions {
-                    keep_en_passant: reading.keep_en_passant,
-                    validity: self.validity(run.default_validity),
-                    fields: run.fields,
-                    tags: run.tags,
-                    games: reading.games.selection(),
-                    game_rows: run.game_rows,
-                    strict_pgn: self.global.strict_pgn,
-                    max_record: self.global.max_record,
-                },
-                from,
-                access: self.access(),
-                strict: self.global.strict,
-                skip: match run.game_rows {
+            RunOptions::new(self.analyzer)
+                .threads(self.threads)
+                .decode(
+                    DecodeOptions::default()
+                        .keep_en_passant(reading.keep_en_passant)
+                        .validity(self.validity(run.default_validity))
+                        .fields(run.fields)
+                        .tags(run.tags)
+                        .games(reading.games.selection())
+                        .game_rows(run.game_rows)
+                        .strict_pgn(self.global.strict_pgn)
+                        .max_record(self.global.max_record),
+                )
+                .from(from)
+                .access(self.access())
+                .strict(self.global.strict)
+                .skip(match run.game_rows {
                     true => 0,
                     false => self.global.skip.saturating_add(run.skip.unwrap_or(0)),
-                },
-                limit: match run.game_rows {
+                })
+                .limit(match run.game_rows {
                     true => None,
                     false => self.global.limit.or(run.limit),
-                },
-                limit_games: match run.game_rows {
+                })
+                .limit_games(match run.game_rows {
                     true => self
                         .global
                         .limit
                         .map(|limit| self.global.skip.saturating_add(limit)),
                     false => None,
-                },
-                past_damage: run.past_damage,
-                on_reject: Some(&mut on_reject),
-                on_progress: Some(&mut on_progress),
-                interrupt: Some(interrupt::flag()),
-                ..Options::new(self.analyzer)
-            },
+                })
+                .past_damage(run.past_damage)
+                .on_reject(Some(&mut on_reject))
+                .on_progress(Some(&mut on_progress))
+                .interrupt(Some(interrupt::flag())),
             job,
             sink,
         );
@@ -468,19 +466,12 @@ const BROKEN_LINK: &str = "broken_link";
 
 /// The reject for one of them.
 fn broken_link(path: &Path) -> Reject {
-    Reject {
-        place: error::Place {
-            file: path.into(),
-            line: None,
-            offset: 0,
-            record: 0,
-            game: None,
-            ply: None,
-        },
-        reasons: vec![BROKEN_LINK],
-        message: "a broken symbolic link".into(),
-        raw: Vec::new(),
-    }
+    Reject::new(
+        error::Place::start_of(path.into()),
+        vec![BROKEN_LINK],
+        "a broken symbolic link",
+        Vec::new(),
+    )
 }
 
 /// A file itself, or the entries of a directory.

@@ -10,14 +10,11 @@
 //! reader walks over the JSON and stops at the few relevant values.
 
 use super::lines::{self, BadLine, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn, text};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 use memchr::memchr2;
-
-/// What a record may carry.
-const CARRIES: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]);
 
 /// Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -31,37 +28,28 @@ impl Codec for Evals {
             extensions: &[],
             is_text: true,
             has_games: false,
-            carries: CARRIES,
-            writes: None,
+            carries: Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]),
         };
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        match sniff(head) {
-            true => Likeness::Certain,
-            false => Likeness::No,
-        }
+        Likeness::certain_if(sniff(head))
     }
     fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        text::cut_lines(bytes)
+        lines::cut_lines(bytes)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(chunk, options)
+        lines::decode(self, chunk, options, |line| Some(read(line, options)))
     }
 }
 
 /// Whether a text looks like evaluations.
 fn sniff(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let head = lines::without_mark(head);
     let mut json = Json {
         rest: head.trim_ascii_start(),
     };
     json.take(b'{') && json.string() == Some(b"fen")
-}
-
-/// Decodes a run of lines.
-fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    lines::decode(chunk, options, CARRIES, |line| Some(read(line, options)))
 }
 
 /// The evaluation of an engine.

@@ -1,18 +1,45 @@
-//! Shared by formats with one record per line: iteration over lines, and columns that are filled only as far as
-//! they have values.
+//! Shared by formats with one record per line: where lines end, a loop over them, and fields that are kept only
+//! if some record has them.
 
-use super::text::DROPPED_EN_PASSANT;
-use super::{Chunk, DecodeOptions, Decoded};
+use super::{Chunk, Codec, DecodeOptions, Decoded, Remark};
 use crate::block::Packed;
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
-use crate::table::{Array, Batch, Field, Fields};
-use memchr::memchr;
+use crate::table::{Array, Batch, Field};
+use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// En passant squares that are dropped, in any format.
+pub(super) static DROPPED_EN_PASSANT: Remark = Remark {
+    what: "en passant square",
+    how: "dropped, because no en passant capture is legal",
+    is_detail: true,
+};
+
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A line without the byte order mark at its start.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// Up to and including the last line end.
+pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
+    memrchr(b'\n', bytes).map(|at| at + 1)
+}
+
+/// The line that contains a place, without its end, and its number counted from 1.
+pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
+    let at = at.min(bytes.len());
+    let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+    let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+    let number = memchr_iter(b'\n', &bytes[..start]).count() as u64 + 1;
+    (bytes[start..end].trim_ascii_end(), number)
+}
 
 /// The content of a line.
 #[derive(Debug)]
@@ -64,12 +91,12 @@ impl From<FenError> for BadLine {
     }
 }
 
-/// Decodes a chunk of lines of a format that carries these fields; `read` returns `None` for a line that is no
+/// Decodes a chunk of lines of a format; `read` returns `None` for a line that is no
 /// record and not meant to be one.
 pub(super) fn decode(
+    codec: &dyn Codec,
     chunk: &Chunk,
     options: &DecodeOptions,
-    carries: Fields,
     mut read: impl FnMut(&[u8]) -> Option<Result<Record, BadLine>>,
 ) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
@@ -79,7 +106,7 @@ pub(super) fn decode(
     let mut columns: BTreeMap<Field, Array> = options
         .fields
         .iter()
-        .filter(|&field| carries.contains(field))
+        .filter(|&field| codec.about().carries.contains(field))
         .map(|field| (field, field.column(0)))
         .collect();
     let mut start = 0;
@@ -97,8 +124,7 @@ pub(super) fn decode(
             start = end + 1;
             continue;
         }
-        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        let line = line.trim_ascii();
+        let line = without_mark(line).trim_ascii();
         let record = if line.is_empty() { None } else { read(line) };
         let packed = record.map(|record| {
             let record = record?;

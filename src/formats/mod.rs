@@ -11,25 +11,29 @@
 //! To add a format: a file here with a type that implements [`Codec`], and a line in the list below.
 
 pub mod boards;
+mod encode;
 pub mod evals;
 pub mod foreign;
 mod lines;
+mod open;
 pub mod pgn;
 pub mod puzzles;
 pub mod text;
 
+pub use encode::{Encoded, Encoder, Writer};
+pub use open::{Opened, detect, is_supported, open};
+
 use crate::chess::validity::Validity;
-use crate::error::{Damage, Error, Place, Reject};
+use crate::error::{Damage, Place, Reject};
 use crate::games::{GameRow, LeftOutBy, Selection};
-use crate::input::{Access, Bytes, Compression, Input};
+use crate::input::{Bytes, Compression};
+use crate::setters::setters;
 use crate::table::{Array, Batch, Field, Fields};
 use memchr::{memchr, memchr_iter};
 use std::fmt;
-use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// Static facts about a format.
 #[derive(Debug)]
@@ -47,8 +51,6 @@ pub struct About {
     pub has_games: bool,
     /// What its records may carry besides the position.
     pub carries: Fields,
-    /// What written records may carry; `None` if the format cannot be written.
-    pub writes: Option<Fields>,
 }
 
 /// How much the first bytes of an input look like a format.
@@ -60,6 +62,16 @@ pub enum Likeness {
     Possible,
     /// It is this format, unless the name suggests another possible one.
     Certain,
+}
+
+impl Likeness {
+    /// For formats that are recognized or not.
+    fn certain_if(recognized: bool) -> Self {
+        match recognized {
+            true => Self::Certain,
+            false => Self::No,
+        }
+    }
 }
 
 /// What a format does.
@@ -94,70 +106,17 @@ pub trait Codec: fmt::Debug + Sync {
     /// The text of the record whose [`Batch::origins`] has this place of a chunk,
     /// and its line in the chunk (counted from 1); `None` if records are not text.
     fn raw<'a>(&self, chunk: &'a [u8], origin: usize) -> Option<(&'a [u8], u64)> {
-        Some(text::line_at(chunk, origin))
+        Some(lines::line_at(chunk, origin))
     }
 
-    /// Adds these rows of a batch to a piece of output; on any thread.
-    fn encode(&self, _batch: &Batch, _rows: &[usize], _piece: &mut Piece) {}
-
-    /// Whether an output keeps this field of a record: because it has a place for the field, or because it says the
-    /// same in another one.
-    fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
-        let writes = self.about().writes;
-        writes.is_some_and(|writes| writes.contains(field))
-    }
-
-    /// Writes pieces in order; `None` if the format cannot be written.
-    fn encoder(&self) -> Option<Box<dyn Encoder>> {
+    /// Encodes records; `None` if the format cannot be written.
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
         None
     }
 
     /// Follows the chunks of a file, if something holds only for the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
-    }
-}
-
-/// Encoded records that are not written yet. A format uses the variant that suits it.
-#[derive(Debug, Default)]
-pub struct Piece {
-    /// Finished bytes.
-    pub bytes: Vec<u8>,
-    /// Records that are combined with those of other pieces.
-    pub batch: Batch,
-}
-
-/// Writes the pieces of one output.
-pub trait Encoder: Send {
-    /// Writes what comes before the first record.
-    ///
-    /// # Errors
-    /// If writing fails.
-    fn begin(&mut self, _out: &mut dyn io::Write) -> io::Result<()> {
-        Ok(())
-    }
-    /// Writes the next piece.
-    ///
-    /// # Errors
-    /// If writing fails, or the format cannot hold the records.
-    fn put(&mut self, piece: &Piece, out: &mut dyn io::Write) -> io::Result<()>;
-    /// Writes what comes after the last record; returns what should replace the first bytes, if the
-    /// output can be rewound.
-    ///
-    /// # Errors
-    /// If writing fails.
-    fn finish(&mut self, _out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-}
-
-/// Pieces are finished bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytewise;
-
-impl Encoder for Bytewise {
-    fn put(&mut self, piece: &Piece, out: &mut dyn io::Write) -> io::Result<()> {
-        out.write_all(&piece.bytes)
     }
 }
 
@@ -238,6 +197,11 @@ impl Format {
         self.about().name
     }
 
+    /// Whether it can be written.
+    pub fn is_writable(self) -> bool {
+        self.encoder().is_some()
+    }
+
     /// The format for a file name: by its last extension, without that of a compression.
     ///
     /// ```
@@ -293,19 +257,12 @@ pub(crate) const GIANT_HEAD: usize = 4096;
 
 /// The reject of a record that is longer than [`DecodeOptions::max_record`]; the caller completes the place.
 pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Reject {
-    Reject {
-        place: Place {
-            file: Arc::clone(file),
-            line: None,
-            offset: 0,
-            record: 0,
-            game: None,
-            ply: None,
-        },
-        reasons: vec!["record_too_long"],
-        message: format!("longer than {max_record} bytes; --max-record SIZE sets the limit").into(),
-        raw: record[..record.len().min(GIANT_HEAD)].to_vec(),
-    }
+    Reject::new(
+        Place::start_of(Arc::clone(file)),
+        vec!["record_too_long"],
+        format!("longer than {max_record} bytes; --max-record SIZE sets the limit"),
+        record[..record.len().min(GIANT_HEAD)].to_vec(),
+    )
 }
 
 impl fmt::Display for Format {
@@ -341,6 +298,7 @@ impl FromStr for Format {
 
 /// How to decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecodeOptions {
     /// Keep en passant squares as written, even where no en passant capture is legal.
     pub keep_en_passant: bool,
@@ -379,8 +337,20 @@ impl Default for DecodeOptions {
     }
 }
 
+setters!(DecodeOptions {
+    keep_en_passant: bool,
+    validity: Validity,
+    fields: Fields,
+    tags: Arc<[Arc<str>]>,
+    games: Option<Arc<Selection>>,
+    game_rows: bool,
+    strict_pgn: bool,
+    max_record: usize,
+});
+
 /// A run of whole records of one input.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Chunk {
     /// The input.
     pub file: Arc<Path>,
@@ -391,6 +361,23 @@ pub struct Chunk {
     /// Whether the input is truncated after them, so that the last record may be incomplete.
     pub truncated: bool,
 }
+
+impl Chunk {
+    /// A chunk at the start of an input.
+    pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
+        Self {
+            file,
+            bytes,
+            offset: 0,
+            truncated: false,
+        }
+    }
+}
+
+setters!(Chunk {
+    offset: u64,
+    truncated: bool,
+});
 
 /// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
 /// the chunk until [`Decoded::number`].
@@ -471,6 +458,7 @@ impl Remarks {
 
 /// The counts before a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Records over all inputs.
     pub records: u64,
@@ -529,108 +517,4 @@ impl Decoded {
         self.batches.truncate(end);
         self.records = self.batches.iter().map(|batch| batch.len() as u64).sum();
     }
-}
-
-/// Number of bytes used to detect a format.
-const PEEK: usize = 64 << 10;
-
-/// Number of bytes that identify the shortest of compressed containers.
-const MAGIC: usize = 4;
-
-/// An input of known format.
-#[derive(Debug)]
-pub struct Opened {
-    /// The input.
-    pub input: Input,
-    /// Its format.
-    pub format: Format,
-}
-
-/// Opens an input and detects its format, from the content first and then from the name. `consumed`
-/// counts the bytes read from it, before decompression.
-///
-/// # Errors
-/// If it cannot be opened, is not in the container that its name promises, or has no known format.
-pub fn open(
-    path: &Arc<Path>,
-    from: Option<Format>,
-    access: Access,
-    consumed: Arc<AtomicU64>,
-) -> Result<Opened, Error> {
-    let mut input = Input::open(path, access, consumed)?;
-    if input.compression().is_none()
-        && let Some(promised) = promised_compression(path)
-    {
-        let (head, all) = input.peek(MAGIC)?;
-        let container = promised.name();
-        let path = Arc::clone(path);
-        // A truncated container without even its first bytes looks like an empty list.
-        return Err(if all && head.len() < MAGIC {
-            Error::Container {
-                path,
-                container,
-                offset: 0,
-                source: io::ErrorKind::UnexpectedEof.into(),
-            }
-        } else {
-            Error::NoContainer { path, container }
-        });
-    }
-    let format = match from {
-        Some(format) => format,
-        None => {
-            let (head, all) = input.peek(PEEK)?;
-            detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
-                path: Arc::clone(path),
-                reason,
-            })?
-        }
-    };
-    Ok(Opened { input, format })
-}
-
-/// Whether a file has content or a name that some format claims: only such files of a directory are read.
-/// One that cannot be opened counts as well, so that the error is reported.
-pub fn is_supported(path: &Path) -> bool {
-    !matches!(
-        open(&Arc::from(path), None, Access::default(), Arc::default()),
-        Err(Error::UnknownFormat { .. })
-    )
-}
-
-/// Detects the format of an input by its first bytes (`all`: there are no more) and its name.
-///
-/// # Errors
-/// With a description of the bytes, if neither shows it.
-pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
-    let named = Format::of_name(path);
-    // Several formats fit a line with a position; the name decides.
-    if let Some(format) = named
-        && format.likeness(head) > Likeness::No
-    {
-        return Ok(format);
-    }
-    let mut formats = Format::ALL.iter().copied();
-    if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
-        return Ok(format);
-    }
-    match (foreign::recognized(head, all, path, named), named) {
-        (Some(reason), _) => Err(reason),
-        (None, Some(format)) => Ok(format),
-        // An empty input is an empty list.
-        (None, None) if all && head.is_empty() => Ok(Format::FEN),
-        (None, None) => {
-            let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
-            let start: String = start.escape_debug().collect();
-            Err(format!(
-                "has no known format: neither its content (`{start}`) nor its name is recognized; \
-                 name the format with --from"
-            ))
-        }
-    }
-}
-
-/// The container suggested by a file extension.
-fn promised_compression(path: &Path) -> Option<Compression> {
-    Compression::of_extension(path.extension()?.to_str()?)
 }

@@ -16,17 +16,6 @@ use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::table::{Field, Fields};
 
-/// What a record may carry.
-const CARRIES: Fields = Fields::of(&[
-    Field::Move,
-    Field::Opening,
-    Field::Site,
-    Field::Operations,
-    Field::PuzzleId,
-    Field::PuzzleRating,
-    Field::Themes,
-]);
-
 /// Lichess puzzles.
 #[derive(Clone, Copy, Debug)]
 pub struct Puzzles;
@@ -39,28 +28,34 @@ impl Codec for Puzzles {
             extensions: &[],
             is_text: true,
             has_games: false,
-            carries: CARRIES,
-            writes: None,
+            carries: Fields::of(&[
+                Field::Move,
+                Field::Opening,
+                Field::Site,
+                Field::Operations,
+                Field::PuzzleId,
+                Field::PuzzleRating,
+                Field::Themes,
+            ]),
         };
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        match sniff(head) {
-            true => Likeness::Certain,
-            false => Likeness::No,
-        }
+        Likeness::certain_if(sniff(head))
     }
     fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        text::cut_lines(bytes)
+        lines::cut_lines(bytes)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(chunk, options)
+        lines::decode(self, chunk, options, |line| {
+            (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
+        })
     }
 }
 
 /// Whether a text looks like puzzles: it begins with their header line, or with a line of them.
 fn sniff(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let head = lines::without_mark(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut fields = first.split(|&byte| byte == b',');
     first.starts_with(b"PuzzleId,") || (fields.clone().any(is_fen) && fields.any(is_moves))
@@ -80,13 +75,6 @@ fn is_moves(field: &[u8]) -> bool {
                     | [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8', _]
             )
         })
-}
-
-/// Decodes a run of lines.
-fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    lines::decode(chunk, options, CARRIES, |line| {
-        (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
-    })
 }
 
 fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {

@@ -72,6 +72,7 @@ impl Outcome {
 
 /// The rules of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Variant {
     /// Standard chess, also from set-up positions.
     Standard,

@@ -5,12 +5,14 @@
 //! seed and the game alone, never on where in the input the game is or which thread decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
+use crate::setters::setters;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// How games are read, and which of their positions are taken. The default takes everything.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Selection {
     /// Also take the positions of variations, in the order of the text.
     pub variations: bool,
@@ -52,8 +54,31 @@ pub struct Selection {
     pub variant: Option<Variant>,
 }
 
+setters!(Selection {
+    variations: bool,
+    drop_bad_games: bool,
+    first_ply: u32,
+    last_ply: Option<u32>,
+    skip_book: u32,
+    every: u32,
+    last: bool,
+    max_per_game: Option<u32>,
+    seed: u64,
+    min_elo: Option<u16>,
+    max_elo: Option<u16>,
+    time_controls: Vec<TimeControl>,
+    results: Vec<Option<Outcome>>,
+    min_plies: u32,
+    terminations: Vec<String>,
+    ecos: Vec<EcoRange>,
+    since: Option<Date>,
+    until: Option<Date>,
+    variant: Option<Variant>,
+});
+
 /// What one option skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// Games.
     pub games: u64,

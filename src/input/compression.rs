@@ -11,6 +11,7 @@ use std::io::{self, BufRead, Read};
 
 /// A compressed container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compression {
     /// Zstandard: frames, and skippable frames between them.
     Zstd,

@@ -20,6 +20,7 @@ pub(crate) use map::TEMPORARY_FILES;
 pub use map::explain_truncated_maps;
 
 use crate::error::Error;
+use crate::setters::setters;
 use frames::{FrameStep, Frames};
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -32,6 +33,7 @@ use window::WindowTooLarge;
 
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Access {
     /// Map files into memory where the system can; otherwise everything is read. Nobody may change mapped files
     /// in place while they are read: results could be anything. A file that becomes
@@ -56,8 +58,14 @@ impl Default for Access {
     }
 }
 
+setters!(Access {
+    map: bool,
+    max_window: u64,
+});
+
 /// The inputs of a run, in order: files and standard input (`-`).
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Inputs {
     /// The inputs.
     pub paths: Vec<Arc<Path>>,
@@ -68,6 +76,14 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// These files and `-`, as they are.
+    pub fn of(paths: Vec<Arc<Path>>) -> Self {
+        Self {
+            paths,
+            ..Self::default()
+        }
+    }
+
     /// Resolves what the user named: files and `-` stay, a directory becomes its files in name order for
     /// which `supported` returns true. Hidden files and directories inside directories are skipped; links that
     /// lead nowhere are listed in [`Inputs::broken`].

@@ -1,7 +1,7 @@
 //! Records in another format.
 
 use crate::answers::Questions;
-use crate::formats::{Format, Piece};
+use crate::formats::{Encoded, Encoder};
 use crate::pipeline::Job;
 use crate::table::{Field, Tile};
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 /// Encodes all records, and counts what the format has no place for.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversion {
-    /// The format.
-    pub format: Format,
+    /// That of the [format](crate::formats::Codec::encoder).
+    pub encoder: &'static dyn Encoder,
 }
 
-/// What a chunk becomes: a piece for the [encoder](crate::formats::Codec::encoder) of the format, and how many
+/// What a chunk becomes: a piece for the [writer](Encoder::writer) of the format, and how many
 /// records carried fields that it cannot hold.
-pub type Converted = (Piece, BTreeMap<Field, u64>);
+pub type Converted = (Encoded, BTreeMap<Field, u64>);
 
 impl Job for Conversion {
     type Part = Converted;
@@ -27,12 +27,12 @@ impl Job for Conversion {
     }
     fn tile(&self, (piece, lost): &mut Self::Part, tile: &Tile<'_>) {
         let rows: Vec<usize> = tile.rows().collect();
-        self.format.encode(tile.batch, &rows, piece);
-        let writes = self.format.about().writes.unwrap_or_default();
+        self.encoder.encode(tile.batch, &rows, piece);
+        let kept = self.encoder.fields();
         for (&field, values) in &tile.batch.fields {
-            if !writes.contains(field) {
+            if !kept.contains(field) {
                 let is_lost = |&&row: &&usize| {
-                    values.is_present(row) && !self.format.keeps(tile.batch, row, field)
+                    values.is_present(row) && !self.encoder.keeps(tile.batch, row, field)
                 };
                 *lost.entry(field).or_default() += rows.iter().filter(is_lost).count() as u64;
             }

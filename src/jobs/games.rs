@@ -27,6 +27,7 @@ const TAGS: [(&str, &str); 14] = [
 
 /// The formats that rows can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GameFormat {
     /// A header line and comma-separated values.
     Csv,

@@ -69,7 +69,7 @@ impl<'a> Cells<'a> {
                     write_csv_text(text, out);
                 }
             }
-            // These are our own names, without commas or quotes.
+            // They need no quotes: see the type.
             Array::Strings(strings) => out.extend_from_slice(strings.bytes(row)),
             _ => {}
         }
@@ -92,7 +92,7 @@ impl<'a> Cells<'a> {
         }
         match &self.array {
             Array::Text(texts) if let Some(text) = texts.get(row) => write_json_string(text, out),
-            // They are made by us, and have nothing that would have to be escaped.
+            // They need no escapes: see the type.
             Array::Strings(strings) if strings.is_present(row) => {
                 out.push(b'"');
                 out.extend_from_slice(strings.bytes(row));

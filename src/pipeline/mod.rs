@@ -25,6 +25,7 @@ use crate::error::{Error, Reject};
 use crate::formats::{DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
+use crate::setters::setters;
 use crate::table::Tile;
 use crate::tiers::Analyzer;
 use feed::{Feed, GIANT};
@@ -49,9 +50,12 @@ const MORE_CHUNKS: u64 = 16;
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
 /// Called for each rejected record.
 pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
+/// Called from time to time.
+pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
-/// Options of a run.
-pub struct Options<'a> {
+/// RunOptions of a run.
+#[non_exhaustive]
+pub struct RunOptions<'a> {
     /// Who answers the questions.
     pub analyzer: &'a dyn Analyzer,
     /// Worker threads; at least one runs.
@@ -79,12 +83,12 @@ pub struct Options<'a> {
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
     /// Called from time to time with the progress of the run.
-    pub on_progress: Option<&'a mut dyn FnMut(Progress)>,
+    pub on_progress: Option<&'a mut OnProgress<'a>>,
     /// Set from elsewhere to end the run with [`Error::Interrupted`].
     pub interrupt: Option<&'a AtomicBool>,
 }
 
-impl<'a> Options<'a> {
+impl<'a> RunOptions<'a> {
     /// The usual: one thread, no limits.
     pub fn new(analyzer: &'a dyn Analyzer) -> Self {
         Self {
@@ -106,9 +110,25 @@ impl<'a> Options<'a> {
     }
 }
 
-impl fmt::Debug for Options<'_> {
+setters!(RunOptions<'a> {
+    threads: usize,
+    decode: DecodeOptions,
+    from: Option<Format>,
+    access: Access,
+    strict: bool,
+    skip: u64,
+    limit: Option<u64>,
+    limit_games: Option<u64>,
+    chunk_size: usize,
+    past_damage: bool,
+    on_reject: Option<&'a mut OnReject<'a>>,
+    on_progress: Option<&'a mut OnProgress<'a>>,
+    interrupt: Option<&'a AtomicBool>,
+});
+
+impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("RunOptions")
             .field("analyzer", &self.analyzer)
             .field("threads", &self.threads)
             .field("decode", &self.decode)
@@ -122,6 +142,7 @@ impl fmt::Debug for Options<'_> {
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Bytes of the inputs used up, as they lie on disk.
     pub bytes: u64,
@@ -152,7 +173,7 @@ pub trait Job: Sync {
 /// before.
 pub fn run<J: Job>(
     inputs: &Inputs,
-    mut options: Options<'_>,
+    mut options: RunOptions<'_>,
     job: &J,
     mut sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {

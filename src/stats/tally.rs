@@ -61,6 +61,7 @@ impl<const N: usize> Tally<N> {
 
 /// A summary of the numbers in a table of counts. The means are `None` if nothing was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Distribution {
     /// The number of numbers.
     pub count: u64,

@@ -297,7 +297,8 @@ impl PartialEq for Texts {
 
 impl Eq for Texts {}
 
-/// Texts that hardly repeat, one after the other.
+/// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
+/// commas or backslashes, so that CSV and JSON take them as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
@@ -316,13 +317,13 @@ impl Strings {
     /// Adds a row.
     ///
     /// # Panics
-    /// When all of the texts are longer than 4 GiB.
-    pub fn push(&mut self, text: Option<&str>) {
+    /// When all of the texts together are longer than 4 GiB.
+    pub(crate) fn push(&mut self, text: Option<&str>) {
         self.bytes
             .extend_from_slice(text.unwrap_or_default().as_bytes());
         self.end(text.is_some());
     }
-    /// Adds a row: what is appended, which must be UTF-8.
+    /// Adds a row: what is appended.
     ///
     /// # Panics
     /// As [`Self::push`].
@@ -331,6 +332,12 @@ impl Strings {
         self.end(true);
     }
     fn end(&mut self, is_present: bool) {
+        debug_assert!(
+            self.bytes[self.ends.values().last().map_or(0, |&end| end as usize)..]
+                .iter()
+                .all(|&byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',' | b'\\')),
+            "texts of this kind are written as they are"
+        );
         let end = u32::try_from(self.bytes.len()).expect("less than 4 GiB of text");
         self.ends.push_with(end, is_present);
     }

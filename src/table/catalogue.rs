@@ -92,6 +92,7 @@ impl Column {
 
 /// Columns that no catalogue can list: one for each name that follows a prefix.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ColumnFamily {
     /// What comes before the name.
     pub prefix: &'static str,

@@ -75,18 +75,6 @@ impl<'a> Tile<'a> {
             .map(|word| word.count_ones() as usize)
             .sum()
     }
-    /// Whether all of the records count.
-    pub fn is_whole(&self) -> bool {
-        self.count() == self.len
-    }
-    /// Which lanes of a group hold records that count, as bits.
-    ///
-    /// # Panics
-    /// When there is no such group.
-    #[inline]
-    pub fn lanes(&self, group: usize) -> u8 {
-        (self.mask[group / 8] >> (group % 8 * 8)) as u8
-    }
 }
 
 /// The records of a mask.
@@ -116,15 +104,11 @@ mod tests {
         let rows: Vec<usize> = (1..65).chain([69]).collect();
         assert!(tile.rows().eq(rows.iter().copied()));
         assert_eq!(tile.count(), rows.len());
-        assert!(!tile.is_whole() && !tile.counts(0) && tile.counts(69));
-        assert_eq!(
-            (tile.lanes(0), tile.lanes(1), tile.lanes(8)),
-            (0xFE, 0xFF, 0b10_0001)
-        );
+        assert!(!tile.counts(0) && tile.counts(69));
         assert_eq!(tile.positions().len(), 70);
         assert_eq!(tile.positions()[69].halfmove, 3);
         assert!(tile.positions()[0].occupied().is_empty());
         let whole = Tile::new(&batch, 64, 6, &results[..1], &[0b11_1111]);
-        assert!(whole.is_whole() && whole.rows().eq(64..70));
+        assert!(whole.rows().eq(64..70));
     }
 }

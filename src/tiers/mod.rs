@@ -166,6 +166,7 @@ impl FromStr for Tier {
 
 /// An implementation that a tier could use but does not. See [`alternatives`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Alternative {
     /// The slider algorithm of its per-piece code.
     pub name: &'static str,

@@ -73,22 +73,15 @@ pub fn puzzles(bytes: &[u8]) {
 }
 
 fn options(max_record: usize) -> DecodeOptions {
-    DecodeOptions {
-        fields: Fields::ALL,
-        tags: ["Event", "White"].map(Arc::from).into(),
-        game_rows: true,
-        max_record,
-        ..DecodeOptions::default()
-    }
+    DecodeOptions::default()
+        .fields(Fields::ALL)
+        .tags(["Event", "White"].map(Arc::from).into())
+        .game_rows(true)
+        .max_record(max_record)
 }
 
 fn chunk(bytes: &[u8], offset: usize) -> Chunk {
-    Chunk {
-        file: Path::new("fuzz").into(),
-        bytes: bytes.to_vec().into(),
-        offset: offset as u64,
-        truncated: false,
-    }
+    Chunk::new(Path::new("fuzz").into(), bytes.to_vec().into()).offset(offset as u64)
 }
 
 /// A hash of the input, to derive choices from.
@@ -212,10 +205,7 @@ pub fn games(bytes: &[u8]) {
     let mut options = options(if seed.is_multiple_of(5) { 100 } else { 1 << 24 });
     options.strict_pgn = seed >> 8 & 3 == 0;
     if seed >> 10 & 3 == 0 {
-        options.games = Some(Arc::new(Selection {
-            variations: true,
-            ..Selection::default()
-        }));
+        options.games = Some(Arc::new(Selection::default().variations(true)));
     }
     let whole = decoded(Format::PGN, &[bytes], &options);
     let mut limit = bytes.len();
@@ -408,10 +398,7 @@ pub fn containers(bytes: &[u8]) {
         }
     };
     let mapped = read(Access::default());
-    let streamed = read(Access {
-        map: false,
-        ..Access::default()
-    });
+    let streamed = read(Access::default().map(false));
     assert_eq!(mapped.1.is_some(), streamed.1.is_some());
     // How much of damaged data can be had may differ; what is had does not.
     let common = mapped.0.len().min(streamed.0.len());
@@ -429,34 +416,26 @@ pub fn selection(bytes: &[u8]) {
     let words = String::from_utf8_lossy(head.get(16..).unwrap_or_default()).into_owned();
     let mut words = words.split(['\n', ' ', '\0']);
     let mut word = || words.next().unwrap_or_default().to_owned();
-    let selection = Selection {
-        first_ply: number(0) / 8,
-        last_ply: (byte(1) & 1 == 1).then_some(number(1)),
-        skip_book: number(2) / 32,
-        every: number(3) / 64,
-        last: byte(4) & 7 == 1,
-        max_per_game: (byte(5) & 3 == 1).then_some(number(5) / 16),
-        seed: number(6).into(),
-        min_elo: (byte(7) & 7 == 1).then_some(10 * u16::from(byte(7))),
-        max_elo: (byte(8) & 7 == 1).then_some(10 * u16::from(byte(8))),
-        min_plies: number(9) / 64,
-        drop_bad_games: byte(10) & 3 == 1,
-        variations: byte(10) & 12 == 4,
-        time_controls: word().parse().into_iter().collect(),
-        ecos: word().parse().into_iter().collect(),
-        since: word().parse().ok(),
-        until: word().parse().ok(),
-        ..Selection::default()
-    };
-    let everything = Selection {
-        variations: selection.variations,
-        ..Selection::default()
-    };
+    let selection = Selection::default()
+        .first_ply(number(0) / 8)
+        .last_ply((byte(1) & 1 == 1).then_some(number(1)))
+        .skip_book(number(2) / 32)
+        .every(number(3) / 64)
+        .last(byte(4) & 7 == 1)
+        .max_per_game((byte(5) & 3 == 1).then_some(number(5) / 16))
+        .seed(number(6).into())
+        .min_elo((byte(7) & 7 == 1).then_some(10 * u16::from(byte(7))))
+        .max_elo((byte(8) & 7 == 1).then_some(10 * u16::from(byte(8))))
+        .min_plies(number(9) / 64)
+        .drop_bad_games(byte(10) & 3 == 1)
+        .variations(byte(10) & 12 == 4)
+        .time_controls(word().parse().into_iter().collect())
+        .ecos(word().parse().into_iter().collect())
+        .since(word().parse().ok())
+        .until(word().parse().ok());
+    let everything = Selection::default().variations(selection.variations);
     let read = |selection: Selection| {
-        let options = DecodeOptions {
-            games: Some(Arc::new(selection)),
-            ..options(1 << 24)
-        };
+        let options = options(1 << 24).games(Some(Arc::new(selection)));
         Format::PGN.decode(&chunk(text, 0), &options)
     };
     let positions =

@@ -10,6 +10,7 @@ pub(super) const MOST_COLUMNS: usize = (HEADER_LEN - UNIT) / ENTRY_LEN;
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ColumnInfo {
     /// Its id.
     pub id: u16,

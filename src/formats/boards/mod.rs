@@ -179,14 +179,16 @@ pub use file::BoardsFile;
 pub use header::ColumnInfo;
 pub use write::{BoardsWriter, Finished};
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Likeness, Piece, Watch};
+use super::{
+    About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness, Watch, Writer,
+};
 use crate::error::Damage;
 use crate::table::{Batch, Fields};
 use block::{MOST_RECORDS, read_block};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
-use std::io::{self, Write};
+use std::io;
 
 /// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 2);
@@ -212,15 +214,11 @@ impl Codec for Boards {
             is_text: false,
             has_games: false,
             carries: Fields::ALL,
-            writes: Some(Fields::ALL),
         };
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        match head.starts_with(&HEADER_MAGIC) {
-            true => Likeness::Certain,
-            false => Likeness::No,
-        }
+        Likeness::certain_if(head.starts_with(&HEADER_MAGIC))
     }
     fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
         cut(bytes)
@@ -237,14 +235,23 @@ impl Codec for Boards {
     fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
         None
     }
-    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Piece) {
-        piece.batch.extend_from(batch, rows.iter().copied());
-    }
-    fn encoder(&self) -> Option<Box<dyn Encoder>> {
-        Some(Box::new(Blockwise::default()))
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Boards)
     }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sequence::default()))
+    }
+}
+
+impl Encoder for Boards {
+    fn fields(&self) -> Fields {
+        Fields::ALL
+    }
+    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded) {
+        piece.batch.extend_from(batch, rows.iter().copied());
+    }
+    fn writer(&self) -> Box<dyn Writer> {
+        Box::new(Blockwise::default())
     }
 }
 
@@ -253,7 +260,7 @@ impl Codec for Boards {
 struct Blockwise(Option<BoardsWriter<Vec<u8>>>);
 
 impl Blockwise {
-    fn pass_on(writer: &mut BoardsWriter<Vec<u8>>, out: &mut dyn Write) -> io::Result<()> {
+    fn pass_on(writer: &mut BoardsWriter<Vec<u8>>, out: &mut dyn io::Write) -> io::Result<()> {
         let bytes = writer.output_mut();
         out.write_all(bytes)?;
         bytes.clear();
@@ -261,19 +268,19 @@ impl Blockwise {
     }
 }
 
-impl Encoder for Blockwise {
-    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+impl Writer for Blockwise {
+    fn begin(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
         let writer = self.0.insert(BoardsWriter::new(Vec::new(), Fields::ALL)?);
         Self::pass_on(writer, out)
     }
-    fn put(&mut self, piece: &Piece, out: &mut dyn Write) -> io::Result<()> {
+    fn put(&mut self, piece: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
         let Some(writer) = &mut self.0 else {
             return Err(io::Error::other("the output has not begun"));
         };
         writer.write(&piece.batch, 0..piece.batch.len())?;
         Self::pass_on(writer, out)
     }
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
+    fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
         let Some(writer) = self.0.take() else {
             return Ok(None);
         };

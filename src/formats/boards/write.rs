@@ -96,6 +96,7 @@ pub struct BoardsWriter<W> {
 
 /// Facts known when a file is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finished {
     /// Records written.
     pub records: u64,

@@ -58,13 +58,6 @@ use records::{Records, Wanted};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a position of a game may carry.
-const CARRIES: Fields = Fields::ALL
-    .without(Field::Operations)
-    .without(Field::PuzzleId)
-    .without(Field::PuzzleRating)
-    .without(Field::Themes);
-
 /// Games as text.
 #[derive(Clone, Copy, Debug)]
 pub struct Pgn;
@@ -77,16 +70,16 @@ impl Codec for Pgn {
             extensions: &["pgn"],
             is_text: true,
             has_games: true,
-            carries: CARRIES,
-            writes: None,
+            carries: Fields::ALL
+                .without(Field::Operations)
+                .without(Field::PuzzleId)
+                .without(Field::PuzzleRating)
+                .without(Field::Themes),
         };
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        match sniff(head) {
-            true => Likeness::Certain,
-            false => Likeness::No,
-        }
+        Likeness::certain_if(sniff(head))
     }
     fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
         cut(bytes)
@@ -415,7 +408,7 @@ impl GameColumns {
                 field,
                 Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock
             );
-            CARRIES.contains(*field) && !of_position
+            Pgn.about().carries.contains(*field) && !of_position
         });
         Self {
             columns: columns.map(|field| (field, field.column(0))).collect(),

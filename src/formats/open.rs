@@ -1,0 +1,114 @@
+//! Opening an input and finding out its format.
+
+use super::{Format, Likeness, foreign};
+use crate::error::Error;
+use crate::input::{Access, Compression, Input};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Number of bytes used to detect a format.
+const PEEK: usize = 64 << 10;
+
+/// Number of bytes that identify the shortest of compressed containers.
+const MAGIC: usize = 4;
+
+/// An input of known format.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The input.
+    pub input: Input,
+    /// Its format.
+    pub format: Format,
+}
+
+/// Opens an input and detects its format, from the content first and then from the name. `consumed`
+/// counts the bytes read from it, before decompression.
+///
+/// # Errors
+/// If it cannot be opened, is not in the container that its name promises, or has no known format.
+pub fn open(
+    path: &Arc<Path>,
+    from: Option<Format>,
+    access: Access,
+    consumed: Arc<AtomicU64>,
+) -> Result<Opened, Error> {
+    let mut input = Input::open(path, access, consumed)?;
+    if input.compression().is_none()
+        && let Some(promised) = promised_compression(path)
+    {
+        let (head, all) = input.peek(MAGIC)?;
+        let container = promised.name();
+        let path = Arc::clone(path);
+        // A truncated container without even its first bytes looks like an empty list.
+        return Err(if all && head.len() < MAGIC {
+            Error::Container {
+                path,
+                container,
+                offset: 0,
+                source: io::ErrorKind::UnexpectedEof.into(),
+            }
+        } else {
+            Error::NoContainer { path, container }
+        });
+    }
+    let format = match from {
+        Some(format) => format,
+        None => {
+            let (head, all) = input.peek(PEEK)?;
+            detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
+                path: Arc::clone(path),
+                reason,
+            })?
+        }
+    };
+    Ok(Opened { input, format })
+}
+
+/// Whether a file has content or a name that some format claims: only such files of a directory are read.
+/// One that cannot be opened counts as well, so that the error is reported.
+pub fn is_supported(path: &Path) -> bool {
+    !matches!(
+        open(&Arc::from(path), None, Access::default(), Arc::default()),
+        Err(Error::UnknownFormat { .. })
+    )
+}
+
+/// Detects the format of an input by its first bytes (`all`: there are no more) and its name.
+///
+/// # Errors
+/// With a description of the bytes, if neither shows it.
+pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
+    let named = Format::of_name(path);
+    // Several formats fit a line with a position; the name decides.
+    if let Some(format) = named
+        && format.likeness(head) > Likeness::No
+    {
+        return Ok(format);
+    }
+    let mut formats = Format::ALL.iter().copied();
+    if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
+        return Ok(format);
+    }
+    match (foreign::recognized(head, all, path, named), named) {
+        (Some(reason), _) => Err(reason),
+        (None, Some(format)) => Ok(format),
+        // An empty input is an empty list.
+        (None, None) if all && head.is_empty() => Ok(Format::FEN),
+        (None, None) => {
+            let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
+            let start: String = start.escape_debug().collect();
+            Err(format!(
+                "has no known format: neither its content (`{start}`) nor its name is recognized; \
+                 name the format with --from"
+            ))
+        }
+    }
+}
+
+/// The container suggested by a file extension.
+fn promised_compression(path: &Path) -> Option<Compression> {
+    Compression::of_extension(path.extension()?.to_str()?)
+}

@@ -1,0 +1,283 @@
+//! Decoding of lines of FEN, EPD and perft lists.
+
+use super::blocks::{BLOCK_REACH, Line};
+use super::operations::{best_move, clocks_of_operations, separate};
+use crate::block::Packed;
+use crate::chess::Move;
+use crate::chess::fen::{self, FenOptions};
+use crate::chess::validity::Validity;
+use crate::error::{Place, Reject};
+use crate::formats::lines::{DROPPED_EN_PASSANT, without_mark};
+use crate::formats::{Chunk, DecodeOptions, Decoded, too_long};
+use crate::table::{Array, Batch, Field, Texts, Values};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The state of decoding.
+struct Decoder<'a> {
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    batch: Batch,
+    ordinals: Vec<u32>,
+    decoded: Decoded,
+    /// If operations are requested: those of all records but the last one, to which lines may still be added.
+    operations: Option<Texts>,
+    open: Option<String>,
+    /// Where moves are wanted: the first of `bm`.
+    moves: Option<Values<u16>>,
+    /// The `id` line of the block that has just begun.
+    id: String,
+    /// Offset of the `id` line.
+    id_at: usize,
+    /// Offset of the `epd` line that `perft` lines belong to, whether valid or not.
+    block_at: Option<usize>,
+}
+
+pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let bytes: &[u8] = &chunk.bytes;
+    let mut decoder = Decoder {
+        chunk,
+        options,
+        batch: Batch::new(),
+        ordinals: Vec::new(),
+        decoded: Decoded::default(),
+        operations: options
+            .fields
+            .contains(Field::Operations)
+            .then(Texts::default),
+        open: None,
+        moves: options.fields.contains(Field::Move).then(Values::default),
+        id: String::new(),
+        id_at: 0,
+        block_at: None,
+    };
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
+        decoder.line(start, &bytes[start..end]);
+        decoder.decoded.lines += u64::from(end < bytes.len());
+        start = end + 1;
+    }
+    decoder.finish()
+}
+
+impl Decoder<'_> {
+    #[inline]
+    fn line(&mut self, start: usize, line: &[u8]) {
+        if line.len() > self.options.max_record {
+            return self.too_long(start, line);
+        }
+        let line = without_mark(line).trim_ascii();
+        match Line::of(line) {
+            Line::Blank => {}
+            Line::Id => {
+                self.block_at = None;
+                self.id_at = start;
+                if self.operations.is_some() {
+                    let name = text_of(line[3..].trim_ascii());
+                    self.id = format!("id \"{}\";", name.trim_matches('"').replace('"', "'"));
+                }
+            }
+            Line::Perft => self.count(start, line),
+            kind => {
+                if start - self.id_at > BLOCK_REACH {
+                    self.id.clear();
+                }
+                let is_block = kind == Line::Epd;
+                self.block_at = is_block.then_some(start);
+                self.position(start, line, if is_block { 4 } else { 0 });
+            }
+        }
+    }
+
+    #[cold]
+    fn too_long(&mut self, start: usize, line: &[u8]) {
+        self.block_at = None;
+        let reject = too_long(&self.chunk.file, line, self.options.max_record);
+        self.reject(
+            start,
+            &reject.raw,
+            reject.reasons,
+            reject.message.into_owned(),
+        );
+    }
+
+    /// Reads the position in a line from the byte `skip` on.
+    #[inline]
+    fn position(&mut self, start: usize, line: &[u8], skip: usize) {
+        let options = FenOptions {
+            keep_en_passant: self.options.keep_en_passant,
+        };
+        let mut fen = match fen::parse(&line[skip..], options) {
+            Ok(fen) => fen,
+            Err(mut error) => {
+                error.column += skip;
+                return self.reject(start, line, [error.expected.name()], error.to_string());
+            }
+        };
+        if let Some(&first) = fen.rest.first()
+            && !(first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
+        {
+            let message = format!(
+                "column {}: found `{}`, expected EPD operations or the end of the line",
+                line.len() - fen.rest.len() + 1,
+                first.escape_ascii()
+            );
+            return self.reject(start, line, ["fen_trailing_text"], message);
+        }
+        if fen.rest.len() > 5 {
+            clocks_of_operations(&mut fen);
+        }
+        if fen.dropped_en_passant() {
+            // Afterwards there is no trace of it.
+            if self.options.validity == Validity::Strict {
+                let mut written = fen.position.clone();
+                written.en_passant = fen.written_en_passant;
+                let violations = written.violations(Validity::Strict);
+                if !violations.is_empty() {
+                    return self.reject(start, line, violations.names(), violations.to_string());
+                }
+            }
+            self.decoded.remarks.add(&DROPPED_EN_PASSANT, 1);
+        }
+        match Packed::pack(&fen.position) {
+            Ok(board) => self.push(start, board, &fen),
+            Err(error) => {
+                // The strict level has a name for everything that cannot be packed.
+                let violations = fen.position.violations(Validity::Strict);
+                if violations.is_empty() {
+                    self.reject(start, line, ["unpackable"], error.to_string());
+                } else {
+                    self.reject(start, line, violations.names(), violations.to_string());
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, start: usize, board: Packed, fen: &fen::Fen<'_>) {
+        let position = &fen.position;
+        self.batch.push(board, position.halfmove, position.fullmove);
+        self.batch.origins.push(start as u32);
+        self.ordinals.push(self.decoded.records as u32);
+        self.decoded.records += 1;
+        if let Some(moves) = &mut self.moves {
+            let best = best_move(&String::from_utf8_lossy(fen.rest), position);
+            moves.push(best.map(Move::to_bits));
+        }
+        if self.operations.is_some() {
+            self.close();
+            let mut operations = std::mem::take(&mut self.id);
+            if !fen.rest.is_empty() {
+                separate(&mut operations);
+                operations.push_str(&text_of(fen.rest));
+            }
+            self.open = Some(operations);
+        }
+    }
+
+    /// Completes the operations of the last record.
+    fn close(&mut self) {
+        if let (Some(operations), Some(text)) = (&mut self.operations, self.open.take()) {
+            operations.push((!text.is_empty()).then(|| Arc::from(text)));
+        }
+    }
+
+    /// A `perft DEPTH COUNT` line.
+    fn count(&mut self, start: usize, line: &[u8]) {
+        let mut tokens = line.split(u8::is_ascii_whitespace).skip(1);
+        let mut number = || {
+            let token = tokens.find(|token| !token.is_empty())?;
+            std::str::from_utf8(token).ok()?.parse::<u64>().ok()
+        };
+        let block = self.block_at.filter(|&at| start - at <= BLOCK_REACH);
+        if block.is_none() {
+            self.id.clear();
+            let message = "a perft count without a position before it".to_owned();
+            return self.push_reject(start, line, ["perft_without_position"], message);
+        }
+        let (Some(depth), Some(count)) = (number(), number()) else {
+            let message = "expected `perft DEPTH COUNT`".to_owned();
+            return self.push_reject(start, line, ["perft_count"], message);
+        };
+        if let Some(operations) = &mut self.open {
+            separate(operations);
+            let _ = write!(operations, "D{depth} {count};");
+        }
+    }
+
+    #[cold]
+    fn reject(
+        &mut self,
+        start: usize,
+        line: &[u8],
+        reasons: impl IntoIterator<Item = &'static str>,
+        message: String,
+    ) {
+        // What follows belongs to this record, not to the one before.
+        self.close();
+        self.id.clear();
+        self.push_reject(start, line, reasons, message);
+    }
+
+    #[cold]
+    fn push_reject(
+        &mut self,
+        start: usize,
+        line: &[u8],
+        reasons: impl IntoIterator<Item = &'static str>,
+        message: String,
+    ) {
+        self.decoded.rejects.push(Reject {
+            place: Place {
+                file: Arc::clone(&self.chunk.file),
+                line: Some(self.decoded.lines + 1),
+                offset: start as u64,
+                record: self.decoded.records,
+                game: None,
+                ply: None,
+            },
+            reasons: reasons.into_iter().collect(),
+            message: Cow::Owned(message),
+            raw: line.to_vec(),
+        });
+        self.decoded.records += 1;
+    }
+
+    fn finish(mut self) -> Decoded {
+        self.close();
+        if let Some(operations) = self.operations
+            && operations.count_present() != 0
+        {
+            self.batch
+                .fields
+                .insert(Field::Operations, Array::Text(operations));
+        }
+        if let Some(moves) = self.moves
+            && moves.count_present() != 0
+        {
+            self.batch.fields.insert(Field::Move, Array::U16(moves));
+        }
+        if !self.decoded.rejects.is_empty() {
+            self.batch.ordinals = Some(self.ordinals);
+        }
+        if !self.batch.is_empty() {
+            self.decoded.batches.push(self.batch);
+        }
+        self.decoded
+    }
+}
+
+/// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
+fn text_of(bytes: &[u8]) -> String {
+    // Copied first: only bytes that nobody else can change remain valid.
+    String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
+        error
+            .as_bytes()
+            .iter()
+            .map(|&byte| char::from(byte))
+            .collect()
+    })
+}

@@ -1,0 +1,230 @@
+//! FEN, EPD and perft lists: a position per line, or a block of lines.
+//!
+//! Lines end at LF; a CR before it is dropped, and so is a UTF-8 byte order mark at the start of a line
+//! (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
+//! What follows the FEN fields of a line is kept as text in [`Field::Operations`]: EPD operations, perft
+//! counts. The first move of the operation `bm` is also the record's [`Field::Move`] if it is legal.
+//!
+//! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
+//! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
+//! there as the clocks, so nothing is lost. Control characters in them become blanks. A perft file is an EPD
+//! file whose operations are counts.
+//!
+//! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, …; it is one record, and its id and
+//! counts become the operations `id "NAME"; D1 20; D2 400;`.
+
+mod blocks;
+mod decode;
+mod operations;
+
+pub use operations::{id, operand, perft_counts};
+
+use super::lines::without_mark;
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness};
+use crate::chess::fen::CastlingStyle;
+use crate::one_line;
+use crate::table::{Batch, Field, Fields};
+use operations::is_in_operations;
+pub(super) use operations::operation_of;
+
+/// What a line may carry.
+const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations]);
+
+macro_rules! format_of_lines {
+    ($(#[$doc:meta])* $name:ident, $kind:expr, $about:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Codec for $name {
+            fn about(&self) -> &'static About {
+                static ABOUT: About = $about;
+                &ABOUT
+            }
+            fn likeness(&self, head: &[u8]) -> Likeness {
+                match sniff(head) {
+                    Some(kind) if kind == $kind => Likeness::Certain,
+                    Some(Kind::Fen | Kind::Epd) => Likeness::Possible,
+                    _ => Likeness::No,
+                }
+            }
+            fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize> {
+                blocks::cut(bytes, max_record)
+            }
+            fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+                decode::decode(chunk, options)
+            }
+            fn encoder(&self) -> Option<&'static dyn Encoder> {
+                const ENCODER: Lines = Lines {
+                    with_operations: !matches!($kind, Kind::Fen),
+                };
+                Some(&ENCODER)
+            }
+        }
+    };
+}
+
+format_of_lines!(
+    /// A position per line, six fields.
+    Fen,
+    Kind::Fen,
+    About {
+        name: "fen",
+        title: "a position per line, six fields",
+        extensions: &["fen", "fens", "sfens"],
+        is_text: true,
+        has_games: false,
+        carries: CARRIES,
+    }
+);
+format_of_lines!(
+    /// A position per line, four fields and operations.
+    Epd,
+    Kind::Epd,
+    About {
+        name: "epd",
+        title: "a position per line, four fields and operations",
+        extensions: &["epd"],
+        is_text: true,
+        has_games: false,
+        carries: CARRIES,
+    }
+);
+format_of_lines!(
+    /// Positions with perft counts.
+    Perft,
+    Kind::Perft,
+    About {
+        name: "perft",
+        title: "positions with perft counts",
+        extensions: &["perft"],
+        is_text: true,
+        has_games: false,
+        carries: CARRIES,
+    }
+);
+
+/// Which of the three a line looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fen,
+    Epd,
+    Perft,
+}
+
+/// Records as lines, with or without what follows the fields of the position.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    with_operations: bool,
+}
+
+impl Encoder for Lines {
+    fn fields(&self) -> Fields {
+        match self.with_operations {
+            true => Fields::of(&[Field::Operations]),
+            false => Fields::NONE,
+        }
+    }
+    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded) {
+        for &row in rows {
+            write_line(batch, row, self.with_operations, &mut piece.bytes);
+        }
+    }
+    fn keeps(&self, batch: &Batch, row: usize, field: Field) -> bool {
+        let fields = self.fields();
+        fields.contains(field)
+            || fields.contains(Field::Operations) && is_in_operations(batch, row, field)
+    }
+}
+
+/// Appends the line of a record.
+fn write_line(batch: &Batch, row: usize, with_operations: bool, out: &mut Vec<u8>) {
+    // A board that does not decode never passes a reader.
+    let Ok(position) = batch.position(row) else {
+        return;
+    };
+    position.write_fen(out, CastlingStyle::Outermost);
+    if with_operations {
+        if out.ends_with(b" 0 1") {
+            out.truncate(out.len() - 4);
+        }
+        let operations = batch
+            .values(Field::Operations)
+            .and_then(|values| values.text(row));
+        if let Some(operations) = operations.filter(|operations| !operations.is_empty()) {
+            out.push(b' ');
+            one_line::push(operations.as_bytes(), out);
+        }
+    }
+    out.push(b'\n');
+}
+
+/// Whether the first meaningful line is of one of these formats.
+fn sniff(head: &[u8]) -> Option<Kind> {
+    for line in head.split(|&byte| byte == b'\n').take(1000) {
+        let line = without_mark(line).trim_ascii();
+        if line.is_empty() || line[0] == b'#' {
+            continue;
+        }
+        if line.starts_with(b"id ") || line.starts_with(b"epd ") {
+            return Some(Kind::Perft);
+        }
+        let mut tokens = line
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(|token| !token.is_empty());
+        let board = tokens.next()?;
+        let looks_like_a_board = board.iter().filter(|&&byte| byte == b'/').count() == 7
+            && board
+                .iter()
+                .all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte));
+        if !looks_like_a_board || !matches!(tokens.next(), Some(b"w" | b"b")) {
+            return None;
+        }
+        let rest: Vec<&[u8]> = tokens.collect();
+        let number = |token: &&[u8]| token.iter().all(u8::is_ascii_digit);
+        return Some(if rest.contains(&&b"|"[..]) {
+            // `FEN | score | result` is a format of its own.
+            return None;
+        } else if rest.len() == 4 && rest[2..].iter().all(number) {
+            Kind::Fen
+        } else {
+            Kind::Epd
+        });
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Packed;
+    use crate::chess::Position;
+    use crate::table::Array;
+
+    #[test]
+    fn clocks_are_written_where_they_matter() {
+        let fresh = "8/8/8/4k3/8/8/8/4K2R w K - 0 1";
+        let later = "8/8/8/4k3/8/8/8/4K2R w K - 10 1";
+        let mut batch = Batch::new();
+        for fen in [fresh, later] {
+            let position = Position::from_fen_unvalidated(fen).unwrap();
+            let board = Packed::pack(&position).unwrap();
+            batch.push(board, position.halfmove, position.fullmove);
+        }
+        let mut values = Field::Operations.column(1);
+        if let Array::Text(column) = &mut values {
+            column.push(Some("id \"a\";".into()));
+        }
+        batch.fields.insert(Field::Operations, values);
+        let lines = |with_operations| {
+            let mut out = Vec::new();
+            (0..2).for_each(|row| write_line(&batch, row, with_operations, &mut out));
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(lines(false), format!("{fresh}\n{later}\n"));
+        assert_eq!(
+            lines(true),
+            format!("8/8/8/4k3/8/8/8/4K2R w K -\n{later} id \"a\";\n")
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! Setters of options, so that options may be added without breaking anybody.
+
+/// A method for each of these fields that sets it and returns the options.
+macro_rules! setters {
+    ($($type:ident)::+ $(<$life:lifetime>)? { $($name:ident: $value:ty,)* }) => {
+        impl $(<$life>)? $($type)::+ $(<$life>)? {
+            $(
+                #[doc = concat!("Sets `", stringify!($name), "`.")]
+                #[must_use]
+                pub fn $name(mut self, $name: $value) -> Self {
+                    self.$name = $name;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use setters;
