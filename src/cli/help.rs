@@ -161,25 +161,45 @@ pub(super) fn command() -> Command {
     })
 }
 
+/// The argument without which a command reads no records, and how it is written.
+fn source(command: &str) -> Option<(&'static str, &'static str)> {
+    match command {
+        "perft" => Some(("suite", "--suite")),
+        "bench" => Some(("input", "--input")),
+        "info" => Some(("files", "a file")),
+        _ => None,
+    }
+}
+
 /// Refuses global options that would choose records where none are read.
 pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some((name, own)) = matches.subcommand() else {
         return Ok(());
     };
-    for id in OF_READING {
-        let given = own.try_contains_id(id).is_ok()
-            && own.value_source(id) == Some(ValueSource::CommandLine);
-        if given && id != "from" && is_useless(name, id) {
-            let option = id.replace('_', "-");
-            let text =
-                format!("--{option} means nothing to `lanefish {name}`, which reads no records\n");
-            let command = all.find_subcommand_mut(name);
-            let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
-            return Err(match command {
-                Some(command) => error.with_cmd(command),
-                None => error,
-            });
-        }
+    let given = |id: &str| {
+        own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let missing = source(name).filter(|(id, _)| !given(id));
+    for id in OF_READING
+        .into_iter()
+        .filter(|&id| given(id) && id != "from")
+    {
+        let reason = match missing {
+            _ if is_useless(name, id) => "which reads no records".to_owned(),
+            // The position of `perft` is judged, too.
+            Some((_, source)) if id != "validity" => {
+                format!("which reads no records without {source}")
+            }
+            _ => continue,
+        };
+        let option = id.replace('_', "-");
+        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
+        let command = all.find_subcommand_mut(name);
+        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
+        return Err(match command {
+            Some(command) => error.with_cmd(command),
+            None => error,
+        });
     }
     Ok(())
 }

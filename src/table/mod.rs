@@ -8,14 +8,15 @@
 mod array;
 mod batch;
 mod catalogue;
+mod column;
 mod field;
+mod fill;
 mod tile;
 
 pub use array::{Array, Strings, Texts, Values};
 pub use batch::Batch;
-pub use catalogue::{
-    COLUMNS, ChosenColumn, Column, ColumnFamily, Columns, Kind, TAGS, UnknownColumn,
-};
+pub use catalogue::COLUMNS;
+pub use column::{ChosenColumn, Column, ColumnFamily, Columns, Kind, TAGS, UnknownColumn};
 pub use field::{Field, Fields, MOST_CENTIPAWNS};
 pub use tile::Tile;
 

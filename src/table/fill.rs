@@ -1,0 +1,187 @@
+//! How columns are filled: a record as a lane with the answers about it, and the columns that take more than
+//! a line of the catalogue.
+
+use super::array::{Array, Strings, Texts, Values};
+use super::field::Field;
+use super::tile::Tile;
+use crate::answers::GroupResults;
+use crate::block::{Group, Planes};
+use crate::chess::fen::CastlingStyle;
+use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
+use std::sync::{Arc, LazyLock};
+
+/// A record and the answers about it.
+pub(super) struct Lane<'a> {
+    pub(super) planes: Planes<u64>,
+    pub(super) results: &'a GroupResults,
+    pub(super) lane: usize,
+}
+
+impl Lane<'_> {
+    pub(super) fn legal(&self) -> LegalCounts {
+        self.results.legal(self.lane)
+    }
+    pub(super) fn checkers(&self) -> u64 {
+        self.results.checkers[self.lane]
+    }
+    pub(super) fn white(&self) -> u64 {
+        self.planes.occupied() & !self.planes.color
+    }
+    pub(super) fn black(&self) -> u64 {
+        self.planes.occupied() & self.planes.color
+    }
+    pub(super) fn role(&self, role: Role) -> u64 {
+        self.planes.role(role)
+    }
+    pub(super) fn material(&self, side: u64) -> u16 {
+        let worth = |(role, worth)| u16::from(count(self.role(role) & side)) * worth;
+        [
+            (Role::Pawn, 1),
+            (Role::Knight, 3),
+            (Role::Bishop, 3),
+            (Role::Rook, 5),
+            (Role::Queen, 9),
+        ]
+        .map(worth)
+        .into_iter()
+        .sum()
+    }
+    pub(super) fn phase(&self) -> u8 {
+        let minors = count(self.role(Role::Knight) | self.role(Role::Bishop));
+        let heavy = count(self.role(Role::Rook)) * 2 + count(self.role(Role::Queen)) * 4;
+        (minors + heavy).min(24)
+    }
+}
+
+/// At most 64 squares.
+pub(super) fn count(set: u64) -> u8 {
+    set.count_ones() as u8
+}
+
+/// A value of each lane, for every record of a tile, also those that do not count.
+pub(super) fn each<T: Clone + Default>(
+    tile: &Tile<'_>,
+    value: impl Fn(&Lane<'_>) -> T,
+) -> Values<T> {
+    let lanes = (0..tile.len).map(|row| Lane {
+        planes: tile.groups[row / Group::LEN].get(row % Group::LEN).planes(),
+        results: &tile.results[row / Group::LEN],
+        lane: row % Group::LEN,
+    });
+    lanes.map(|lane| value(&lane)).collect()
+}
+
+/// What records carry, as it is; nothing where they do not.
+pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
+    let mut array = field.column(0);
+    match tile.batch.values(field) {
+        Some(values) => array.extend_from(values, tile.start..tile.start + tile.len),
+        None => (0..tile.len).for_each(|_| array.push_missing()),
+    }
+    array
+}
+
+/// A text for each position that counts.
+pub(super) fn texts(
+    tile: &Tile<'_>,
+    bytes: usize,
+    push: impl Fn(&mut Strings, usize, &Position),
+) -> Array {
+    let mut strings = Strings::with_capacity(tile.len, bytes);
+    for (row, position) in tile.positions().iter().enumerate() {
+        push(&mut strings, row, position);
+    }
+    Array::Strings(strings)
+}
+
+/// Codes of few words.
+pub(super) fn words(words: &[Arc<str>], codes: Values<u32>) -> Array {
+    Array::Text(Texts::from_parts(codes, words.to_vec()))
+}
+
+/// The squares, and `-` for none.
+pub(super) fn squares(codes: Values<u32>) -> Array {
+    static WORDS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+        let names = Square::all().map(|square| square.to_string());
+        names.chain(["-".to_owned()]).map(Arc::from).collect()
+    });
+    words(&WORDS, codes)
+}
+
+/// The first square of a set.
+pub(super) fn first(set: u64) -> u32 {
+    set.trailing_zeros()
+}
+
+pub(super) fn side_to_move(tile: &Tile<'_>) -> Array {
+    static WORDS: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| ["w", "b"].map(Arc::from));
+    let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
+    let codes = boards.map(|board| u32::from(board.side_to_move() == Color::Black));
+    words(&*WORDS, codes.collect())
+}
+
+pub(super) fn en_passant(tile: &Tile<'_>) -> Array {
+    let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
+    squares(
+        boards
+            .map(|board| {
+                board
+                    .en_passant()
+                    .map_or(64, |square| square.index() as u32)
+            })
+            .collect(),
+    )
+}
+
+pub(super) fn fen(tile: &Tile<'_>) -> Array {
+    texts(tile, 64, |strings, _, position| {
+        strings.push_with(|out| position.write_fen(out, CastlingStyle::Outermost));
+    })
+}
+
+pub(super) fn castling(tile: &Tile<'_>) -> Array {
+    texts(tile, 4, |strings, _, position| {
+        let mut fen = Vec::with_capacity(96);
+        position.write_fen(&mut fen, CastlingStyle::Outermost);
+        // The third field.
+        let field = fen.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
+        strings.push_with(|out| out.extend_from_slice(field));
+    })
+}
+
+pub(super) fn the_move(tile: &Tile<'_>) -> Array {
+    moves(tile, |mv, position, out| {
+        out.extend_from_slice(mv.uci(position).as_bytes())
+    })
+}
+
+pub(super) fn san(tile: &Tile<'_>) -> Array {
+    moves(tile, |mv, position, out| {
+        out.extend_from_slice(mv.san(position).as_bytes())
+    })
+}
+
+pub(super) fn moves(tile: &Tile<'_>, write: impl Fn(Move, &Position, &mut Vec<u8>)) -> Array {
+    let played = tile.batch.values(Field::Move);
+    texts(tile, 5, |strings, row, position| {
+        let bits = played.and_then(|moves| moves.number(tile.start + row));
+        match bits.and_then(|bits| Move::from_bits(bits as u16)) {
+            Some(mv) if tile.counts(row) => strings.push_with(|out| write(mv, position, out)),
+            _ => strings.push(None),
+        }
+    })
+}
+
+pub(super) fn result(tile: &Tile<'_>) -> Array {
+    static WORDS: LazyLock<[Arc<str>; 3]> =
+        LazyLock::new(|| ["0-1", "1/2-1/2", "1-0"].map(Arc::from));
+    let Array::U8(results) = carried_as_it_is(tile, Field::Result) else {
+        unreachable!("results are small numbers")
+    };
+    let mut codes = Values::default();
+    for row in 0..tile.len {
+        let known = results.get(row).filter(|&&result| result < 3);
+        codes.push(known.map(|&result| result.into()));
+    }
+    words(&*WORDS, codes)
+}
