@@ -56,7 +56,7 @@ struct Prepared {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) fields: Fields,
-    /// Tags of games that are wanted.
+    /// Tags of games that are requested.
     pub(crate) tags: Arc<[Arc<str>]>,
     pub(crate) default_validity: Validity,
     pub(crate) past_damage: bool,

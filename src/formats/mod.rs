@@ -74,7 +74,7 @@ impl Likeness {
     }
 }
 
-/// What a format does.
+/// The operations of a format.
 pub trait Codec: fmt::Debug + Sync {
     /// Its static facts.
     fn about(&self) -> &'static About;
@@ -82,8 +82,8 @@ pub trait Codec: fmt::Debug + Sync {
     /// How much the first bytes of an input look like it.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
-    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what comes
-    /// after; `None` if there is no such place yet. Never zero. What comes after decodes without
+    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what
+    /// follows; `None` if there is no such place yet. Never zero. What follows can be decoded without
     /// the run: cutting and decoding agree on what belongs together. `max_record` is
     /// [`DecodeOptions::max_record`].
     fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize>;
@@ -307,7 +307,7 @@ pub struct DecodeOptions {
     pub validity: Validity,
     /// The requested fields; others need not be decoded.
     pub fields: Fields,
-    /// Names of the tags of games that are wanted in [`Batch::tags`].
+    /// Names of the tags of games that are requested in [`Batch::tags`].
     pub tags: Arc<[Arc<str>]>,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<Selection>>,

@@ -1,8 +1,8 @@
 //! The feed: inputs, one after the other, cut into chunks that decode alone.
 //!
-//! One worker at a time holds the feed, takes the next piece of work from it and lets go, so the cutting is
-//! quick and looks at few bytes. A record without an end in sight, a *giant*, is passed over without being
-//! held, and handed on as its first bytes.
+//! One worker at a time locks the feed and takes the next piece of work, so cutting has to be quick and examines
+//! few bytes. A record that is too long, a *giant*, is skipped without being held in memory, and passed on
+//! as its first bytes.
 
 use crate::error::Error;
 use crate::formats::{self, Chunk, Format, Opened};
@@ -12,19 +12,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes without the end of a record after which a giant is passed over, at least; a smaller
-/// [`formats::DecodeOptions::max_record`] is for the decoders to watch.
+/// The smallest number of bytes without the end of a record that makes a giant; a smaller
+/// [`formats::DecodeOptions::max_record`] is enforced by the decoders.
 pub(super) const GIANT: usize = 16 << 20;
-/// Bytes more that are looked at, since what comes behind a place may decide whether a record begins there.
+/// Bytes examined beyond a place, because they may decide whether a record begins there.
 const LOOK_AHEAD: usize = 128 << 10;
 
-/// What stands in the sequence of chunks.
+/// An item in the sequence of chunks.
 pub(super) enum Work {
     Chunk {
         file: usize,
         format: Format,
         chunk: Chunk,
-        /// The chunk is the beginning of a record that is too long, which has this many line feeds.
+        /// If the chunk is the beginning of a giant: the number of line feeds in the whole record.
         giant: Option<u64>,
     },
     /// An input begins.
@@ -39,7 +39,7 @@ pub(super) enum Work {
         path: Arc<Path>,
         len: u64,
     },
-    /// An input ends before its end, and the run goes on with the next one.
+    /// An input is truncated, and the run continues with the next one.
     Broken {
         file: usize,
         error: Error,
@@ -65,30 +65,30 @@ pub(super) struct Feed<'a> {
 pub(super) struct Current {
     pub(super) file: usize,
     pub(super) opened: Opened,
-    /// Bytes not yet cut; their beginning may be taken over from the piece before.
+    /// Bytes not cut yet; they may begin with the rest of the previous piece.
     piece: Option<Bytes>,
-    /// What is left of the pieces before, too little to decode.
+    /// The rest of the previous pieces, too short to be decoded.
     carry: Vec<u8>,
-    /// Only when it is so long it is looked at again: growth by steps makes that linear.
+    /// Length at which the rest is examined again; growing in steps keeps this linear.
     look_at: usize,
     /// Where the next chunk begins in the decompressed input.
     offset: u64,
     /// [`DecodeOptions::max_record`].
     max_record: usize,
-    /// A record without end in sight that is being passed over.
+    /// The giant being skipped, if any.
     giant: Option<Giant>,
     error: Option<Error>,
     ended: bool,
 }
 
-/// A record that is too long to be held.
+/// A record that is too long to be held in memory.
 struct Giant {
     /// Its first bytes.
     head: Vec<u8>,
-    /// Bytes of it that have been passed, and line feeds among them.
+    /// Number of its bytes skipped so far, and of line feeds among them.
     len: u64,
     feeds: u64,
-    /// Where in the carry the next record may begin at the earliest.
+    /// The earliest place in the rest where the next record may begin.
     from: usize,
 }
 
@@ -194,14 +194,14 @@ enum Cut {
     Failure(Error),
 }
 
-/// Bytes of the next piece that are at least added to what is left of the one before.
+/// The smallest number of bytes of the next piece that is appended to the rest of the previous one.
 const SEAM: usize = 64 << 10;
 
 impl Current {
     fn next(&mut self, chunk_size: usize) -> Cut {
         loop {
             if let Some(piece) = self.piece.take() {
-                // Before it is touched: behind the end of a file that was cut there is nothing but a signal.
+                // Checked before it is touched: reading beyond the end of a truncated file raises a signal.
                 let start = piece.slice(0..piece.len().min(chunk_size));
                 if let Err(source) = start.check() {
                     return Cut::Failure(Error::Read {
@@ -242,7 +242,7 @@ impl Current {
         }
     }
 
-    /// What is left when there are no more pieces.
+    /// The rest, when there are no more pieces.
     fn last(&mut self) -> Cut {
         if let Some(cut) = self.pass_giant(true) {
             return cut;
@@ -261,7 +261,7 @@ impl Current {
         }
     }
 
-    /// Bytes in which a record must end, or it is a giant.
+    /// Number of bytes within which a record must end; otherwise it is a giant.
     fn longest(&self) -> usize {
         match self.opened.format.about().is_text {
             true => self.max_record.max(GIANT) + LOOK_AHEAD,
@@ -270,7 +270,7 @@ impl Current {
         }
     }
 
-    /// The carry is the beginning of a record without end.
+    /// Begins to skip a giant, whose beginning is the rest.
     fn begin_giant(&mut self) {
         self.giant = Some(Giant {
             head: self.carry[..formats::GIANT_HEAD.min(self.carry.len())].to_vec(),
@@ -281,7 +281,7 @@ impl Current {
         self.look_at = 0;
     }
 
-    /// Looks for the end of the giant in the carry; what cannot matter any more is dropped.
+    /// Looks for the end of the giant in the rest, and drops what is no longer needed.
     fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
         let giant = self.giant.as_mut()?;
         let found = self
@@ -291,12 +291,12 @@ impl Current {
             .or(at_end.then_some(self.carry.len()));
         let drop = match found {
             Some(at) => at,
-            // Some bytes before a place may matter for it as well.
+            // Bytes before a place may matter as well.
             None => self.carry.len().saturating_sub(2 * LOOK_AHEAD),
         };
         giant.len += drop as u64;
         giant.feeds += memchr_iter(b'\n', &self.carry[..drop]).count() as u64;
-        // What has been looked at far enough is not looked at again, when less stands before it.
+        // What has been examined far enough is not examined again with fewer bytes before it.
         let seen = self.carry.len().saturating_sub(LOOK_AHEAD);
         giant.from = giant.from.max(seen).saturating_sub(drop);
         self.carry.drain(..drop);
@@ -306,8 +306,8 @@ impl Current {
         Some(Cut::Chunk(head.into(), Some(giant)))
     }
 
-    /// Puts back what comes after `len` bytes of a piece. A small rest waits for the next piece: as a chunk of
-    /// its own it would be done before the large one before it, and its worker would have to wait.
+    /// Puts back what follows the first `len` bytes of a piece. A short rest waits for the next piece: a small
+    /// chunk would be done before the large one ahead of it, and its worker would have to wait.
     fn put_back(&mut self, piece: &Bytes, len: usize, chunk_size: usize) {
         if piece.len() - len >= chunk_size / 2 {
             self.piece = Some(piece.slice(len..piece.len()));
@@ -316,9 +316,9 @@ impl Current {
         }
     }
 
-    /// Cuts the next chunk off a piece and puts the rest back; what is too little goes to the carry. Never
-    /// are more than [`Current::longest`] bytes without a cut looked at, so that whether there is a giant
-    /// does not depend on how the bytes arrive.
+    /// Cuts the next chunk off a piece and puts the rest back, or keeps it if it is too short to be cut. At most
+    /// [`Current::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
+    /// on how the bytes arrive.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
         let format = self.opened.format;
         let longest = self.longest();
@@ -354,7 +354,7 @@ impl Current {
             if let Some(len) = format.cut(&self.carry, self.max_record) {
                 let rest = self.carry.split_off(len);
                 let chunk = std::mem::replace(&mut self.carry, rest);
-                // What is left of the seam is still in the piece, unless the cut is before it.
+                // The rest of the seam is still in the piece, unless the cut is before it.
                 let back = self.carry.len().min(taken);
                 self.carry.truncate(self.carry.len() - back);
                 self.put_back(&piece, taken - back, chunk_size);

@@ -1,8 +1,8 @@
 //! The judge: which records count.
 //!
-//! A batch goes through the lanes tile by tile. A board that breaks a rule has a bit in the answers; at the strict
-//! level the rules of one position are asked besides. What is bad becomes a reject, and the job sees the tile
-//! with a mask of the records that count.
+//! A batch is analyzed tile by tile. The results have a bit for each board that is invalid at the relaxed level; the
+//! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
+//! tile with a mask of the records that count.
 
 use super::{Job, TILE};
 use crate::answers::{GroupResults, Questions};
@@ -25,12 +25,12 @@ const WORDS: usize = ROWS / 64;
 pub(super) struct Judge<'a, J: Job> {
     pub(super) analyzer: &'a dyn Analyzer,
     pub(super) validity: Validity,
-    /// The first bad record is the last one that is looked at.
+    /// Whether to stop after the first bad record.
     pub(super) stops: bool,
-    /// Numbers of the records that are looked at.
+    /// Numbers of the records to process.
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
-    /// The job's questions, and which boards are not playable.
+    /// The queries of the job, and which boards are invalid.
     pub(super) questions: Questions,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
@@ -41,7 +41,7 @@ pub(super) struct Judge<'a, J: Job> {
 }
 
 impl<J: Job> Judge<'_, J> {
-    /// Works on a batch; false when nothing behind it is wanted.
+    /// Processes a batch; false if nothing after it is requested.
     pub(super) fn batch(&mut self, batch: &Batch) -> bool {
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
@@ -91,7 +91,7 @@ impl<J: Job> Judge<'_, J> {
                 && rows_of(mask).any(|row| self.breaks_strict(batch, start + row))
     }
 
-    /// Takes the bad records out of the mask; false when nothing behind the first one is wanted.
+    /// Removes the bad records from the mask; false if nothing after the first one is requested.
     #[cold]
     fn reject_bad(&mut self, batch: &Batch, start: usize, mask: &mut [u64; WORDS]) -> bool {
         for row in rows_of(&mask.clone()) {
@@ -156,7 +156,7 @@ fn all_of(len: usize) -> [u64; WORDS] {
     })
 }
 
-/// Leaves only records of a mask for which `is` holds.
+/// Keeps only the records of a mask for which `is` holds.
 fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
     for row in rows_of(&mask.clone()) {
         if !is(row) {

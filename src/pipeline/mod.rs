@@ -1,14 +1,14 @@
 //! From inputs to results, on all threads, in order.
 //!
 //! Each worker takes the next chunk from the `feed`, decodes it, waits until the chunks before it have been
-//! numbered (`order`), lets the lanes answer the questions and the `judge` say which records count, hands tiles of
-//! records to the [`Job`], and sends what the job made of them to the thread that called [`run`], which takes the
-//! parts in the order of the input and keeps the `summary`. So the outcome depends neither on the number of
-//! threads nor on the size of chunks, and a few chunks per thread are all that is ever in memory. The frames of a
-//! `pzstd` file are decompressed by the same workers: `--threads` means what it says.
+//! numbered (`order`), has the lanes answer the queries and the `judge` decide which records count, hands tiles of
+//! records to the [`Job`], and sends the job's output to the thread that called [`run`]. That thread takes the
+//! parts in the order of the input and keeps the `summary`. The outcome therefore depends neither on the number of
+//! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
+//! `pzstd` file are decompressed by the same workers.
 //!
-//! Once a chunk has been numbered, and nothing before it has failed, what becomes of it is taken: a job may keep
-//! what it makes of several chunks together.
+//! Once a chunk is numbered, and nothing before it has failed, its part is always taken, so a job may combine
+//! several chunks before it hands them over.
 //!
 //! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in the
 //! nearest cache.
@@ -38,58 +38,58 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use summary::{Collector, Part};
 
-/// Groups that are analyzed at once: boards, results and what a job keeps stay in the nearest two caches.
+/// Groups that are analyzed at once: boards, results and the data of a job fit into the L1 and L2 caches.
 pub const TILE: usize = 64;
-/// Rejects that a [`Summary`] keeps.
+/// Number of rejects that a [`Summary`] keeps.
 pub const FIRST_REJECTS: usize = 10;
-/// Chunks a thread that may be under way or wait for their turn.
+/// Chunks per thread that may be in flight or wait for their turn.
 const CHUNKS_PER_THREAD: u64 = 4;
-/// Chunks more than threads, at most: memory should not grow with them.
+/// At most this many chunks more than threads are in flight, to bound memory.
 const MORE_CHUNKS: u64 = 16;
-/// More threads than these get smaller chunks, so that all of them together need no more memory.
+/// With more threads than this, chunks are smaller, so that memory does not grow with the number of threads.
 const THREADS_OF_WHOLE_CHUNKS: usize = 4;
 /// Called for each rejected record.
 pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
-/// Called from time to time.
+/// Called regularly during a run.
 pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
 /// RunOptions of a run.
 #[non_exhaustive]
 pub struct RunOptions<'a> {
-    /// Who answers the questions.
+    /// Answers the queries.
     pub analyzer: &'a dyn Analyzer,
     /// Worker threads; at least one runs.
     pub threads: usize,
-    /// Which positions are accepted, and how they are read.
+    /// How positions are read, and which are accepted.
     pub decode: DecodeOptions,
-    /// The format of all inputs, where the user knows better.
+    /// The format of all inputs, instead of detecting it.
     pub from: Option<Format>,
     /// How inputs are opened.
     pub access: Access,
-    /// End with an error at the first bad record.
+    /// Stop with an error at the first bad record.
     pub strict: bool,
-    /// Records to skip, counted over all inputs, bad ones included.
+    /// Number of records to skip, over all inputs, bad ones included.
     pub skip: u64,
-    /// Records to take at most after those skipped, bad ones included.
+    /// Number of records to read at most after those skipped, bad ones included.
     pub limit: Option<u64>,
     /// With [`DecodeOptions::game_rows`]: read no further than the end of the game that has this row, counted
     /// from 1 over all inputs.
     pub limit_games: Option<u64>,
-    /// Bytes of a chunk, about; with many threads it is less.
+    /// Approximate number of bytes per chunk; it is reduced for many threads.
     pub chunk_size: usize,
-    /// Go on behind damaged blocks, and with the next input behind a broken container, and report them in
-    /// [`Summary::files`], rather than stop with an error.
+    /// Continue after damaged blocks, and with the next input after a broken container, and report them in
+    /// [`Summary::files`], instead of stopping with an error.
     pub past_damage: bool,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
-    /// Called from time to time with the progress of the run.
+    /// Called regularly with the progress of the run.
     pub on_progress: Option<&'a mut OnProgress<'a>>,
-    /// Set from elsewhere to end the run with [`Error::Interrupted`].
+    /// Set by another thread to end the run with [`Error::Interrupted`].
     pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl<'a> RunOptions<'a> {
-    /// The usual: one thread, no limits.
+    /// The defaults: one thread, no limits.
     pub fn new(analyzer: &'a dyn Analyzer) -> Self {
         Self {
             analyzer,
@@ -144,7 +144,7 @@ impl fmt::Debug for RunOptions<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of the inputs used up, as they lie on disk.
+    /// Bytes read from the inputs, before decompression.
     pub bytes: u64,
     /// Records read, good and bad.
     pub records: u64,
@@ -152,22 +152,22 @@ pub struct Progress {
     pub games: u64,
 }
 
-/// What is done with the records.
+/// An operation on tiles of records.
 pub trait Job: Sync {
-    /// What becomes of a chunk's records. Parts arrive in the order of the input.
+    /// The output for a chunk. Parts arrive in the order of the input.
     type Part: Send;
-    /// Which questions are to be answered.
+    /// The queries to be answered.
     fn asks(&self) -> Questions;
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
-    /// Takes the next run of records of the chunk.
+    /// Processes the next run of records of the chunk.
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
-    /// Takes what is known of the games of the chunk, with [`DecodeOptions::game_rows`]; after the records.
+    /// Processes the rows of the chunk's games, after its records, with [`DecodeOptions::game_rows`].
     fn games(&self, _part: &mut Self::Part, _games: &[GameRow]) {}
 }
 
-/// Reads all inputs, lets `job` work on all good records on all threads, and hands what it made to `sink`,
-/// in order, on the calling thread.
+/// Reads all inputs, runs `job` on all good records on all threads, and passes its parts to `sink` in order on
+/// the calling thread.
 ///
 /// The summary says how it ended: an [`Error`] in [`Summary::failure`] does not undo what was processed
 /// before.

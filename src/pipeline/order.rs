@@ -1,8 +1,8 @@
-//! The order: workers take chunks, decode them on their own, and number their records one after the other.
+//! The order: workers take chunks, decode them independently, and number their records one chunk after the other.
 //!
-//! A worker decodes its chunk and then waits until the chunks before it have been numbered. What is done in
-//! order ([`number`]) is little: counting, and what is true of a file only as a whole. Then it goes on alone:
-//! the judge, the job. So how far chunks were worked on together depends on threads, and nothing else does.
+//! A worker decodes its chunk and then waits until the chunks before it have been numbered. Only [`number`] runs in
+//! order: it counts, and checks what holds for a file as a whole. The worker then continues on its own with the
+//! judge and the job. Threads therefore affect how far chunks overlap in time, and nothing else.
 
 use super::feed::{Feed, FeedStep, Work};
 use super::judge::Judge;
@@ -24,10 +24,10 @@ use std::time::Duration;
 pub(super) struct Settings<'a> {
     pub(super) analyzer: &'a dyn Analyzer,
     pub(super) decode: DecodeOptions,
-    /// Numbers of the first record wanted and of the first one after them.
+    /// Numbers of the first requested record and of the first one after the last.
     pub(super) skip: u64,
     pub(super) end: u64,
-    /// Rows of games that are wanted.
+    /// Number of requested rows of games.
     pub(super) end_games: u64,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
@@ -36,9 +36,9 @@ pub(super) struct Settings<'a> {
 /// What the workers share.
 pub(super) struct Shared<'a> {
     pub(super) state: Mutex<State<'a>>,
-    /// A frame is there, or the end.
+    /// Signals that a frame is ready, or that the input has ended.
     pub(super) moved: Condvar,
-    /// How many more chunks may be under way.
+    /// How many more chunks may be in flight.
     pub(super) room: Mutex<u64>,
     pub(super) freed: Condvar,
     pub(super) order: Mutex<Ordered>,
@@ -49,25 +49,25 @@ pub(super) struct Shared<'a> {
 
 pub(super) struct State<'a> {
     pub(super) feed: Feed<'a>,
-    /// Chunks given out.
+    /// Chunks handed out.
     pub(super) given: u64,
 }
 
-/// What is counted chunk after chunk.
+/// State that is updated chunk by chunk, in order.
 #[derive(Default)]
 pub(super) struct Ordered {
     next: u64,
     totals: Totals,
     /// Rows of games.
     game_rows: u64,
-    /// Follows the file, where its format wants that.
+    /// Follows the file, if its format checks files as a whole.
     watch: Option<Box<dyn Watch>>,
-    /// Nothing behind counts: the limit is reached, or something failed.
+    /// Nothing after this chunk counts: the limit is reached, or something failed.
     over: bool,
 }
 
 impl Ordered {
-    /// Whether all records or games that are wanted have been read.
+    /// Whether all requested records or games have been read.
     fn is_full(&self, settings: &Settings<'_>) -> bool {
         self.totals.records >= settings.end || self.game_rows >= settings.end_games
     }
@@ -80,7 +80,7 @@ impl<'a> Shared<'a> {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
     }
-    /// Waits for room for one more chunk; false when the run is over.
+    /// Waits for room for one more chunk; false if the run is over.
     fn enter(&self) -> bool {
         let room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         let mut room = self
@@ -97,13 +97,13 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Ends all waiting when the run is over, also when it is over because somebody panicked.
+/// Ends all waiting when the run is over, including when a thread panicked.
 pub(super) struct StopOnDrop<'a, 'b>(pub(super) &'a Shared<'b>);
 
 impl Drop for StopOnDrop<'_, '_> {
     fn drop(&mut self) {
         self.0.stop.store(true, Ordering::SeqCst);
-        // Under each lock once, so that nobody falls asleep between looking at the flag and waiting.
+        // Each lock is taken once, so that no thread misses the signal between checking the flag and waiting.
         drop(self.0.lock());
         self.0.moved.notify_all();
         drop(self.0.room.lock());
@@ -123,7 +123,7 @@ impl Drop for StopOnPanic<'_, '_> {
     }
 }
 
-/// What a worker may be given.
+/// A task for a worker.
 enum Task {
     Chunk(u64, Work),
     Frame(usize, FrameJob),
@@ -163,7 +163,7 @@ pub(super) fn work<J: Job>(
     }
 }
 
-/// Waits for the next task; `None` when there are no more.
+/// Waits for the next task; `None` if there are no more.
 fn next_task(shared: &Shared<'_>) -> Option<Task> {
     if !shared.enter() {
         return None;
@@ -188,8 +188,7 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
                 shared.moved.notify_all();
                 return None;
             }
-            // A frame is being decompressed elsewhere, or a slow pipe has nothing yet: then nobody says
-            // when it has.
+            // A frame is being decompressed elsewhere, or a slow pipe is empty, which no signal ends.
             FeedStep::Wait => {
                 state = shared
                     .moved
@@ -201,7 +200,7 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
     }
 }
 
-/// The error that a file became shorter than a chunk that is mapped from it.
+/// The error for a file that became shorter than a chunk mapped from it.
 fn cut_short(work: &Work) -> Option<Error> {
     let Work::Chunk { chunk, .. } = work else {
         return None;
@@ -214,7 +213,7 @@ fn cut_short(work: &Work) -> Option<Error> {
     })
 }
 
-/// Decodes, counts, filters and analyzes; `None` when the run ended before this chunk.
+/// Decodes, numbers and analyzes a chunk; `None` if the run ended before it.
 fn process<J: Job>(
     shared: &Shared<'_>,
     settings: &Settings<'_>,
@@ -241,7 +240,7 @@ fn process<J: Job>(
         _ => None,
     };
     if let Some(error) = cut_short(&work) {
-        // What was read behind the new end is no part of the file.
+        // Bytes read beyond the new end do not belong to the file.
         (work, decoded) = (Work::Failure(error), None);
     }
     let (before, range);
@@ -310,10 +309,9 @@ fn process<J: Job>(
     Some(part)
 }
 
-/// Numbers the records of a chunk, and returns the numbers of those that are looked at. This is the part of the
-/// work that is done in order: counting, and what is true of a file as a whole. Once this has
-/// been done for a chunk, and nothing before it has failed, what becomes of it is taken: a job may keep what it
-/// makes of several chunks together.
+/// Numbers the records of a chunk, and returns the range of record numbers to process. This is the part of the
+/// work that is done in order. Once a chunk is numbered, and nothing before it has failed, its part is always
+/// taken, so a job may combine several chunks before it hands them over.
 fn number<T>(
     order: &mut Ordered,
     work: &Work,
@@ -321,7 +319,7 @@ fn number<T>(
     settings: &Settings<'_>,
     part: &mut Part<T>,
 ) -> Range<u64> {
-    let mut wanted = 0..0;
+    let mut requested = 0..0;
     let (path, damage) = match work {
         Work::Begin {
             path,
@@ -340,15 +338,15 @@ fn number<T>(
                 damage: Vec::new(),
                 note: None,
             });
-            return wanted;
+            return requested;
         }
         Work::Broken { file, .. } => {
             part.file = *file;
-            return wanted;
+            return requested;
         }
         Work::Failure(_) => {
             order.over = true;
-            return wanted;
+            return requested;
         }
         Work::Chunk {
             file,
@@ -358,7 +356,7 @@ fn number<T>(
         } => {
             part.file = *file;
             let Some(decoded) = decoded else {
-                return wanted;
+                return requested;
             };
             limit_records(order, decoded, *format, chunk, settings);
             limit_games(order, decoded, *format, chunk, settings);
@@ -375,7 +373,7 @@ fn number<T>(
             if !settings.past_damage
                 && let Some(first) = damage.iter().map(|damage| damage.offset).min()
             {
-                // What stands before it counts, and nothing else.
+                // Only what comes before the damage counts.
                 decoded.truncate(first - chunk.offset);
                 order.totals.records = before.records + decoded.records;
             }
@@ -384,21 +382,21 @@ fn number<T>(
             part.games = decoded.games;
             part.remarks = std::mem::take(&mut decoded.remarks);
             part.left_out = std::mem::take(&mut decoded.left_out);
-            wanted = range;
+            requested = range;
             decoded
                 .rejects
-                .retain(|reject| wanted.contains(&reject.place.record));
+                .retain(|reject| requested.contains(&reject.place.record));
             if settings.strict
                 && let Some(first) = decoded.rejects.iter().map(|r| r.place.record).min()
             {
-                wanted.end = wanted.end.min(first + 1);
+                requested.end = requested.end.min(first + 1);
                 decoded
                     .rejects
-                    .retain(|reject| wanted.contains(&reject.place.record));
+                    .retain(|reject| requested.contains(&reject.place.record));
             }
-            // Whether it is seen what comes behind the limit would depend on the size of chunks.
+            // Whether anything after the limit is seen would depend on the size of chunks.
             if order.is_full(settings) {
-                return wanted;
+                return requested;
             }
             (&chunk.file, damage)
         }
@@ -421,11 +419,11 @@ fn number<T>(
             damage,
         });
     }
-    wanted
+    requested
 }
 
-/// Decodes a chunk again up to the game or line with the last record that is wanted: so what is counted
-/// besides records does not depend on where chunks end.
+/// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
+/// those of records do not depend on where chunks end.
 fn limit_records(
     order: &Ordered,
     decoded: &mut Decoded,
@@ -437,13 +435,13 @@ fn limit_records(
     if decoded.records < left || !format.about().is_text {
         return;
     }
-    // Where the last good record begins that is wanted, and the first one that is not.
+    // Where the last good record that is requested begins, and the first one that is not.
     let origins = decoded
         .batches
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
-    let (wanted, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
-    let Some(&(_, last)) = wanted.last() else {
+    let (requested, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
+    let Some(&(_, last)) = requested.last() else {
         return;
     };
     let end = if decoded.games == 0 {
@@ -458,7 +456,7 @@ fn limit_records(
     };
     if let Some(end) = end {
         let again = format.decode(&up_to(chunk, end), &settings.decode);
-        // Rejects among the last records may stand behind the last good one.
+        // There may be rejects after the last good record.
         if again.records >= left {
             *decoded = again;
         }
@@ -474,8 +472,7 @@ fn up_to(chunk: &Chunk, end: usize) -> Chunk {
     }
 }
 
-/// Decodes a chunk again up to the game that is the last one wanted: so what is counted does not depend on
-/// where chunks end.
+/// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end.
 fn limit_games(
     order: &mut Ordered,
     decoded: &mut Decoded,
@@ -494,7 +491,7 @@ fn limit_games(
     order.game_rows += decoded.game_rows.len() as u64;
 }
 
-fn overlap(records: Range<u64>, wanted: &Range<u64>) -> u64 {
-    let start = records.start.max(wanted.start);
-    records.end.min(wanted.end).saturating_sub(start)
+fn overlap(records: Range<u64>, requested: &Range<u64>) -> u64 {
+    let start = records.start.max(requested.start);
+    records.end.min(requested.end).saturating_sub(start)
 }

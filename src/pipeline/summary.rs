@@ -1,6 +1,6 @@
 //! The summary: what was read, what was rejected, and how the run ended.
 //!
-//! The thread that called [`super::run`] puts the parts of the chunks together here, in the order of the input.
+//! The thread that called [`super::run`] combines the parts of the chunks here, in the order of the input.
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Reject};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a run read, and how it ended.
+/// What was read, and how the run ended.
 #[derive(Debug, Default)]
 #[must_use]
 #[non_exhaustive]
@@ -26,15 +26,15 @@ pub struct Summary {
     pub first_rejects: Vec<Reject>,
     /// Games begun.
     pub games: u64,
-    /// What the readers did that the user may want to know.
+    /// What the readers changed or noticed.
     pub remarks: Remarks,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
-    /// Bytes of the inputs used up, as they lie on disk.
+    /// Bytes read from the inputs, before decompression.
     pub bytes: u64,
     /// The same for each input that was opened.
     pub files: Vec<FileSummary>,
-    /// Why the run ended before its time. Everything before that place was processed.
+    /// Why the run ended early. Everything before that place was processed.
     pub failure: Option<Error>,
 }
 
@@ -63,11 +63,11 @@ pub struct FileSummary {
     pub reasons: BTreeMap<&'static str, u64>,
     /// Damaged places, with [`super::Options::past_damage`].
     pub damage: Vec<Damage>,
-    /// What its user should know of it as a whole.
+    /// A note on the file as a whole.
     pub note: Option<&'static str>,
 }
 
-/// What a chunk becomes.
+/// The outcome of a chunk.
 pub(super) struct Part<T> {
     pub(super) file: usize,
     pub(super) begins: Option<FileSummary>,
@@ -102,7 +102,7 @@ impl<T> Default for Part<T> {
     }
 }
 
-/// Puts the parts together in order.
+/// Combines the parts in order.
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
     pub(super) strict: bool,

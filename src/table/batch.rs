@@ -22,7 +22,7 @@ pub struct Batch {
     pub halfmove: Vec<u16>,
     /// Fullmove number of each record.
     pub fullmove: Vec<u16>,
-    /// Whatever else the records carry; each column has [`Batch::len`] rows.
+    /// The other fields of the records; each array has [`Batch::len`] rows.
     pub fields: BTreeMap<Field, Array>,
     /// Tags of the games that the records come from, by name, as far as they were asked for; each has
     /// [`Batch::len`] rows.
@@ -87,7 +87,7 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// The boards, eight a group; lanes past [`Batch::len`] are empty boards or whatever a file holds there.
+    /// The boards, eight per group; the content of lanes past [`Batch::len`] is unspecified.
     pub fn groups(&self) -> &[Group] {
         match &self.groups {
             Groups::Owned(groups) => groups,

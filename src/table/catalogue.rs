@@ -1,10 +1,9 @@
 //! The one catalogue of named columns: name, type, meaning, and how a tile of it is filled.
 //!
-//! Whoever offers columns to a user (the row outputs, the list of `compute --list-columns`) reads this
-//! catalogue; whoever computes asks it which questions the chosen columns put to the analyzer and which fields
-//! they read from the input. A new column is one entry: most are a closure from a [`Lane`](super::fill::Lane), a
-//! record with the answers about it, to a number. Only tags of games have too many names to be listed: see
-//! [`TAGS`](super::TAGS).
+//! Row outputs, listings, help and completions read this catalogue. It also has, for each column, the queries
+//! that it needs answered and the field that it reads from the input. A new column is one entry: most are a closure
+//! from a [`Lane`](super::fill::Lane), a record with its results, to a number. Only the tags of games have too many
+//! names to be listed: see [`TAGS`](super::TAGS).
 
 use super::array::Array;
 use super::column::{Column, Kind};

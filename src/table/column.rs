@@ -55,9 +55,9 @@ pub struct Column {
     pub kind: Kind,
     /// What it means.
     pub meaning: &'static str,
-    /// What it asks of the analyzer.
+    /// The queries that it needs answered.
     pub asks: Questions,
-    /// What it reads from the input, besides the position.
+    /// The field that it reads from the input, besides the position.
     pub field: Option<Field>,
     pub(super) fill: fn(&Tile<'_>) -> Array,
 }
@@ -77,13 +77,13 @@ impl Column {
         let name = if name == "eval" { "score" } else { name };
         COLUMNS.iter().find(|column| column.name == name)
     }
-    /// Its values for every record of a tile; those of records that do not count mean nothing.
+    /// Its values for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         (self.fill)(tile)
     }
 }
 
-/// Columns that no catalogue can list: one for each name that follows a prefix.
+/// Columns that cannot be listed: one for each name that follows a prefix.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ColumnFamily {
@@ -145,7 +145,7 @@ impl ChosenColumn {
             Self::Tag(name) => name.strip_prefix(TAGS.prefix),
         }
     }
-    /// Its values for every record of a tile; those of records that do not count mean nothing.
+    /// Its values for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         let column = match self {
             Self::Listed(column) => return column.fill(tile),
@@ -179,14 +179,14 @@ fn rule_of_tags(name: &str) -> &'static str {
 pub struct Columns(Vec<ChosenColumn>);
 
 impl Columns {
-    /// What `compute` writes when nothing else is asked for.
+    /// What `compute` writes by default.
     pub const DEFAULT: &'static str =
         "fen,legal_moves,checkers,in_check,checkmate,stalemate,attacked_white,attacked_black";
 
     /// Names separated by commas; `all` stands for all of the catalogue.
     ///
     /// # Errors
-    /// When there is no column of a name.
+    /// If there is no column of a name.
     ///
     /// ```
     /// use lanefish::table::Columns;
@@ -218,11 +218,11 @@ impl Columns {
             ChosenColumn::Tag(_) => None,
         })
     }
-    /// What they ask of the analyzer.
+    /// The queries that they need answered.
     pub fn asks(&self) -> Questions {
         self.listed().map(|column| column.asks).collect()
     }
-    /// What they read from the input.
+    /// The fields that they read from the input.
     pub fn fields(&self) -> Fields {
         self.listed().filter_map(|column| column.field).collect()
     }

@@ -1,5 +1,5 @@
-//! How columns are filled: a record as a lane with the answers about it, and the columns that take more than
-//! a line of the catalogue.
+//! How columns are filled: a record as a lane with its results, and the columns that take more than a line of
+//! the catalogue.
 
 use super::array::{Array, Strings, Texts, Values};
 use super::field::Field;
@@ -10,7 +10,7 @@ use crate::chess::fen::CastlingStyle;
 use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
 use std::sync::{Arc, LazyLock};
 
-/// A record and the answers about it.
+/// A record with its results.
 pub(super) struct Lane<'a> {
     pub(super) planes: Planes<u64>,
     pub(super) results: &'a GroupResults,
@@ -71,7 +71,7 @@ pub(super) fn each<T: Clone + Default>(
     lanes.map(|lane| value(&lane)).collect()
 }
 
-/// What records carry, as it is; nothing where they do not.
+/// A carried field as it is; missing where records do not have it.
 pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
     let mut array = field.column(0);
     match tile.batch.values(field) {

@@ -1,4 +1,4 @@
-//! A tile: a run of judged records with the answers about them, and a mask of those that count.
+//! A tile: a run of judged records with their results, and a mask of those that count.
 
 use super::batch::Batch;
 use crate::answers::GroupResults;
@@ -6,7 +6,7 @@ use crate::block::Group;
 use crate::chess::Position;
 use std::cell::OnceCell;
 
-/// A run of judged records with the answers to the questions about them.
+/// A run of judged records with the results of the queries on them.
 #[derive(Debug)]
 pub struct Tile<'a> {
     /// The batch that the records are in.
@@ -17,11 +17,11 @@ pub struct Tile<'a> {
     pub len: usize,
     /// The boards.
     pub groups: &'a [Group],
-    /// The answers, one for each group.
+    /// The results, one for each group.
     pub results: &'a [GroupResults],
-    /// A bit for each record, set where the record counts: bad ones, and those that are not wanted, do not.
+    /// A bit for each record, set if the record counts: bad ones and those that are not requested do not.
     pub mask: &'a [u64],
-    /// The positions, for columns that need more than the lanes know.
+    /// The positions, for columns that need more than planes and results.
     positions: OnceCell<Vec<Position>>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Tile<'a> {
     /// Whether a record counts.
     ///
     /// # Panics
-    /// When there is no such record.
+    /// If there is no such record.
     pub fn counts(&self, row: usize) -> bool {
         self.mask[row / 64] >> (row % 64) & 1 != 0
     }

@@ -108,6 +108,15 @@ fn options_that_mean_nothing_are_not_shown() {
             );
         }
     }
+    // The same where nothing is named to read records from.
+    for arguments in [
+        &["perft", "--skip", "1", "2"][..],
+        &["bench", "--limit", "1"],
+        &["info", "--rejects", "x"],
+    ] {
+        let stderr = complaint(2, arguments);
+        assert!(stderr.contains("reads no records without"), "{stderr}");
+    }
     output(
         0,
         &[

@@ -196,9 +196,9 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
         true => queens,
         false => *columns.last()?,
     };
-    let cell = |name: &str, wanted| {
+    let cell = |name: &str, requested| {
         rows.iter()
-            .find(|row| row.name == name && column(row) == Some(wanted))
+            .find(|row| row.name == name && column(row) == Some(requested))
     };
     let nanoseconds = |name: &str, column| Some(timing(cell(name, column)?)?.nanoseconds);
     let mut names = keys(rows, |row| column(row).and(Some(row.name)));
@@ -317,10 +317,10 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     if whole {
         header.extend(["spread", "needs"].map(str::to_owned));
     }
-    let lines = keys(rows, who).into_iter().filter_map(|wanted| {
-        let own = || rows.iter().filter(move |row| who(row) == Some(wanted));
+    let lines = keys(rows, who).into_iter().filter_map(|requested| {
+        let own = || rows.iter().filter(move |row| who(row) == Some(requested));
         let of = |kernel| own().find(|row| row.name == kernel);
-        let (tier, algorithm) = wanted;
+        let (tier, algorithm) = requested;
         let mut line = match whole {
             true => vec![
                 tier.map_or("-", Tier::name).to_owned(),

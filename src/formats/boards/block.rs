@@ -216,11 +216,11 @@ pub(super) fn read_block(
             id => {
                 let Some(field) = field_of(id) else { continue };
                 // Mates may be among the scores.
-                let wanted =
+                let requested =
                     fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
-                let values =
-                    read_values(bytes, &entry, rows, field, wanted).map_err(|what| wrong(&what))?;
-                if let Some(values) = values.filter(|_| wanted) {
+                let values = read_values(bytes, &entry, rows, field, requested)
+                    .map_err(|what| wrong(&what))?;
+                if let Some(values) = values.filter(|_| requested) {
                     columns.insert(field, values);
                 }
             }
@@ -276,7 +276,7 @@ fn read_values(
     entry: &Entry,
     rows: usize,
     field: Field,
-    wanted: bool,
+    requested: bool,
 ) -> Result<Option<Array>, String> {
     const LENGTH: &str = "has the wrong length";
     let present = match entry.partial {
@@ -309,13 +309,13 @@ fn read_values(
         Array::I16(_) | Array::U16(_) => 2,
         Array::U32(_) => 4,
         Array::U64(_) => 8,
-        Array::Text(_) => return texts(bytes, present, rows, wanted).map(Some),
+        Array::Text(_) => return texts(bytes, present, rows, requested).map(Some),
         Array::Flag(_) | Array::Strings(_) => return Ok(None),
     };
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
     }
-    if !wanted && !matches!(field, Field::Move | Field::Result | Field::Score) {
+    if !requested && !matches!(field, Field::Move | Field::Result | Field::Score) {
         return Ok(None);
     }
     let values = match kind {
@@ -333,7 +333,12 @@ fn read_values(
 }
 
 /// Checks the texts of a column, and reads them if they are requested.
-fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Result<Array, String> {
+fn texts(
+    mut bytes: &[u8],
+    present: Vec<u64>,
+    rows: usize,
+    requested: bool,
+) -> Result<Array, String> {
     const LENGTH: &str = "has the wrong length";
     let count = u32_at(bytes.split_off(..8).ok_or(LENGTH)?, 0) as usize;
     if count > rows {
@@ -341,7 +346,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
     }
     let ends = bytes.split_off(..4 * count).ok_or(LENGTH)?;
     let codes = bytes.split_off(..2 * rows).ok_or(LENGTH)?.as_chunks().0;
-    // Copied first: only bytes that nobody else can change remain valid.
+    // Copied before validation: bytes of a mapped file could change in between.
     let all = String::from_utf8(bytes.to_vec()).map_err(|_| "has a text that is not UTF-8")?;
     let mut texts: Vec<Arc<str>> = Vec::new();
     let mut start = 0;
@@ -350,7 +355,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
         let text = all
             .get(start..end)
             .ok_or_else(|| format!("has a text {at} that ends where none can end"))?;
-        if wanted {
+        if requested {
             texts.push(Arc::from(text));
         }
         start = end;
@@ -369,7 +374,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, wanted: bool) -> Resu
             code(row)
         ));
     }
-    if !wanted {
+    if !requested {
         return Ok(Array::Text(Texts::default()));
     }
     let codes = codes.iter().map(|&code| u16::from_le_bytes(code).into());

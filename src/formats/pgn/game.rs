@@ -679,7 +679,7 @@ impl<'a> Games<'a> {
     #[inline(always)]
     fn main_line_with(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         let bytes = self.bytes;
-        let commands = records.commands_wanted();
+        let commands = records.requested_commands();
         let mut board = state.board;
         let mut ply = state.ply;
         let mut row = state.record;
@@ -1216,20 +1216,20 @@ fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::Wanted;
+    use super::super::records::Requested;
     use super::*;
     use crate::table::Fields;
     use proptest::prelude::*;
 
     /// Everything read from a text, with main lines scanned or token by token.
     fn read(text: &[u8], quick: bool) -> String {
-        let wanted = Wanted {
+        let requested = Requested {
             moves: true,
             plies: true,
             scores: true,
             clocks: true,
         };
-        let mut records = Records::new(wanted, text.len());
+        let mut records = Records::new(requested, text.len());
         let mut games = Games::new(text, false, false);
         games.quick = quick;
         let mut read = String::new();

@@ -54,7 +54,7 @@ use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::memchr_iter;
-use records::{Records, Wanted};
+use records::{Records, Requested};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -173,13 +173,13 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let selection = options.games.as_deref().unwrap_or(&everything);
     let selects = !selection.takes_all_positions();
     let fields = options.fields;
-    let wanted = Wanted {
+    let requested = Requested {
         moves: fields.contains(Field::Move),
         plies: fields.contains(Field::Ply) || selects,
         scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
         clocks: fields.contains(Field::Clock),
     };
-    let mut records = Records::new(wanted, bytes.len());
+    let mut records = Records::new(requested, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);
     let mut decoded = Decoded::default();
     // Ranges of rows, and the number of the first one if numbers are not just rows.

@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Wanted {
+pub(super) struct Requested {
     pub(super) moves: bool,
     pub(super) plies: bool,
     pub(super) scores: bool,
@@ -30,7 +30,7 @@ const NO_CLOCK: u32 = u32::MAX;
 /// Recorded positions.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    wanted: Wanted,
+    requested: Requested,
     groups: Vec<Group>,
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
@@ -55,10 +55,10 @@ fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing:
 
 impl Records {
     /// Room for the records of a text of this many bytes, estimated for the text of Lichess.
-    pub(super) fn new(wanted: Wanted, bytes: usize) -> Self {
+    pub(super) fn new(requested: Requested, bytes: usize) -> Self {
         let rows = bytes / 30;
         Self {
-            wanted,
+            requested,
             groups: Vec::with_capacity(rows / Group::LEN),
             halfmove: Vec::with_capacity(rows),
             fullmove: Vec::with_capacity(rows),
@@ -76,10 +76,10 @@ impl Records {
     pub(super) fn push(&mut self, board: Board, ply: u32) -> usize {
         let row = self.len();
         self.put(board.packed(), board.halfmove, board.fullmove);
-        if self.wanted.moves {
+        if self.requested.moves {
             self.moves.push(0);
         }
-        if self.wanted.plies {
+        if self.requested.plies {
             self.plies.push(ply.min(u16::MAX.into()) as u16);
         }
         row
@@ -99,7 +99,7 @@ impl Records {
     /// Records the move that is played from the position of a row.
     #[inline(always)]
     pub(super) fn played(&mut self, row: Option<usize>, bits: u16) {
-        if self.wanted.moves
+        if self.requested.moves
             && let Some(row) = row
         {
             self.moves[row] = bits;
@@ -109,7 +109,7 @@ impl Records {
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
-        if self.wanted.scores | self.wanted.clocks {
+        if self.requested.scores | self.requested.clocks {
             self.commands(comment, row, before);
         }
     }
@@ -121,10 +121,10 @@ impl Records {
     }
 
     /// Which commands are to be passed to [`Records::command`].
-    pub(super) fn commands_wanted(&self) -> Commands {
-        match self.wanted {
-            Wanted { clocks: true, .. } => Commands::All,
-            Wanted { scores: true, .. } => Commands::Evals,
+    pub(super) fn requested_commands(&self) -> Commands {
+        match self.requested {
+            Requested { clocks: true, .. } => Commands::All,
+            Requested { scores: true, .. } => Commands::Evals,
             _ => Commands::None,
         }
     }
@@ -145,13 +145,13 @@ impl Records {
         let window = &text[..text.len().min(at + LONGEST_COMMAND)];
         let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = value_of(command, b"eval") {
-            if self.wanted.scores
+            if self.requested.scores
                 && let (Some(row), Some(eval)) = (row, eval(value))
             {
                 note(&mut self.scores, row, eval.packed(), NO_SCORE);
             }
         } else if let Some(value) = value_of(command, b"clk")
-            && self.wanted.clocks
+            && self.requested.clocks
             && let (Some(before), Some(clock)) = (before, clock(value))
         {
             note(&mut self.clocks, before, clock, NO_CLOCK);

@@ -256,7 +256,7 @@ fn moves_after_bracket(line: &[u8]) -> Option<usize> {
 
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
 pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
-    // Copied first: only bytes that nobody else can change remain valid.
+    // Copied before validation: bytes of a mapped file could change in between.
     let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
         Ok(text) => Cow::Owned(text),
         Err(_) => Cow::Owned(value.iter().map(|&byte| byte as char).collect()),

@@ -18,7 +18,7 @@ pub(super) enum Line {
     Epd,
     /// `perft DEPTH COUNT`: belongs to the block before it.
     Perft,
-    /// A record of its own, or something meant as one.
+    /// A record by itself, or an attempt at one.
     Record,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
     let end = cut_lines(bytes)?;
     let tail = &bytes[end..];
     if tail.len() > max_record {
-        // A line that is too long belongs to nothing, whatever it begins with.
+        // A line that is too long belongs to no block, whatever it begins with.
         return Some(end);
     }
     // The first meaningful line after the place, as far as that is known.

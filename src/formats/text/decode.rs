@@ -25,7 +25,7 @@ struct Decoder<'a> {
     /// If operations are requested: those of all records but the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
-    /// Where moves are wanted: the first of `bm`.
+    /// If moves are requested: the first one of `bm`.
     moves: Option<Values<u16>>,
     /// The `id` line of the block that has just begun.
     id: String,
@@ -272,7 +272,7 @@ impl Decoder<'_> {
 
 /// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
 fn text_of(bytes: &[u8]) -> String {
-    // Copied first: only bytes that nobody else can change remain valid.
+    // Copied before validation: bytes of a mapped file could change in between.
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
         error
             .as_bytes()

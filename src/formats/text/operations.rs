@@ -7,9 +7,9 @@ use crate::table::{Batch, Field};
 use memchr::{memchr, memchr2, memmem};
 use std::borrow::Cow;
 
-/// EPD has the clocks as operations if they are not fields.
+/// Takes the clocks from the operations `hmvc` and `fmvn`, where they are not fields.
 pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
-    // Hardly any line has them, and both their opcodes have this in them.
+    // Few lines have them, and both opcodes contain `mv`.
     if memmem::find(fen.rest, b"mv").is_none() {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
 pub(super) fn best_move(operations: &str, position: &Position) -> Option<Move> {
     let mut moves = operand(operations, "bm")?.split([' ', '\t', ',']);
     let first = moves.find(|text| !text.is_empty())?;
-    // What moves a position without kings has, nobody knows.
+    // A position without kings has no defined moves.
     let moves = position.is_valid(Validity::Playable).then_some(position)?;
     moves.parse_san(first).ok()
 }
