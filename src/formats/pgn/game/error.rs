@@ -1,0 +1,107 @@
+//! What can be wrong with a game, and the place where it shows.
+//!
+//! A reject names the first error only: after it the game has no position that a further one could be judged by.
+//! The limits are here because the messages state them.
+
+use crate::chess::Position;
+use crate::chess::fen::FenError;
+use crate::chess::validity::Violations;
+
+/// Deeper variations than these are not read.
+pub(super) const DEEPEST: u32 = 1000;
+/// Longer games are not read: numbers of plies have sixteen bits, and no rules allow as many.
+pub(super) const MOST_PLIES: u32 = u16::MAX as u32;
+
+/// Why a game cannot be read, or not to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GameError {
+    /// Another variant of chess.
+    #[error("the variant `{0}` is neither standard chess nor Chess960")]
+    Variant(String),
+    /// The FEN tag does not parse.
+    #[error("FEN tag: {0}")]
+    Fen(FenError),
+    /// The FEN tag is not a position that a game can start from.
+    #[error("FEN tag: {0}")]
+    Start(Violations),
+    /// A move that no rule allows.
+    #[error("illegal move `{0}`")]
+    Illegal(String),
+    /// A move that several pieces can make.
+    #[error("ambiguous move `{0}`")]
+    Ambiguous(String),
+    /// A token that has no meaning in PGN.
+    #[error("unexpected token `{0}`")]
+    Token(String),
+    /// A comment without end.
+    #[error("the comment is not closed before the next game")]
+    OpenComment,
+    /// A variation without end.
+    #[error("the variation is not closed before the game ends")]
+    OpenVariation,
+    /// The file is truncated within the game.
+    #[error("the game is truncated, because the rest of the file cannot be read")]
+    CutOff,
+    /// A tag without end, and nothing after it.
+    #[error("the tag pair is truncated by the end of the game")]
+    OpenTag,
+    /// Deeper nesting of variations than any real game has.
+    #[error("more than {DEEPEST} levels of variations")]
+    VariationTooDeep,
+    /// More moves than any game can have.
+    #[error("more than {MOST_PLIES} half-moves")]
+    TooManyMoves,
+    /// Moves that continue from an unknown position.
+    #[error(
+        "the moves begin with number {0}, and there is no FEN tag with the position before them"
+    )]
+    NoStart(u32),
+    /// A game of more bytes than one may have.
+    #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
+    TooLong(usize),
+    /// Text of two bytes per letter.
+    #[error("the text is UTF-16; convert it to UTF-8")]
+    Utf16,
+}
+
+impl GameError {
+    /// Whether it is about a move that can be parsed.
+    pub(super) fn is_of_a_move(&self) -> bool {
+        matches!(self, Self::Illegal(_) | Self::Ambiguous(_))
+    }
+
+    /// Stable names in snake case, for counting rejects by reason.
+    pub fn names(&self) -> Vec<&'static str> {
+        vec![match self {
+            Self::Variant(_) => "variant",
+            Self::Fen(error) => error.expected.name(),
+            Self::Start(violations) => return violations.names().collect(),
+            Self::Illegal(_) => "illegal_move",
+            Self::Ambiguous(_) => "ambiguous_move",
+            Self::Token(_) => "bad_token",
+            Self::OpenComment => "open_comment",
+            Self::OpenVariation => "open_variation",
+            Self::CutOff => "cut_off",
+            Self::OpenTag => "open_tag",
+            Self::VariationTooDeep => "variation_too_deep",
+            Self::TooManyMoves => "too_many_moves",
+            Self::NoStart(_) => "moves_after_result",
+            Self::TooLong(_) => "record_too_long",
+            Self::Utf16 => "utf16",
+        }]
+    }
+}
+
+/// Where and why a game cannot be read further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadGame {
+    /// Why.
+    pub error: GameError,
+    /// Offset of the token in the text.
+    pub offset: usize,
+    /// Plies played before it.
+    pub ply: u32,
+    /// The position at that place, if the game had one.
+    pub position: Option<Position>,
+}

@@ -1,0 +1,375 @@
+//! One game after another: the tag section, the movetext, and where the game ends.
+//!
+//! [`Games::next`] plays the moves of a game and records every position. Simple text is read by
+//! [`main_line`], which scans many moves ahead; everything else goes through [`tokens`], one byte class at a
+//! time. A game that cannot be read further is followed to its end by the same code, so that the next game begins
+//! where it would have begun anyway.
+//!
+//! Text that has neither tags nor a move is not a game. Leftovers of a game (a second result, closing signs, a
+//! variation after the result) are skipped; any other text is one [`BadGame`] without a position.
+
+mod error;
+mod main_line;
+mod movetext;
+mod tag_section;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod words;
+
+pub use error::{BadGame, GameError};
+
+use super::lex::{self, Comment};
+use super::records::Records;
+use super::replay::Board;
+use super::scan::{ENOUGH, Scan};
+use super::tags::{self, Tags};
+use crate::chess::Position;
+use crate::games::Outcome;
+use crate::simd::bmi2::Bmi2;
+use movetext::End;
+use std::ops::Range;
+use tag_section::start_position;
+use words::{result, shown};
+
+/// A game as read.
+#[derive(Clone, Debug)]
+pub struct Game<'a> {
+    /// Offset of its first byte in the text.
+    pub start: usize,
+    /// Offset of the byte after it.
+    pub end: usize,
+    /// Its tags.
+    pub tags: Tags<'a>,
+    /// Plies played in the main line.
+    pub plies: u32,
+    /// The result token at its end; `None` if it is missing or `*`.
+    pub outcome: Option<Outcome>,
+    /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
+    pub terminated: bool,
+    /// Whether it is not a game but other text, which [`Game::bad`] explains: prose, or moves after a result.
+    pub stray: bool,
+    /// The last position of the main line, if the game had one.
+    pub last: Option<Position>,
+    /// Castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
+    pub dropped_castling: u64,
+    /// What stopped the reading.
+    pub bad: Option<Box<BadGame>>,
+}
+
+impl Game<'_> {
+    /// How the game ended: by the token at its end, or else by its `Result` tag.
+    pub fn result(&self) -> Option<Outcome> {
+        self.outcome
+            .or_else(|| Outcome::from_token(self.tags.get("Result")?))
+    }
+
+    /// Whether it has more bytes than a record may have.
+    pub(super) fn is_too_long(&self) -> bool {
+        let bad = self.bad.as_ref();
+        bad.is_some_and(|bad| matches!(bad.error, GameError::TooLong(_)))
+    }
+}
+
+/// A line of moves that is interrupted by a variation.
+#[derive(Debug)]
+struct Line {
+    board: Board,
+    before: Board,
+    ply: u32,
+    /// The record of the last position.
+    record: Option<usize>,
+    /// The record before it.
+    record_before: Option<usize>,
+}
+
+/// The games of a text.
+#[derive(Debug)]
+pub struct Games<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    variations: bool,
+    /// Whether only what the standard allows is read.
+    strict: bool,
+    /// The longest game in bytes.
+    max_record: usize,
+    /// Whether the text is truncated, so that its last part may have been a game.
+    truncated: bool,
+    lines: Vec<Line>,
+    /// Whether main lines are scanned; variations need every token.
+    quick: bool,
+    bits: Option<Bmi2>,
+    scan: Scan,
+    /// Moves to scan at once.
+    enough: usize,
+    /// The end of the word that the fast path could not play; before it, nothing is scanned again.
+    slow_until: usize,
+    /// The part of a line, up to its end, in which no line feed was found.
+    line: Range<usize>,
+}
+
+/// The game being read.
+struct State {
+    board: Board,
+    /// The board before the last move.
+    before: Board,
+    ply: u32,
+    record: Option<usize>,
+    record_before: Option<usize>,
+    /// Nesting of variations, skipped or walked.
+    depth: u32,
+    /// Whether no tag came before.
+    tagless: bool,
+    /// The first move number, and whether it is Black's.
+    number: Option<(u32, bool)>,
+    bad: Option<Box<BadGame>>,
+}
+
+impl<'a> Games<'a> {
+    /// The games of a text; `variations` also records the positions of variations, and `strict` refuses
+    /// what the standard does not allow.
+    pub fn new(bytes: &'a [u8], variations: bool, strict: bool) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            variations,
+            strict,
+            max_record: usize::MAX,
+            truncated: false,
+            lines: Vec::new(),
+            quick: !variations,
+            bits: Bmi2::detect(),
+            scan: Scan::default(),
+            enough: ENOUGH,
+            slow_until: 0,
+            line: 0..0,
+        }
+    }
+
+    /// With the longest game in bytes, and whether the text is truncated at its end.
+    pub(super) fn limited(mut self, max_record: usize, truncated: bool) -> Self {
+        self.max_record = max_record;
+        self.truncated = truncated;
+        self
+    }
+
+    #[inline(always)]
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Whether there are only blanks between the beginning of the line and here.
+    fn begins_line(&self) -> bool {
+        let before = &self.bytes[..self.at];
+        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | 0xEF | 0xBB | 0xBF);
+        matches!(
+            before.iter().rev().find(|byte| !blank(byte)),
+            None | Some(b'\n')
+        )
+    }
+
+    /// Whether there is an empty line before the line that begins here.
+    fn follows_empty_line(&self) -> bool {
+        let mut feeds = 0;
+        for byte in self.bytes[..self.at].iter().rev() {
+            match byte {
+                b'\n' => feeds += 1,
+                b' ' | b'\t' | b'\r' => {}
+                _ => break,
+            }
+        }
+        feeds >= 2
+    }
+
+    /// Skips what may come between games; returns whether something else is here.
+    fn find_game(&mut self) -> bool {
+        let bytes = self.bytes;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'\n' | b' ' | b'\t' | b'\r' => self.at += 1,
+                // Byte order marks, end-of-file marks and other leftovers of tools.
+                0xEF if bytes[self.at..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
+                0xFF | 0x1A | 0x00 if !is_utf16(&bytes[self.at..]) => self.at += 1,
+                b'%' if self.begins_line() => self.at = lex::line_end(bytes, self.at),
+                b';' => self.at = lex::line_end(bytes, self.at),
+                b'{' => match lex::comment(bytes, self.at) {
+                    Comment::Closed(end) if end - self.at < self.max_record => self.at = end + 1,
+                    _ => return true,
+                },
+                b'*' | b'0' | b'1' => match self.result() {
+                    Some((_, len)) => self.at += len,
+                    None => return true,
+                },
+                b')' | b'!' | b'?' | b'+' | b'#' | b'=' | b'.' | b',' => self.at += 1,
+                b'}' if !self.strict => self.at += 1,
+                b'-' if !bytes[self.at..].starts_with(b"--") => self.at += 1,
+                b'$' => {
+                    self.at += 1;
+                    self.skip_digits();
+                }
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    fn skip_digits(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    /// The result token here, and its length.
+    fn result(&self) -> Option<(Option<Outcome>, usize)> {
+        result(&self.bytes[self.at..], self.strict)
+    }
+
+    /// Reads the next game and records its positions; `None` at the end of the text.
+    pub(super) fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
+        loop {
+            if !self.find_game() {
+                return None;
+            }
+            let game = self.game(records);
+            if game.is_some() {
+                return game;
+            }
+        }
+    }
+
+    /// Reads the game that begins here; `None` if it is only leftovers of a game.
+    fn game(&mut self, records: &mut Records) -> Option<Game<'a>> {
+        let bytes = self.bytes;
+        let start = self.at;
+        let first_record = records.len();
+        let utf16 = is_utf16(&bytes[start..]);
+        let tags = match utf16 {
+            true => Tags::new(&[], tags::Marked::default()),
+            false => self.tag_section(),
+        };
+        let board = Board::new(&Position::standard());
+        let mut state = State {
+            board,
+            before: board,
+            ply: 0,
+            record: None,
+            record_before: None,
+            depth: 0,
+            tagless: !tags.has_any(),
+            number: None,
+            bad: None,
+        };
+        let mut has_start = false;
+        let mut dropped_castling = 0;
+        match start_position(&tags, self.strict) {
+            Ok(start) => {
+                if let Some(start) = start {
+                    state.board = Board::new(&start.position);
+                    dropped_castling = start.dropped_castling;
+                }
+                has_start = true;
+                state.before = state.board;
+                state.record = Some(records.push(state.board, 0));
+            }
+            Err(error) => {
+                let offset = start + tags.start_offset();
+                state.bad = Some(Box::new(BadGame {
+                    error,
+                    offset,
+                    ply: 0,
+                    position: None,
+                }));
+            }
+        }
+        if utf16 {
+            self.at += 2;
+            self.refuse(&mut state, GameError::Utf16, start);
+        }
+        let end = self.movetext(&mut state, records, start);
+        // Wherever the text ends or continues: a chunk must decode as the whole does.
+        if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
+            state.bad = Some(Box::new(BadGame {
+                error: GameError::OpenTag,
+                offset: start,
+                ply: 0,
+                position: None,
+            }));
+        }
+        if state.depth > 0 || !self.lines.is_empty() {
+            self.refuse(&mut state, GameError::OpenVariation, self.at);
+            if let Some(main) = self.lines.drain(..).next() {
+                (state.board, state.ply) = (main.board, main.ply);
+            }
+        }
+        let mut stray = false;
+        if end == End::TooLong || self.at - start > self.max_record {
+            let rest = &bytes[start..];
+            self.at = start + lex::resume(rest, self.max_record, true).unwrap_or(rest.len());
+            records.truncate(first_record);
+            has_start = false;
+            state.ply = 0;
+            state.bad = Some(Box::new(BadGame {
+                error: GameError::TooLong(self.max_record),
+                offset: start,
+                ply: 0,
+                position: None,
+            }));
+        } else if state.tagless && state.ply == 0 {
+            // No move was played, so there is no position either.
+            records.truncate(first_record);
+            has_start = false;
+            let cut_off = self.truncated && self.at == bytes.len();
+            if state.bad.is_none() {
+                let error = match tags.is_empty() {
+                    _ if cut_off => GameError::CutOff,
+                    true => return None,
+                    false => GameError::Token(shown(&bytes[start..])),
+                };
+                self.refuse(&mut state, error, start);
+            }
+            if let Some(bad) = &mut state.bad {
+                stray = !cut_off && !bad.error.is_of_a_move();
+                if stray {
+                    bad.position = None;
+                }
+            }
+        }
+        Some(Game {
+            start,
+            end: self.at,
+            tags,
+            plies: state.ply,
+            outcome: match end {
+                End::Result(outcome) => outcome,
+                End::NextGame | End::TooLong => None,
+            },
+            terminated: matches!(end, End::Result(_)),
+            stray,
+            last: has_start.then(|| state.board.position()),
+            dropped_castling,
+            bad: state.bad,
+        })
+    }
+
+    /// Records the first error of the game, here or at this place.
+    #[cold]
+    fn refuse(&self, state: &mut State, error: GameError, offset: usize) {
+        if state.bad.is_none() {
+            state.bad = Some(Box::new(BadGame {
+                error,
+                offset,
+                ply: state.ply,
+                position: Some(state.board.position()),
+            }));
+        }
+    }
+}
+
+/// Whether a text looks like UTF-16: it begins with its byte order mark, or has a zero in every other byte.
+fn is_utf16(text: &[u8]) -> bool {
+    match text {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
+        [0, a, 0, b, ..] | [a, 0, b, 0, ..] => a.is_ascii_graphic() && b.is_ascii_graphic(),
+        _ => false,
+    }
+}

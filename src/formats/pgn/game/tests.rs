@@ -1,0 +1,125 @@
+//! Both ways to read a main line, scanned and token by token, give the same records.
+
+use super::super::records::Requested;
+use super::*;
+use crate::table::Fields;
+use proptest::prelude::*;
+
+/// Everything read from a text, with main lines scanned or token by token.
+fn read(text: &[u8], quick: bool) -> String {
+    let requested = Requested {
+        moves: true,
+        plies: true,
+        scores: true,
+        clocks: true,
+    };
+    let mut records = Records::new(requested, text.len());
+    let mut games = Games::new(text, false, false);
+    games.quick = quick;
+    let mut read = String::new();
+    while let Some(game) = games.next(&mut records) {
+        let Game {
+            start, end, plies, ..
+        } = game;
+        let last = game.last.map(|last| last.to_string());
+        let (bad, outcome) = (game.bad, game.outcome);
+        read += &format!("{start}..{end} {plies} {outcome:?} {last:?} {bad:?}\n");
+    }
+    let batch = records.into_batch(Fields::ALL);
+    for row in 0..batch.len() {
+        let position = batch.position(row).map(|position| position.to_string());
+        read += &format!("{position:?}");
+        for values in batch.fields.values() {
+            read += &format!(" {:?}", values.number(row));
+        }
+        read.push('\n');
+    }
+    read
+}
+
+/// A game whose moves are all legal in this order.
+const MOVES: [&str; 24] = [
+    "e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6",
+    "c3", "O-O", "h3", "Nb8", "d4", "Nbd7", "c4", "c6", "cxb5", "axb5",
+];
+const USUAL: [&str; 8] = [
+    " ",
+    "\n",
+    " { [%eval 0.17] [%clk 0:05:00] } ",
+    " { [%clk 0:05:00] } 1... ",
+    " 12. ",
+    "! ",
+    " 3.",
+    "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
+];
+const ODD: [&str; 50] = [
+    "(",
+    ")",
+    " (e4 e5) ",
+    "$1 ",
+    " $14",
+    "+",
+    "#",
+    "!?",
+    " 1-0 ",
+    " 0-1",
+    " *",
+    " 1/2-1/2 ",
+    "\n\n",
+    "\n%escape\n",
+    " ;rest of line\n",
+    "\n[Event \"x\"]\n\n",
+    "{",
+    "}",
+    "{two\nlines}",
+    " {lost\n\n[Event \"y\"]\n\n",
+    " 0-0 ",
+    " e.p. ",
+    " -- ",
+    " 12abc",
+    ".",
+    "..",
+    "-",
+    " =",
+    " e8=Q ",
+    "\u{a0}",
+    " Nbxd7",
+    " {[%eval #3]",
+    " {[%eval [%eval 2.5] [%e",
+    "[%clk 1",
+    " {[%clk\n0:01:00]}",
+    " {[%clk  0:01:00] [%clk 0:02:00]}",
+    " {[%eval\t0.3] [%eval #-2]}",
+    " {[%eval\r\n #3,\n20]}",
+    "\t",
+    "\n\n1. d4 ",
+    "\n1. d4 ",
+    "\r\n \r\n1.e4 e5",
+    "\n 5. ",
+    " 0000 ",
+    " null",
+    "-----",
+    " e41-0 ",
+    " 0-01-0",
+    " Nf3ch ",
+    " e9",
+];
+
+proptest! {
+    #[test]
+    fn scanned_lines_are_read_like_tokens(
+        picks in prop::collection::vec((0..100u8, any::<prop::sample::Index>()), 0..80)
+    ) {
+        let mut moves = MOVES.iter();
+        let mut text = String::new();
+        for (kind, index) in picks {
+            text += match kind {
+                0..8 => *index.get(&ODD),
+                8..12 => *index.get(&MOVES),
+                _ => moves.next().copied().unwrap_or(" "),
+            };
+            text += if kind % 10 == 0 { "" } else { *index.get(&USUAL) };
+        }
+        prop_assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{}", text);
+    }
+}

@@ -1,0 +1,329 @@
+//! The slow path: one token after another, by the class of its first byte.
+//!
+//! Everything that is met in movetext is understood here: moves in any spelling, variations, null moves, signs and
+//! words after a move. Where a token has no effect, in a skipped variation or after an error, it is still passed
+//! over in the same way, so that the end of the game does not depend on what could be played.
+
+use super::error::{DEEPEST, MOST_PLIES};
+use super::words::{
+    is_figurine, is_null, is_remark, result, shown, symbol, trim_remarks, trim_signs,
+    without_result, word_len,
+};
+use super::{GameError, Games, Line, State};
+use crate::formats::pgn::lex::{self, Comment};
+use crate::formats::pgn::records::Records;
+use crate::formats::pgn::replay::{Board, Refused, San};
+
+/// Byte classes of movetext.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Blank,
+    Digit,
+    Move,
+    Open,
+    Glyph,
+    Dash,
+    Other,
+}
+
+pub(super) static CLASS: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    const fn fill(table: &mut [Class; 256], bytes: &[u8], class: Class) {
+        let mut index = 0;
+        while index < bytes.len() {
+            table[bytes[index] as usize] = class;
+            index += 1;
+        }
+    }
+    fill(&mut table, b" \t\r\n\x0B\x0C", Class::Blank);
+    fill(&mut table, b"0123456789", Class::Digit);
+    fill(&mut table, b"abcdefghijklmnopqrstuvwxyz", Class::Move);
+    fill(&mut table, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", Class::Move);
+    fill(&mut table, b"{", Class::Open);
+    fill(&mut table, b".!?+#=/~<>^_|,", Class::Glyph);
+    fill(&mut table, b"-", Class::Dash);
+    table
+};
+
+impl Games<'_> {
+    /// Whether tokens have any effect now.
+    #[inline(always)]
+    fn plays(&self, state: &State) -> bool {
+        state.bad.is_none() && (state.depth == 0 || self.variations)
+    }
+
+    /// Any token but a result of the main line or a tag at the beginning of a line.
+    pub(super) fn token(&mut self, byte: u8, state: &mut State, records: &mut Records) {
+        let bytes = self.bytes;
+        let start = self.at;
+        match CLASS[byte as usize] {
+            Class::Blank => self.at += 1,
+            Class::Digit => self.number(state, records),
+            Class::Move => {
+                let end = self.word_end(start);
+                self.san(end, state, records);
+            }
+            Class::Open => match lex::comment(bytes, start) {
+                Comment::Closed(end) => {
+                    if self.plays(state) {
+                        records.comment(&bytes[start + 1..end], state.record, state.record_before);
+                    }
+                    self.at = end + 1;
+                }
+                Comment::Open(end) => {
+                    self.refuse(state, GameError::OpenComment, start);
+                    self.at = end;
+                }
+            },
+            Class::Glyph if self.strict && !matches!(byte, b'.' | b'!' | b'?') => {
+                self.refuse_token(state, start + 1);
+            }
+            Class::Glyph => self.at += 1,
+            Class::Dash if bytes[start..].starts_with(b"--") => {
+                self.null_move(start + 2, state, records);
+            }
+            Class::Dash if self.strict => self.refuse_token(state, start + 1),
+            Class::Dash => self.at += 1,
+            Class::Other => self.odd(byte, state, records),
+        }
+    }
+
+    /// A move number, or another token that begins with a digit.
+    fn number(&mut self, state: &mut State, records: &mut Records) {
+        let bytes = self.bytes;
+        let start = self.at;
+        let rest = &bytes[start..];
+        if rest.starts_with(b"0-0") {
+            let word = &rest[..word_len(&rest[..rest.len().min(16)])];
+            let castles = without_result(word).unwrap_or(word);
+            if matches!(trim_signs(castles), b"0-0" | b"0-0-0") {
+                self.san(start + castles.len(), state, records);
+                return;
+            }
+        }
+        if rest.starts_with(b"0000") && !rest.get(4).is_some_and(u8::is_ascii_alphanumeric) {
+            self.null_move(start + 4, state, records);
+            return;
+        }
+        self.skip_digits();
+        if let Some((_, len)) = result(rest, self.strict) {
+            // Within a variation.
+            self.at = start + len;
+        } else if state.number.is_none() && state.ply == 0 && state.depth == 0 {
+            let digits = &bytes[start..self.at];
+            let number = digits.iter().fold(0u32, |number, digit| {
+                number
+                    .saturating_mul(10)
+                    .saturating_add(u32::from(digit - b'0'))
+            });
+            let after = &bytes[self.at..];
+            let dots = after.strip_prefix(b".").unwrap_or(after).trim_ascii_start();
+            let black = after.starts_with("…".as_bytes()) || dots.starts_with(b"..");
+            if after.starts_with(b".") || black {
+                state.number = Some((number, black));
+            }
+        }
+    }
+
+    /// Tokens that begin with an unusual byte.
+    fn odd(&mut self, byte: u8, state: &mut State, records: &mut Records) {
+        let bytes = self.bytes;
+        let start = self.at;
+        match byte {
+            b'(' => {
+                self.at += 1;
+                if state.depth == DEEPEST {
+                    self.refuse(state, GameError::VariationTooDeep, start);
+                }
+                if self.variations && state.bad.is_none() {
+                    self.lines.push(Line {
+                        board: state.board,
+                        before: state.before,
+                        ply: state.ply,
+                        record: state.record,
+                        record_before: state.record_before,
+                    });
+                    state.board = state.before;
+                    state.ply = state.ply.saturating_sub(1);
+                    // The move that the variation replaces stays the move of its position.
+                    state.record = None;
+                    state.record_before = None;
+                }
+                state.depth = state.depth.saturating_add(1);
+            }
+            b')' => {
+                self.at += 1;
+                state.depth = state.depth.saturating_sub(1);
+                if let Some(line) = (state.bad.is_none()).then(|| self.lines.pop()).flatten() {
+                    state.board = line.board;
+                    state.before = line.before;
+                    state.ply = line.ply;
+                    state.record = line.record;
+                    state.record_before = line.record_before;
+                }
+            }
+            b';' => self.at = lex::line_end(bytes, start),
+            b'%' if self.begins_line() => self.at = lex::line_end(bytes, start),
+            b'$' => {
+                self.at += 1;
+                self.skip_digits();
+            }
+            b'*' => self.at += 1,
+            0xEF if bytes[start..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
+            0xFF | 0x1A | 0x00 => self.at += 1,
+            b'@' if bytes[start..].starts_with(b"@@@@") => {
+                self.null_move(start + 4, state, records);
+            }
+            _ if is_figurine(&bytes[start..]) => {
+                let end = self.word_end(start);
+                self.san(end, state, records);
+            }
+            b'}' if !self.strict => self.at += 1,
+            0x80.. if !self.strict => match symbol(&bytes[start..]) {
+                Some(len) => self.at += len,
+                None => self.refuse_token(state, start + 1),
+            },
+            _ => {
+                // Figurines and lower-case piece letters also begin a move.
+                let end = self.word_end(start).max(start + 1);
+                if self.strict {
+                    self.refuse_token(state, end);
+                } else {
+                    self.san(end, state, records);
+                }
+            }
+        }
+    }
+
+    /// The end of the word at `at`: a move or something in its place.
+    fn word_end(&self, at: usize) -> usize {
+        at + word_len(&self.bytes[at..])
+    }
+
+    /// Refuses the token that ends at `end`, unless it is skipped anyway.
+    #[cold]
+    fn refuse_token(&mut self, state: &mut State, end: usize) {
+        let start = self.at;
+        self.at = end;
+        if self.plays(state) {
+            let token = shown(&self.bytes[start..]);
+            self.refuse(state, GameError::Token(token), start);
+        }
+    }
+
+    /// Whether a move may be played from here; refuses it if that is known without parsing it.
+    fn may_move(&mut self, start: usize, state: &mut State) -> bool {
+        let error = match state.number {
+            Some((number, black))
+                if state.tagless && state.ply == 0 && state.depth == 0 && (number > 1 || black) =>
+            {
+                GameError::NoStart(number)
+            }
+            _ if state.ply >= MOST_PLIES => GameError::TooManyMoves,
+            _ => return true,
+        };
+        self.refuse(state, error, start);
+        false
+    }
+
+    /// Plays the move that ends at `end`.
+    fn san(&mut self, end: usize, state: &mut State, records: &mut Records) {
+        let start = self.at;
+        self.at = end;
+        let word = &self.bytes[start..end];
+        if !self.plays(state) {
+            if state.depth == 0
+                && let Some(word) = without_result(word)
+            {
+                self.at = start + word.len();
+            }
+            return;
+        }
+        let text = trim_signs(word);
+        if is_null(text) {
+            self.at = start;
+            self.null_move(end, state, records);
+            return;
+        }
+        if is_remark(text) {
+            if self.strict {
+                self.at = start;
+                self.refuse_token(state, end);
+            }
+            return;
+        }
+        if !self.may_move(start, state) {
+            return;
+        }
+        let board = state.board;
+        let mut played = play(board, text, self.strict);
+        if matches!(played, Err(Refused::Syntax)) && !self.strict {
+            // A result, a remark or an evaluation without a blank before it.
+            if let Some(word) = without_result(word) {
+                played = play(board, trim_remarks(word), false);
+                self.at = start + word.len();
+            } else if trim_remarks(text).len() < text.len() {
+                played = play(board, trim_remarks(text), false);
+            }
+        }
+        match played {
+            Ok((board, bits)) => {
+                records.played(state.record, bits);
+                self.step(board, state, records);
+            }
+            Err(refused) => {
+                let token = shown(&self.bytes[start..]);
+                let error = match refused {
+                    Refused::Illegal => GameError::Illegal(token),
+                    Refused::Ambiguous => GameError::Ambiguous(token),
+                    Refused::Syntax => GameError::Token(token),
+                };
+                self.refuse(state, error, start);
+            }
+        }
+    }
+
+    /// A null move, which ends at `end`.
+    fn null_move(&mut self, end: usize, state: &mut State, records: &mut Records) {
+        let start = self.at;
+        if self.strict {
+            self.refuse_token(state, end);
+            return;
+        }
+        self.at = end;
+        if !self.plays(state) || !self.may_move(start, state) {
+            return;
+        }
+        match state.board.null_move() {
+            Ok(board) => self.step(board, state, records),
+            Err(_) => {
+                let token = shown(&self.bytes[start..]);
+                self.refuse(state, GameError::Illegal(token), start);
+            }
+        }
+    }
+
+    /// Advances to the position after a move.
+    fn step(&self, board: Board, state: &mut State, records: &mut Records) {
+        state.before = state.board;
+        state.board = board;
+        state.ply += 1;
+        state.record_before = state.record;
+        state.record = Some(records.push(board, state.ply));
+    }
+}
+
+/// Plays a move as written, without signs at its end.
+#[cold]
+fn play(board: Board, text: &[u8], strict: bool) -> Result<(Board, u16), Refused> {
+    let quick = (text.len() >= 2 && text.len() <= 8)
+        .then(|| {
+            let mut word = [0; 8];
+            word[..text.len()].copy_from_slice(text);
+            San::decode(u64::from_le_bytes(word), text.len())
+        })
+        .flatten();
+    quick
+        .map_or(Err(Refused::Syntax), |san| board.play(san))
+        .or_else(|_| board.play_spelled(text, strict))
+}

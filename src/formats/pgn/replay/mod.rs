@@ -1,0 +1,358 @@
+//! The replay board: plays the moves of a game and is, at every moment, a packed record.
+//!
+//! Two ideas make it fast. First, the board *is* the four planes of [`crate::block`], so that a move is a
+//! few masks on four words, a capture does not depend on the captured piece, and writing a position out is
+//! copying it. Second, a SAN move is resolved backwards, with no move list: the candidates are the pieces
+//! of the named kind within [`REACH`] of the target square, and nearly always there is just one. One table
+//! serves all kinds of moves, pawn steps and captures included, so that there is no branch on the piece.
+//! A candidate must find the squares between empty, and the king safe after the move.
+//!
+//! If that does not find exactly one move (two candidates that differ only by a pin, castling, unusual
+//! spellings), [`crate::chess`] decides; such moves are rare.
+
+mod san;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub(super) use san::San;
+
+use crate::block::Packed;
+use crate::chess::castling::CastlingSide;
+use crate::chess::geometry::between;
+use crate::chess::{self, Bitboard, Color, MoveError, Position, Role, Square};
+use san::CODE;
+use tables::{ALL, KING, PAWN, REACH, ROWS, SELECT, all_if, row_of};
+
+/// Why a move cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// No legal move fits.
+    Illegal,
+    /// Several legal moves fit.
+    Ambiguous,
+    /// The text is not a move.
+    Syntax,
+}
+
+/// A position during replay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Board {
+    /// Black's pieces.
+    black: u64,
+    /// The bits of the piece codes.
+    types: [u64; 3],
+    /// The en passant square, where an en passant capture is legal.
+    en_passant: u64,
+    black_to_move: bool,
+    pub(super) halfmove: u16,
+    pub(super) fullmove: u16,
+}
+
+impl Board {
+    pub(super) fn new(position: &Position) -> Self {
+        let of = |role| position.role(role).0;
+        let castling = position.castling.0.0 & of(Role::Rook);
+        Self {
+            black: position.color(Color::Black).0,
+            types: [
+                of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen) | castling,
+                of(Role::Knight) | of(Role::Bishop) | of(Role::King) | castling,
+                of(Role::Rook) | of(Role::Queen) | of(Role::King),
+            ],
+            en_passant: position
+                .en_passant
+                .map_or(0, |square| Bitboard::square(square).0),
+            black_to_move: position.side_to_move == Color::Black,
+            halfmove: position.halfmove,
+            fullmove: position.fullmove,
+        }
+    }
+
+    /// The record of this position.
+    #[inline(always)]
+    pub(super) fn packed(self) -> Packed {
+        const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
+        let free = !(self.occupied() | EN_PASSANT_RANKS);
+        let black = all_if(self.black_to_move & (self.en_passant == 0));
+        Packed {
+            color: self.black | self.en_passant | free & free.wrapping_neg() & black,
+            types: self.types,
+        }
+    }
+
+    /// The position as [`crate::chess`] represents it.
+    pub(super) fn position(self) -> Position {
+        self.packed()
+            .unpack(self.halfmove, self.fullmove)
+            .expect("a replay board has at most one sentinel bit")
+    }
+
+    #[inline(always)]
+    fn occupied(self) -> u64 {
+        self.types[0] | self.types[1] | self.types[2]
+    }
+
+    /// Pieces of a code, rooks that may castle among the rooks; both colours.
+    #[inline(always)]
+    fn coded(self, code: usize) -> u64 {
+        let [t0, t1, t2] = self.types;
+        let [n0, n1, n2, castling] = SELECT[code & 7];
+        (t0 ^ n0) & (t1 ^ n1) & (t2 ^ n2) | t0 & t1 & t2 & castling
+    }
+
+    /// The board after a move, and the move's bits (see [`Move::to_bits`]).
+    ///
+    /// Boards are passed by value here: the fields then live in registers, and are not copied through memory in
+    /// other widths than they were written in, which would stall each move.
+    ///
+    /// # Errors
+    /// If the fast path does not find exactly one legal move.
+    #[inline(always)]
+    pub(super) fn play(self, san: San) -> Result<(Self, u16), Refused> {
+        let black = self.black_to_move;
+        let code = san.code as usize;
+        let to = san.to as usize & 63;
+        let to_bit = 1u64 << to;
+        let occupied = self.occupied();
+        let own = self.black ^ if black { 0 } else { occupied };
+        let pawn = code == PAWN;
+        let row = row_of(code, black, san.captures);
+
+        let passing = self.en_passant & all_if(pawn);
+        let barred = own | occupied ^ all_if(san.captures);
+        // The en passant square is empty, and yet pawns capture there.
+        let barred = barred & !(passing & all_if(san.captures));
+        let last_rank = to_bit & Bitboard::BACK_RANKS.0 != 0;
+        if barred & to_bit != 0 || (pawn & last_rank) != (san.promotion != 0) {
+            return Err(Refused::Illegal);
+        }
+
+        let mut candidates = self.coded(code) & own & san.origin & REACH[row.min(ROWS - 1)][to];
+        if candidates & candidates.wrapping_sub(1) != 0 {
+            candidates = open(candidates, to, occupied);
+            if candidates & candidates.wrapping_sub(1) != 0 {
+                return Err(Refused::Ambiguous);
+            }
+        }
+        let from = candidates.trailing_zeros() as usize & 63;
+        if candidates == 0 || between_bits(from, to) & occupied != 0 {
+            return Err(Refused::Illegal);
+        }
+
+        let mut next = self;
+        let mut kind = 0;
+        let mut clear = candidates | to_bit;
+        if to_bit & passing != 0 {
+            clear |= if black { to_bit << 8 } else { to_bit >> 8 };
+            kind = 2 << 14;
+        }
+        let mut arrives = code;
+        if san.promotion != 0 {
+            arrives = san.promotion as usize;
+            kind = 1 << 14 | (arrives as u16 - 2) << 12;
+        }
+        let king_moves = all_if(code == KING);
+        let [t0, t1, t2] = self.types;
+        let lost = t0 & t1 & t2 & own & king_moves;
+        let bit = |n: usize| all_if(arrives >> n & 1 != 0) & to_bit;
+        next.types = [
+            (t0 ^ lost) & !clear | bit(0),
+            (t1 ^ lost) & !clear | bit(1),
+            t2 & !clear | bit(2),
+        ];
+        next.black = self.black & !clear | to_bit & all_if(black);
+        if next.king_attacked(black) {
+            return Err(Refused::Illegal);
+        }
+        let quiet = !pawn & (occupied & to_bit == 0);
+        next.halfmove = if quiet {
+            self.halfmove.saturating_add(1)
+        } else {
+            0
+        };
+        next.pass();
+        if pawn & (from.abs_diff(to) == 16) {
+            next.en_passant = next.passed(to);
+        }
+        Ok((next, from as u16 | (to as u16) << 6 | kind))
+    }
+
+    /// Passes the turn.
+    #[inline(always)]
+    fn pass(&mut self) {
+        self.fullmove = self.fullmove.saturating_add(u16::from(self.black_to_move));
+        self.black_to_move = !self.black_to_move;
+        self.en_passant = 0;
+    }
+
+    /// Whether the king of a side is attacked. A side without king is not.
+    #[inline(always)]
+    fn king_attacked(self, black: bool) -> bool {
+        let [t0, t1, t2] = self.types;
+        let occupied = t0 | t1 | t2;
+        let own = self.black ^ if black { 0 } else { occupied };
+        let enemy = occupied & !own;
+        let king = (own & t1 & t2 & !t0).trailing_zeros() as usize & 63;
+        let diagonal = enemy & t0 & (t1 ^ t2);
+        let straight = enemy & t2 & (t0 | !t1);
+        let knights = enemy & t1 & !t0 & !t2;
+        let pawns = enemy & t0 & !t1 & !t2;
+        let kings = enemy & t1 & t2 & !t0;
+        let steps = knights & REACH[4][king]
+            | pawns & REACH[row_of(PAWN, !black, true)][king]
+            | kings & REACH[8][king];
+        let first = diagonal & REACH[5][king] | straight & REACH[6][king];
+        // There are nearly always two at most, and two without a loop mispredict no branch.
+        let second = first & first.wrapping_sub(1);
+        let hits = |snipers: u64| {
+            let sniper = snipers.trailing_zeros() as usize & 63;
+            (snipers != 0) & (between_bits(king, sniper) & occupied == 0)
+        };
+        let mut attacked = (steps != 0) | hits(first) | hits(second);
+        let mut more = second & second.wrapping_sub(1);
+        while more != 0 {
+            attacked |= hits(more);
+            more &= more - 1;
+        }
+        attacked
+    }
+
+    /// The en passant square behind a pawn that has just made a double step, if the side to move may take
+    /// it; else nothing.
+    #[inline(always)]
+    fn passed(self, to: usize) -> u64 {
+        let [t0, t1, t2] = self.types;
+        let pawns = t0 & !t1 & !t2 & (self.black ^ if self.black_to_move { 0 } else { ALL });
+        let beside =
+            (1u64 << to) << 1 & !0x0101_0101_0101_0101 | (1u64 << to) >> 1 & !0x8080_8080_8080_8080;
+        if pawns & beside == 0 {
+            return 0;
+        }
+        let square = if self.black_to_move { to - 8 } else { to + 8 };
+        self.if_taken(1 << square)
+    }
+
+    /// The en passant square if some en passant capture on it is legal.
+    #[cold]
+    fn if_taken(mut self, square: u64) -> u64 {
+        self.en_passant = square;
+        if self.position().drop_idle_en_passant() {
+            0
+        } else {
+            square
+        }
+    }
+
+    /// The board after castling, towards the h-file if `short`, and the move's bits.
+    #[inline(never)]
+    pub(super) fn castle(mut self, short: bool) -> Result<(Self, u16), Refused> {
+        let position = self.position();
+        let color = position.side_to_move;
+        let king = position.king(color).ok_or(Refused::Illegal)?;
+        let side = if short {
+            CastlingSide::King
+        } else {
+            CastlingSide::Queen
+        };
+        let rook = position
+            .castling
+            .rook(color, king, side)
+            .filter(|&rook| position.castling_is_legal(rook))
+            .ok_or(Refused::Illegal)?;
+        let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
+        let (king_goal, rook_goal) = (goal(side.king_goal()), goal(side.rook_goal()));
+        let rights = position.castling.of(color).0;
+        let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
+        let [t0, t1, t2] = self.types;
+        self.types = [
+            (t0 ^ rights) & !clear,
+            (t1 ^ rights) & !clear | king_goal,
+            t2 & !clear | king_goal | rook_goal,
+        ];
+        self.black = self.black & !clear | (king_goal | rook_goal) & all_if(color == Color::Black);
+        self.halfmove = self.halfmove.saturating_add(1);
+        self.pass();
+        let bits = king.index() as u16 | (rook.index() as u16) << 6 | 3 << 14;
+        Ok((self, bits))
+    }
+
+    /// The board after a null move.
+    pub(super) fn null_move(mut self) -> Result<Self, Refused> {
+        if self.king_attacked(self.black_to_move) {
+            return Err(Refused::Illegal);
+        }
+        self.halfmove = self.halfmove.saturating_add(1);
+        self.pass();
+        Ok(self)
+    }
+
+    /// The board after a move in any spelling, and the move's bits: see [`chess::san::read`]. `text` is without
+    /// check and annotation signs; `strict` refuses what the standard does not allow.
+    #[cold]
+    pub(super) fn play_spelled(self, text: &[u8], strict: bool) -> Result<(Self, u16), Refused> {
+        // In UCI files all moves look like this, so they are not left to the move list.
+        if !strict && let Some(played) = self.play_squares(text) {
+            return Ok(played);
+        }
+        let mut position = self.position();
+        let mv = chess::san::read(&position, text, strict).map_err(|error| match error {
+            MoveError::Illegal => Refused::Illegal,
+            MoveError::Ambiguous => Refused::Ambiguous,
+            MoveError::Syntax => Refused::Syntax,
+        })?;
+        position.make(mv);
+        Ok((Self::new(&position), mv.to_bits()))
+    }
+}
+
+impl Board {
+    /// The board after a move in UCI form, except castling, and the move's bits, if the fast path finds it.
+    fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
+        let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
+            return None;
+        };
+        let square = |file: u8, rank: u8| {
+            let (file, rank) = (file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'));
+            (file | rank < 8).then(|| rank * 8 + file)
+        };
+        let (from, to) = (square(from_file, from_rank)?, square(to_file, to_rank)?);
+        let promotion = match *promotion {
+            [] => 0,
+            [letter] => match CODE[letter.to_ascii_uppercase() as usize] {
+                code @ 2..=5 => code,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let (origin, target) = (1u64 << from, 1u64 << to);
+        let bits = self.types.map(|plane| u8::from(plane & origin != 0));
+        let code = match bits[0] | bits[1] << 1 | bits[2] << 2 {
+            // A rook that may castle.
+            7 => Role::Rook as u8 + 1,
+            code => code,
+        };
+        let passing = self.en_passant & all_if(usize::from(code) == PAWN);
+        let san = San {
+            code,
+            captures: (self.occupied() | passing) & target != 0,
+            to,
+            promotion,
+            origin,
+        };
+        if code == 0 { None } else { self.play(san).ok() }
+    }
+}
+
+#[inline(always)]
+fn between_bits(a: usize, b: usize) -> u64 {
+    between(Square::new(a as u8 & 63), Square::new(b as u8 & 63)).0
+}
+
+/// The candidates with nothing between them and the target.
+fn open(candidates: u64, to: usize, occupied: u64) -> u64 {
+    Bitboard(candidates)
+        .iter()
+        .filter(|from| between_bits(from.index(), to) & occupied == 0)
+        .fold(0, |set, from| set | Bitboard::square(from).0)
+}

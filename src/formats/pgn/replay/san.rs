@@ -1,0 +1,119 @@
+//! Moves in the form of the standard, as the text says them: piece, target, promotion, and squares of origin.
+//!
+//! A word of at most eight bytes is read without a loop: the target is at its end, and each byte before it
+//! narrows the set of squares that the piece may come from. Other spellings are left to [`crate::chess::san`].
+
+use super::tables::{ALL, PAWN};
+
+/// What a byte after the first one requires of the origin square; empty (no square)
+/// if it is not allowed there.
+static ORIGIN: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 8 {
+        table[b'a' as usize + index] = 0x0101_0101_0101_0101 << index;
+        table[b'1' as usize + index] = 0xFF << (8 * index);
+        index += 1;
+    }
+    table[b'x' as usize] = ALL;
+    table
+};
+
+/// What the first byte requires of that square: the file of a pawn, anything for a piece, empty if no move
+/// begins this way.
+static FIRST: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match CODE[byte] as usize {
+            0 => 0,
+            PAWN => ORIGIN[byte],
+            _ => ALL,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// The piece code that a first letter of SAN stands for, or 0.
+pub(super) static CODE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 8 {
+        table[b'a' as usize + index] = PAWN as u8;
+        index += 1;
+    }
+    let pieces = b"NBRQK";
+    let mut index = 0;
+    while index < pieces.len() {
+        table[pieces[index] as usize] = index as u8 + 2;
+        index += 1;
+    }
+    table
+};
+
+/// A parsed SAN move, except castling.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats::pgn) struct San {
+    pub(super) code: u8,
+    pub(super) captures: bool,
+    pub(super) to: u8,
+    /// Piece code of the promotion, or 0.
+    pub(super) promotion: u8,
+    /// Squares that the text allows as origin; none if it has a byte out of place.
+    pub(super) origin: u64,
+}
+
+impl San {
+    /// Parses the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
+    /// signs; `None`, or no origin, if they are not standard SAN.
+    #[inline(always)]
+    pub(in crate::formats::pgn) fn decode(word: u64, mut len: usize) -> Option<Self> {
+        let mut promotion = 0;
+        let mut target = word >> ((8 * (len - 2)) & 63);
+        // Digits are below `A`, promotion pieces are not.
+        if (target >> 8) as u8 >= b'A' {
+            promotion = CODE[(target >> 8) as usize & 0xFF];
+            if len < 4 || target as u8 != b'=' || !(2..=5).contains(&promotion) {
+                return None;
+            }
+            len -= 2;
+            target = word >> ((8 * (len - 2)) & 63);
+        }
+        let file = (target as u8).wrapping_sub(b'a');
+        let rank = ((target >> 8) as u8).wrapping_sub(b'1');
+        let first = word as u8;
+        let code = CODE[first as usize];
+        let head = len - 2;
+        let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
+        let captures = before_target == b'x';
+        // Before the target a pawn has a file and an `x`, or nothing.
+        let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
+        if (file | rank > 7) | odd_pawn {
+            return None;
+        }
+        let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
+        let mut origin = FIRST[first as usize] & ORIGIN[second as usize];
+        if head >= 3 {
+            // File and rank, or one of them and an `x`, or all three; letters are above digits.
+            let third = (word >> 16) as u8;
+            let in_order = match head {
+                3 if captures => second != b'x',
+                3 => second >= b'a' && second != b'x' && third < b'a',
+                4 => captures && second >= b'a' && second != b'x' && third < b'a',
+                _ => false,
+            };
+            if !in_order {
+                return None;
+            }
+            origin &= ORIGIN[third as usize];
+        }
+        Some(Self {
+            code,
+            captures,
+            to: rank * 8 + file,
+            promotion,
+            origin,
+        })
+    }
+}
