@@ -69,7 +69,7 @@ impl<'a> Cells<'a> {
                     write_csv_text(text, out);
                 }
             }
-            // These are our own names, without commas or quotes.
+            // These are names of our own, without commas or quotes.
             Array::Strings(strings) => out.extend_from_slice(strings.bytes(row)),
             _ => {}
         }
@@ -92,7 +92,7 @@ impl<'a> Cells<'a> {
         }
         match &self.array {
             Array::Text(texts) if let Some(text) = texts.get(row) => write_json_string(text, out),
-            // They are made by us, and have nothing that would have to be escaped.
+            // These are names of our own, without characters that need escaping.
             Array::Strings(strings) if strings.is_present(row) => {
                 out.push(b'"');
                 out.extend_from_slice(strings.bytes(row));
@@ -103,7 +103,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Appends a text as a CSV field, in quotes where it needs them and in one line.
+/// Appends a text as a CSV field, quoted if needed and on one line.
 pub(crate) fn write_csv_text(text: &str, out: &mut Vec<u8>) {
     if !text.bytes().any(|byte| matches!(byte, b',' | b'"')) {
         one_line::push(text.as_bytes(), out);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_where_they_must_be() {
+    fn texts_are_quoted_only_if_needed() {
         let written = |text: &str, json| {
             let mut texts = Texts::default();
             texts.push(Some(text.into()));
