@@ -1,12 +1,12 @@
 //! Dataset statistics: mergeable aggregates, integers only.
 //!
-//! Everything is counted in integers and only divided when it is shown, so the order in which tiles arrive,
-//! the number of threads and the tier change nothing, not even the last bit.
+//! Everything is counted in integers and divided only for display, so the results are the same to the last bit
+//! whatever the order of the tiles, the number of threads and the tier.
 //!
-//! The work per position is arranged so that the hot loop does next to nothing. The lanes return three
+//! The work per position is arranged so that the hot loop does very little. The lanes return three
 //! words per position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
-//! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
-//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
+//! phase, material and state flags); the loop increments the counter of each number in a small table. Whatever
+//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted separately,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
@@ -60,7 +60,7 @@ pub struct Stats {
     mates: Mates,
 }
 
-/// How many records have a mate, by the side that mates.
+/// Number of records with a mate, by the mating side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Mates {
     /// White mates or has mated.
@@ -92,13 +92,13 @@ impl Default for Scores {
     }
 }
 
-/// How many positions have which castling rights.
+/// Number of positions with each castling right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Castling {
-    /// Nobody may castle.
+    /// No castling rights.
     pub none: u64,
-    /// Somebody may.
+    /// At least one castling right.
     pub some: u64,
     /// White may castle on the king side (towards the h-file).
     pub white_king: u64,
@@ -110,7 +110,7 @@ pub struct Castling {
     pub black_queen: u64,
 }
 
-/// How many records ended in which result.
+/// Number of records with each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Results {
@@ -130,17 +130,17 @@ impl Stats {
         .union(Questions::CHECKERS)
         .union(Questions::ATTACKS);
 
-    /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
-    /// grows by at most two per position, in each of eight lanes of its own.
+    /// Groups after which the packed sums of a tile are unpacked: their narrowest field has 8 bits and grows by at
+    /// most two per position, separately in each of eight lanes.
     const RUN: usize = 64;
 
-    /// No positions.
+    /// Statistics of no positions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds positions and their results for [`Self::ASKS`]: those whose bit is set in the mask, which has a bit
-    /// for each lane of each group.
+    /// Adds the positions whose bit is set in the mask, with their results for [`Self::ASKS`]. The mask has a bit for
+    /// each lane of each group.
     ///
     /// # Panics
     /// If there are fewer results than groups, or fewer bits than lanes.
@@ -161,7 +161,7 @@ impl Stats {
             start = end;
             if start < groups.len() {
                 let counted = lanes(start);
-                // The other lanes may hold anything.
+                // The other lanes may have any content.
                 let (mut group, mut results) = (groups[start], results[start]);
                 for lane in (0..Group::LEN).filter(|lane| counted >> lane & 1 == 0) {
                     group.set(lane, Default::default());
@@ -234,8 +234,7 @@ impl Stats {
         self.en_passants += counts >> 56;
     }
 
-    /// Adds the results, scores and mates of those rows of a batch, from `start` on, whose bit is set in the
-    /// mask.
+    /// Adds the results, scores and mates of the rows of a batch, from `start` on, whose bit is set in the mask.
     ///
     /// # Panics
     /// If `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
@@ -245,7 +244,7 @@ impl Stats {
             for (values, present, mask) in words(column, start, mask) {
                 let mut counts = [0u8; 3];
                 if mask == !0 {
-                    // Rows without a result hold 0.
+                    // Rows without a result have the value 0.
                     for &result in values {
                         for (number, count) in (0..).zip(&mut counts) {
                             *count += u8::from(result == number);
@@ -292,12 +291,12 @@ impl Stats {
         }
     }
 
-    /// Adds records that were rejected.
+    /// Adds to the number of rejected records.
     pub fn add_rejected(&mut self, records: u64) {
         self.rejected += records;
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of other statistics.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
@@ -368,7 +367,7 @@ impl Stats {
     pub fn stalemate(&self) -> u64 {
         self.stalemate
     }
-    /// Positions that have an en passant square, explained or not.
+    /// Positions that have an en passant square, whether or not a capture is legal.
     pub fn with_en_passant_square(&self) -> u64 {
         self.flagged(Flags::en_passant)
     }
@@ -393,7 +392,7 @@ impl Stats {
     pub fn legal_moves(&self) -> Distribution {
         self.moves.summary()
     }
-    /// How many positions have N legal moves: index = N, up to the largest.
+    /// Number of positions with N legal moves, at index N, up to the largest N.
     pub fn legal_moves_histogram(&self) -> Vec<u64> {
         self.moves.histogram()
     }
@@ -413,15 +412,15 @@ impl Stats {
     pub fn legal_en_passants(&self) -> u64 {
         self.en_passants
     }
-    /// How many positions have N pieces.
+    /// Number of positions with N pieces, at index N.
     pub fn pieces_histogram(&self) -> Vec<u64> {
         self.pieces.histogram()
     }
-    /// How many positions have which phase, 24 = all minor and major pieces, 0 = none.
+    /// Number of positions by phase: 24 = all minor and major pieces, 0 = none.
     pub fn phase_histogram(&self) -> Vec<u64> {
         self.phase.histogram()
     }
-    /// How many positions have how much material (1-3-3-5-9): White's, Black's.
+    /// Number of positions by material (1-3-3-5-9), of White and of Black.
     pub fn material_histograms(&self) -> [Vec<u64>; 2] {
         [self.material[0].histogram(), self.material[1].histogram()]
     }
@@ -451,7 +450,7 @@ impl Stats {
     }
 }
 
-/// The values of a column 64 rows at a time, which of them are there, and which of them count.
+/// The values of a column, 64 rows at a time, with masks of those present and of those selected.
 fn words<'a, T: Clone + Default>(
     column: &'a Values<T>,
     start: usize,
@@ -463,7 +462,7 @@ fn words<'a, T: Clone + Default>(
     words.map(|((values, &present), &mask)| (values, present, mask))
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 fn bits(word: u64) -> impl Iterator<Item = usize> {
     let first = |rest: u64| (rest != 0).then_some(rest);
     std::iter::successors(first(word), move |rest| first(rest & (rest - 1)))
@@ -503,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tier_counts_what_counting_by_hand_gives() {
+    fn every_tier_agrees_with_plain_counting() {
         let positions: Vec<Position> = [Start::Standard, Start::Chess960]
             .into_iter()
             .flat_map(|start| RandomPlay::new(5, start).take(2500))
@@ -531,7 +530,7 @@ mod tests {
             let king = position.king(color).unwrap();
             position.castling.rook(color, king, side).is_some()
         };
-        // A tile of 300 groups is more than the vertical counters hold.
+        // A tile of 300 groups is more than the vertical counters can hold.
         for (tier, tile) in Tier::all().zip([1, 64, 300, 64]) {
             let Some(analyzer) = tier.analyzer() else {
                 continue;
@@ -623,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_past_the_end_do_not_count() {
+    fn lanes_after_the_last_board_are_ignored() {
         let positions: Vec<Position> = RandomPlay::new(1, Start::Standard)
             .take(24)
             .map(|played| played.position)
@@ -643,7 +642,7 @@ mod tests {
         }
     }
 
-    /// Results are counted in batches of any size, wherever the rows begin and end.
+    /// Results are counted in ranges of any size, at any place in a batch.
     #[test]
     fn results_of_ranges_of_rows() {
         let mut batch = Batch::owned(vec![Group::default(); 100], 800);
@@ -657,18 +656,18 @@ mod tests {
                 .for_each(|row| mask[row / 64] |= 1 << (row % 64));
             let mut stats = Stats::new();
             stats.add_fields(&batch, 0, &mask);
-            let of = |wanted| {
+            let count = |value| {
                 rows.clone()
-                    .filter(|&row| result(row) == Some(wanted))
+                    .filter(|&row| result(row) == Some(value))
                     .count() as u64
             };
-            assert_eq!(stats.results, [0, 1, 2].map(of), "{rows:?}");
+            assert_eq!(stats.results, [0, 1, 2].map(count), "{rows:?}");
         }
     }
 
     #[test]
     #[cfg(feature = "json")]
-    fn merged_statistics_are_those_of_everything() {
+    fn merged_statistics_equal_those_of_the_whole() {
         let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
             .map(|played| played.position)
             .take(1024)
@@ -685,8 +684,8 @@ mod tests {
         batch.fields.insert(Field::Score, Array::I16(scores));
         batch.fields.insert(Field::Mate, Array::I16(mates));
         let analyzer = Tier::best().analyzer().unwrap();
-        let mut answers = vec![GroupResults::default(); 128];
-        analyzer.analyze(batch.groups(), Stats::ASKS, &mut answers);
+        let mut results = vec![GroupResults::default(); 128];
+        analyzer.analyze(batch.groups(), Stats::ASKS, &mut results);
         let of = |groups: std::ops::Range<usize>| {
             let mut stats = Stats::new();
             let mask = vec![!0; groups.len() / 8];
@@ -694,7 +693,7 @@ mod tests {
             stats.add_tile(
                 analyzer,
                 &batch.groups()[rows.clone()],
-                &answers[rows],
+                &results[rows],
                 &mask,
             );
             stats.add_fields(&batch, groups.start * Group::LEN, &mask);
