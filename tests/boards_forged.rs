@@ -940,7 +940,7 @@ fn one(text: Arc<str>) -> Texts {
 
 /// The ends of texts are stored in 32 bits: texts that do not fit are rejected instead of wrapping around.
 #[test]
-fn texts_that_are_too_long_for_a_block_are_refused() {
+fn texts_that_are_too_long_for_a_block_are_rejected() {
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     let board = Packed::pack(&Position::standard()).unwrap();
     let long: Arc<str> = "x".repeat(48 << 20).into();

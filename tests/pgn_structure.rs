@@ -707,8 +707,8 @@ fn adverse(prefix: &str, unit: &str, len: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The ratio of the times for a text and one four times as long, if it is suspicious: 16 if the time is quadratic; linear
-/// time stays well below 9, even on a busy machine.
+/// The ratio of the times for a text and one four times as long, if it is suspicious: 16 if the time is quadratic;
+/// linear time stays well below 9, even on a busy machine.
 fn superlinear_ratio(prefix: &str, unit: &str, len: usize, options: &DecodeOptions) -> Option<f64> {
     let mut least = f64::MAX;
     for _ in 0..4 {
