@@ -1,11 +1,10 @@
 //! Measurements: the rows of `lanefish bench`, and how they are timed.
 //!
-//! A row is verified first, against the plain rules or the ray walk, and its results are summed into a
-//! checksum that all rows with the same query must share. Then it is timed: a *pass* runs all queries of a
-//! fixed set once, passes are repeated, and their median counts, so that an interrupted pass does not matter.
-//! Rows with the same query alternate in several rounds, and the round with the lowest median is used, because
-//! CPU frequency and load change over seconds. The spread, half the distance
-//! between the quartiles of all rounds, shows how quiet the machine was.
+//! A row is verified first, against the plain rules or the ray walk, and its results are summed into a checksum that
+//! all rows with the same query must share. Then it is timed: a *pass* runs all queries of a fixed set once, passes
+//! are repeated, and their median counts, so that an interrupted pass does not matter. Rows with the same query
+//! alternate in several rounds, and the round with the lowest median is used, because CPU frequency and load change
+//! over seconds. The spread, half the distance between the quartiles of all rounds, shows how quiet the machine was.
 //!
 //! Three pitfalls are avoided: the set is hidden from the optimizer before each pass, so that nothing is computed once
 //! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized

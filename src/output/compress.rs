@@ -69,7 +69,7 @@ pub struct Compressed<W> {
     level: i32,
     block: Vec<u8>,
     block_len: usize,
-    /// Sends blocks to the threads; `None` if they are compressed by the caller's.
+    /// Sends blocks to the threads; `None` if the calling thread compresses them.
     workers: Option<Sender<Task>>,
     threads: usize,
     /// Blocks in flight, in order.

@@ -92,7 +92,7 @@ const CHANGING: u32 = 1;
 const READY: u32 = 2;
 const STATES: u32 = 3;
 
-/// Enough for the outputs of a run. Files without a slot are removed in all cases except by the signal handler.
+/// Enough for the outputs of a run. Files without a slot are removed by everything but the signal handler.
 static SLOTS: [Slot; 8] = [const {
     Slot {
         state: AtomicU32::new(FREE),
