@@ -1,4 +1,4 @@
-//! FEN text to validated positions, and back; cozy-chess's parser beside it on the same lines.
+//! FEN text to validated positions, and back, compared with cozy-chess's parser on the same lines.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::chess::fen::{self, CastlingStyle, FenOptions};
@@ -6,7 +6,7 @@ use lanefish::chess::{Position, Validity};
 use std::hint::black_box;
 use std::path::Path;
 
-/// Six-field FEN lines: the shared sample of Lichess positions, or random play where it is missing.
+/// Six-field FEN lines: the shared sample of Lichess positions, or random play if it is missing.
 fn lines() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../shared/data/epd/popularpos_lichess_v3.epd.zst");

@@ -1,4 +1,4 @@
-//! Every kernel in every tier that this CPU has, and cozy-chess's legal move count on the same positions.
+//! Every kernel in every tier that this CPU supports, and cozy-chess's legal move count on the same positions.
 //!
 //! Rates are positions per second. The sum of all legal moves is checked before anything is timed.
 
@@ -12,7 +12,7 @@ use lanefish::kernels::{BoardCounts, VerticalCounters};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 
-/// Groups analyzed at once; the results stay in the nearest cache.
+/// Groups analyzed at once; the results stay in the L1 cache.
 const TILE: usize = 64;
 
 /// The positions in groups.
@@ -29,11 +29,11 @@ fn groups(positions: &[Position]) -> Vec<Group> {
         .collect()
 }
 
-fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], wanted: Questions) -> u64 {
+fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], requested: Questions) -> u64 {
     let mut results = [GroupResults::default(); TILE];
     let mut sum = 0;
     for tile in groups.chunks(TILE) {
-        analyzer.analyze(tile, wanted, &mut results);
+        analyzer.analyze(tile, requested, &mut results);
         for result in &results[..tile.len()] {
             sum += result
                 .counts
@@ -66,7 +66,7 @@ fn kernels(criterion: &mut Criterion) {
         .map(|position| u64::from(position.count_legal_moves()))
         .sum();
 
-    let questions = [
+    let queries = [
         ("legal_count", Questions::MOVES),
         (
             "everything",
@@ -80,21 +80,21 @@ fn kernels(criterion: &mut Criterion) {
         ("mobility", Questions::MOBILITY),
         ("unplayable", Questions::UNPLAYABLE),
     ];
-    for (name, wanted) in questions {
+    for (name, requested) in queries {
         let mut bench = criterion.benchmark_group(name);
         bench.throughput(Throughput::Elements(positions.len() as u64));
         bench.sample_size(20);
         for analyzer in Tier::all().filter_map(Tier::analyzer) {
-            if wanted.contains(Questions::MOVES) {
+            if requested.contains(Questions::MOVES) {
                 assert_eq!(
-                    legal_moves(analyzer, &groups, wanted),
+                    legal_moves(analyzer, &groups, requested),
                     expected,
                     "{}",
                     analyzer.tier()
                 );
             }
             bench.bench_function(analyzer.tier().name(), |bench| {
-                bench.iter(|| legal_moves(analyzer, black_box(&groups), wanted));
+                bench.iter(|| legal_moves(analyzer, black_box(&groups), requested));
             });
         }
         if name == "legal_count" {

@@ -1,5 +1,5 @@
-//! From a file to results: statistics over a mapped boards file and over FEN text, with one thread and two,
-//! and the decoding of packed records alone.
+//! The whole pipeline: statistics of a mapped boards file and of FEN text, with one thread and two, and the decoding of
+//! packed records alone.
 
 mod positions;
 
@@ -34,9 +34,9 @@ impl Job for Gather<'_> {
 
 fn pipeline(criterion: &mut Criterion) {
     let positions = positions::shuffled();
-    let folder = tempfile::tempdir().expect("a directory for the files");
-    let boards = folder.path().join("positions.boards");
-    let text = folder.path().join("positions.fen");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let boards = directory.path().join("positions.boards");
+    let text = directory.path().join("positions.fen");
     let mut batch = Batch::new();
     for position in &positions {
         let board = Packed::pack(position).expect("a valid position");
@@ -44,18 +44,16 @@ fn pipeline(criterion: &mut Criterion) {
     }
     let file = std::fs::File::create(&boards).expect("a file");
     let mut writer = BoardsWriter::new(file, Fields::NONE).expect("a writer");
-    writer
-        .write(&batch, 0..batch.len())
-        .expect("room on the disk");
-    writer.finish().expect("room on the disk");
+    writer.write(&batch, 0..batch.len()).expect("disk space");
+    writer.finish().expect("disk space");
     let mut lines = std::io::BufWriter::new(std::fs::File::create(&text).expect("a file"));
     for position in &positions {
-        writeln!(lines, "{position}").expect("room on the disk");
+        writeln!(lines, "{position}").expect("disk space");
     }
-    lines.flush().expect("room on the disk");
+    lines.flush().expect("disk space");
     drop(lines);
 
-    let analyzer = Tier::best().analyzer().expect("the best tier is there");
+    let analyzer = Tier::best().analyzer().expect("the best tier is available");
     for (name, path) in [("boards", boards), ("fen", text)] {
         let inputs = Inputs::resolve(&[path], |_| true).expect("the file just written");
         let mut bench = criterion.benchmark_group(format!("stats/{name}"));

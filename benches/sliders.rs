@@ -1,30 +1,30 @@
 //! Every slider algorithm on real positions: the rows of `lanefish bench sliders` under criterion, and
-//! cozy-chess's lookup on the same queries. That uses magic numbers; PEXT needs
+//! cozy-chess's lookups on the same queries. These use magic bitboards; for PEXT run
 //! `RUSTFLAGS=-Ctarget-cpu=native cargo bench --bench sliders --features cozy-chess/pext`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::bench::sample_positions;
-use lanefish::bench::sliders::{Piece, Question, agrees, ask, real_questions};
+use lanefish::bench::sliders::{Piece, Query, agrees, real_queries, run_queries};
 use lanefish::sliders::{RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::hint::black_box;
 use std::time::Duration;
 
 struct Bench<'a> {
     criterion: &'a mut Criterion,
-    questions: [Vec<Question>; 3],
+    queries: [Vec<Query>; 3],
 }
 
 impl Bench<'_> {
     /// Times passes over all queries, which return the sum of the results.
-    fn row(&mut self, name: &str, piece: Piece, pass: impl Fn(&[Question]) -> u64) {
-        let questions = &self.questions[piece as usize];
+    fn row(&mut self, name: &str, piece: Piece, pass: impl Fn(&[Query]) -> u64) {
+        let queries = &self.queries[piece as usize];
         let mut group = self.criterion.benchmark_group("sliders");
         group
             .warm_up_time(Duration::from_millis(100))
             .measurement_time(Duration::from_millis(500))
-            .throughput(Throughput::Elements(questions.len() as u64));
+            .throughput(Throughput::Elements(queries.len() as u64));
         group.bench_function(BenchmarkId::new(name, piece), |bench| {
-            bench.iter(|| pass(black_box(questions)));
+            bench.iter(|| pass(black_box(queries)));
         });
         group.finish();
     }
@@ -33,10 +33,10 @@ impl Bench<'_> {
         use cozy_chess::{BitBoard, Square, get_bishop_moves, get_rook_moves};
         macro_rules! sum {
             (|$square:ident, $occupied:ident| $attacks:expr) => {
-                |questions: &[Question]| {
-                    questions.iter().fold(0u64, |sum, question| {
-                        let $square = Square::index(question.square.index());
-                        let $occupied = BitBoard(question.occupied.0);
+                |queries: &[Query]| {
+                    queries.iter().fold(0u64, |sum, query| {
+                        let $square = Square::index(query.square.index());
+                        let $occupied = BitBoard(query.occupied.0);
                         sum.wrapping_add($attacks.0)
                     })
                 }
@@ -46,10 +46,10 @@ impl Bench<'_> {
         let bishop = sum!(|square, occupied| get_bishop_moves(square, occupied));
         let queen = sum!(|square, occupied| get_rook_moves(square, occupied)
             | get_bishop_moves(square, occupied));
-        let passes: [fn(&[Question]) -> u64; 3] = [rook, bishop, queen];
+        let passes: [fn(&[Query]) -> u64; 3] = [rook, bishop, queen];
         for (piece, pass) in Piece::ALL.into_iter().zip(passes) {
-            let questions = &self.questions[piece as usize];
-            assert_eq!(pass(questions), ask(RayWalk, piece, questions));
+            let queries = &self.queries[piece as usize];
+            assert_eq!(pass(queries), run_queries(RayWalk, piece, queries));
         }
         self.row("cozy-chess", Piece::Rook, rook);
         self.row("cozy-chess", Piece::Bishop, bishop);
@@ -64,9 +64,11 @@ impl Visitor for Bench<'_> {
             return;
         };
         for piece in Piece::ALL {
-            let questions = &self.questions[piece as usize];
-            assert!(agrees(algorithm, piece, questions), "{}", A::NAME);
-            self.row(A::NAME, piece, |questions| ask(algorithm, piece, questions));
+            let queries = &self.queries[piece as usize];
+            assert!(agrees(algorithm, piece, queries), "{}", A::NAME);
+            self.row(A::NAME, piece, |queries| {
+                run_queries(algorithm, piece, queries)
+            });
         }
     }
 }
@@ -75,7 +77,7 @@ fn benches(criterion: &mut Criterion) {
     let positions = sample_positions();
     let mut bench = Bench {
         criterion,
-        questions: Piece::ALL.map(|piece| real_questions(&positions, piece)),
+        queries: Piece::ALL.map(|piece| real_queries(&positions, piece)),
     };
     for_each_algorithm(&mut bench);
     bench.cozy_chess();

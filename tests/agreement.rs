@@ -1,4 +1,4 @@
-//! Every kernel in every tier that the CPU has, against the plain rules of `chess`.
+//! Every kernel in every tier that the CPU supports, compared with the plain rules of `chess`.
 
 use crate::support::{self, Random};
 use lanefish::answers::{GroupResults, Questions};
@@ -8,9 +8,9 @@ use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Vali
 use lanefish::kernels::BoardCounts;
 use lanefish::tiers::{Analyzer, Tier};
 
-/// What the plain rules say of a board.
+/// All results for one board.
 #[derive(Debug, PartialEq)]
-struct Truth {
+struct Results {
     moves: [u16; 5],
     checkers: u64,
     pinned: u64,
@@ -35,9 +35,10 @@ fn mobility(position: &Position, color: Color) -> u64 {
     pairs
 }
 
-fn truth(position: &Position) -> Truth {
+/// The results by the plain rules.
+fn reference(position: &Position) -> Results {
     let legal = position.legal_counts();
-    Truth {
+    Results {
         moves: [
             legal.moves,
             legal.captures,
@@ -53,9 +54,10 @@ fn truth(position: &Position) -> Truth {
     }
 }
 
-fn answer(results: &GroupResults, lane: usize) -> Truth {
+/// The results of an analyzer.
+fn result(results: &GroupResults, lane: usize) -> Results {
     let legal = results.legal(lane);
-    Truth {
+    Results {
         moves: [
             legal.moves,
             legal.captures,
@@ -74,8 +76,8 @@ fn answer(results: &GroupResults, lane: usize) -> Truth {
     }
 }
 
-/// The board_counts by the plain rules; see [`BoardCounts`].
-fn plain_census(position: &Position) -> u64 {
+/// The [`BoardCounts`] of a position by the plain rules.
+fn plain_board_counts(position: &Position) -> u64 {
     let count = |role| u64::from(position.role(role).len());
     let minors = count(Role::Knight) + count(Role::Bishop);
     let phase = minors + 2 * count(Role::Rook) + 4 * count(Role::Queen);
@@ -99,7 +101,7 @@ fn plain_census(position: &Position) -> u64 {
         | state << 48
 }
 
-/// All tiers give the truth about all positions, asked everything at once and one question at a time.
+/// Compares all tiers with the reference on all positions: all queries at once, and each on its own.
 fn check(positions: &[Position]) {
     let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
     let groups = support::groups(&boards);
@@ -111,22 +113,22 @@ fn check(positions: &[Position]) {
         let mut all = vec![GroupResults::default(); groups.len()];
         analyzer.analyze(&groups, Questions::ALL, &mut all);
         for (index, position) in positions.iter().enumerate() {
-            let found = answer(&all[index / Group::LEN], index % Group::LEN);
-            assert_eq!(found, truth(position), "{tier}: {position}");
+            let found = result(&all[index / Group::LEN], index % Group::LEN);
+            assert_eq!(found, reference(position), "{tier}: {position}");
         }
-        one_by_one(analyzer, &groups, &all);
+        check_one_by_one(analyzer, &groups, &all);
         let mut board_counts = vec![BoardCounts::default(); groups.len()];
         analyzer.board_counts(&groups, &mut board_counts);
         for (index, position) in positions.iter().enumerate() {
             let found = board_counts[index / Group::LEN][index % Group::LEN];
-            assert_eq!(found, plain_census(position), "{tier}: {position}");
+            assert_eq!(found, plain_board_counts(position), "{tier}: {position}");
         }
     }
 }
 
-/// Each question asked alone has the same answer.
-fn one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
-    let questions = [
+/// Checks that each query on its own has the same results as all of them together.
+fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
+    let queries = [
         Questions::MOVES,
         Questions::KINDS,
         Questions::CHECKERS,
@@ -135,32 +137,32 @@ fn one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
         Questions::MOBILITY,
         Questions::UNPLAYABLE,
     ];
-    for questions in questions {
+    for query in queries {
         let mut results = vec![GroupResults::default(); groups.len()];
-        analyzer.analyze(groups, questions, &mut results);
+        analyzer.analyze(groups, query, &mut results);
         for (index, (found, expected)) in results.iter().zip(all).enumerate() {
             let tier = analyzer.tier();
             let same = (0..8).all(|lane| {
-                (!questions.contains(Questions::MOVES)
+                (!query.contains(Questions::MOVES)
                     || found.legal(lane).moves == expected.legal(lane).moves)
-                    && (!questions.contains(Questions::KINDS)
+                    && (!query.contains(Questions::KINDS)
                         || found.counts[lane] == expected.counts[lane])
-                    && (!questions.contains(Questions::CHECKERS)
+                    && (!query.contains(Questions::CHECKERS)
                         || found.checkers[lane] == expected.checkers[lane])
-                    && (!questions.contains(Questions::PINNED)
+                    && (!query.contains(Questions::PINNED)
                         || found.pinned[lane] == expected.pinned[lane])
-                    && (!questions.contains(Questions::ATTACKS)
+                    && (!query.contains(Questions::ATTACKS)
                         || found.attacks_white[lane] == expected.attacks_white[lane])
-                    && (!questions.contains(Questions::ATTACKS)
+                    && (!query.contains(Questions::ATTACKS)
                         || found.attacks_black[lane] == expected.attacks_black[lane])
-                    && (!questions.contains(Questions::MOBILITY)
+                    && (!query.contains(Questions::MOBILITY)
                         || found.mobility[lane] == expected.mobility[lane])
-                    && (!questions.contains(Questions::UNPLAYABLE)
+                    && (!query.contains(Questions::UNPLAYABLE)
                         || (found.unplayable[lane] == 0) == (expected.unplayable[lane] == 0))
             });
             assert!(
                 same,
-                "{tier}: {questions:?} of group {index} differs when asked alone"
+                "{tier}: {query:?} of group {index} differs when requested alone"
             );
         }
     }
@@ -188,7 +190,8 @@ fn real_positions() {
     check(&positions);
 }
 
-/// Any pieces anywhere (but pawns on the outer ranks), one king per side, any sentinel bit, well-formed rights.
+/// Any pieces anywhere (except pawns on the first and last rank), one king per side, any sentinel bit, well-formed
+/// castling rights.
 fn artificial(random: &mut Random, pieces: u64) -> Position {
     loop {
         let mut position = Position::empty();
@@ -287,8 +290,8 @@ fn artificial_boards() {
     }
 }
 
-/// One square of a playable board changed into anything, a sentinel bit or a rook that may castle included: every tier
-/// tells the boards that are not playable, whether or not anything else is asked.
+/// One square of a playable board is replaced by anything, including a sentinel bit or a rook that may castle. Every
+/// tier finds the invalid boards, whether or not anything else is requested.
 #[test]
 fn boards_that_break_a_rule() {
     let mut random = Random::new(6);
@@ -328,9 +331,9 @@ fn boards_that_break_a_rule() {
     let alone = Questions::UNPLAYABLE;
     let groups = support::groups(&boards);
     for analyzer in Tier::all().filter_map(Tier::analyzer) {
-        for wanted in [alone, Questions::ALL] {
+        for requested in [alone, Questions::ALL] {
             let mut results = vec![GroupResults::default(); groups.len()];
-            analyzer.analyze(&groups, wanted, &mut results);
+            analyzer.analyze(&groups, requested, &mut results);
             for (index, board) in boards.iter().enumerate() {
                 let found = results[index / Group::LEN].unplayable[index % Group::LEN] == 0;
                 assert_eq!(found, playable[index], "{}: {board:?}", analyzer.tier());
@@ -339,7 +342,7 @@ fn boards_that_break_a_rule() {
     }
 }
 
-/// Kings and rooks on the first rank, sparse boards: castling from everywhere, rooks that uncover checks.
+/// Kings and rooks on the first rank of sparse boards: castling from every square, checks discovered by the rook.
 #[test]
 fn castling_from_everywhere() {
     let mut random = Random::new(2);
@@ -369,7 +372,7 @@ fn castling_from_everywhere() {
     check(&positions);
 }
 
-/// Pawns side by side on the fifth rank, kings and sliders near them: what en passant can uncover.
+/// Pawns side by side on the fifth rank, with kings and sliders near them: checks discovered by en passant captures.
 #[test]
 fn en_passant_everywhere() {
     let mut random = Random::new(3);
@@ -419,7 +422,7 @@ fn en_passant_everywhere() {
     check(&positions);
 }
 
-/// Groups that are full, empty and in between; lanes beyond the last board change nothing.
+/// Full, empty and partly filled groups: lanes after the last board change nothing.
 #[test]
 fn group_edges() {
     let mut random = Random::new(4);
@@ -429,8 +432,8 @@ fn group_edges() {
     }
 }
 
-/// A slider from each of eight directions and eight knights all reach one square, and every one of fewer of
-/// them: the sums over pieces have as many binary digits as they need.
+/// Sliders from all eight directions and eight knights reach one square, as do random subsets of them: the sums over
+/// pieces have enough binary digits.
 #[test]
 fn sixteen_pieces_reach_one_square() {
     let mut random = Random::new(5);
@@ -514,6 +517,9 @@ fn sixteen_pieces_reach_one_square() {
     };
     let most = |position: &Position| Square::all().map(|square| reaching(position, square)).max();
     let full = positions.iter().filter(|p| most(p) == Some(16)).count();
-    assert!(full > 3_000, "only {full} positions are as they should be");
+    assert!(
+        full > 3_000,
+        "only {full} positions have sixteen pieces that reach one square"
+    );
     check(&positions);
 }

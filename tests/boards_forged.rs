@@ -1,7 +1,7 @@
-//! Boards files whose checksums are all right and whose content is not: what a damaged disk cannot make, but a
-//! broken or hostile writer can. Each guard of the readers has its case.
+//! Boards files with correct checksums and invalid content: not the result of a damaged disk, but of a broken or
+//! hostile writer. There is a case for each check of the readers.
 
-use crate::formats::{Judge, lines};
+use crate::formats::{OnlyValidity, lines};
 use crate::support::Random;
 use assert_cmd::Command;
 use lanefish::Error;
@@ -24,7 +24,7 @@ type Sections = Vec<Vec<u8>>;
 const HEADER: usize = 0;
 const BLOCK: usize = 1;
 
-/// Twenty records with columns of every layout, some with holes.
+/// Twenty records with columns of every layout, some with missing values.
 fn base() -> Batch {
     let mut batch = Batch::new();
     let mut position = Position::standard();
@@ -93,7 +93,7 @@ fn split(mut bytes: &[u8]) -> Sections {
     sections
 }
 
-/// Makes lengths, places, the index and the end fit what the sections are now.
+/// Updates lengths, offsets, the index and the end to match the sections.
 fn fit(sections: &mut Sections) {
     let mut at = 0;
     let mut places = Vec::new();
@@ -117,8 +117,8 @@ fn fit(sections: &mut Sections) {
     }
 }
 
-/// The file, all checksums being made right.
-fn sealed(mut sections: Sections) -> Vec<u8> {
+/// The file, with correct checksums.
+fn with_checksums(mut sections: Sections) -> Vec<u8> {
     for section in &mut sections {
         let rest = Checksum::of(&section[64..]);
         set(section, 48, 8, rest);
@@ -128,7 +128,7 @@ fn sealed(mut sections: Sections) -> Vec<u8> {
     sections.concat()
 }
 
-/// Where the directory entry of a column is in a block.
+/// Offset of the directory entry of a column in a block.
 fn entry(block: &[u8], field: Option<Field>, id: u16) -> usize {
     let id = field.map_or(id, |field| 16 + field as u16);
     let count = number(block, 28, 4) as usize;
@@ -138,7 +138,7 @@ fn entry(block: &[u8], field: Option<Field>, id: u16) -> usize {
         .expect("such a column")
 }
 
-/// Where a field's column begins in a block.
+/// Offset of a field's column in a block.
 fn column(block: &[u8], field: Field) -> usize {
     number(block, entry(block, Some(field), 0) + 8, 8) as usize
 }
@@ -146,8 +146,7 @@ fn column(block: &[u8], field: Field) -> usize {
 const BOARDS: u16 = 0;
 const HALFMOVE: u16 = 1;
 
-/// A case: its name, what is changed, whether the structure is made to fit afterwards, and a part of the
-/// message.
+/// A case: its name, the change, whether to [`fit`] the structure afterwards, and a part of the message.
 type Case = (&'static str, fn(&mut Sections), bool, &'static str);
 
 fn cases() -> Vec<Case> {
@@ -255,7 +254,7 @@ fn cases() -> Vec<Case> {
             "20 records where the header has 19 per block",
         ),
         (
-            "another first record",
+            "a wrong first record",
             |s| set(&mut s[BLOCK], 16, 8, 1),
             false,
             "number of the first record: 1 instead of 0",
@@ -291,7 +290,7 @@ fn cases() -> Vec<Case> {
             "without clocks",
         ),
         (
-            "a block that ends behind the file",
+            "a block that ends after the file",
             |s| set(&mut s[BLOCK], 8, 8, 1 << 20),
             false,
             "truncated: 2304 of 1048576 bytes",
@@ -303,7 +302,7 @@ fn cases() -> Vec<Case> {
             "whose columns end after",
         ),
         (
-            "a block behind one that is not full",
+            "a block after one that is not full",
             |s| {
                 let mut again = s[BLOCK].clone();
                 set(&mut again, 16, 8, 20);
@@ -366,7 +365,7 @@ fn cases() -> Vec<Case> {
             "where the one before it ends",
         ),
         (
-            "a column that is not at its place",
+            "a column after a gap",
             |s| {
                 let place = column(&s[BLOCK], Field::Score) as u64;
                 block_entry(s, Field::Score, 8, 8, place + 1);
@@ -475,7 +474,7 @@ fn cases() -> Vec<Case> {
             "column 23 (clock) has the type u64, not u32",
         ),
         (
-            "a field of a type that nobody knows",
+            "a field of an unknown type",
             |s| block_entry(s, Field::Clock, 2, 1, 77),
             false,
             "column 23 (clock) has the type 77, not u32",
@@ -493,13 +492,13 @@ fn cases() -> Vec<Case> {
             "column 23 (clock) has the wrong length",
         ),
         (
-            "a bitmap flag that is none",
+            "an invalid bitmap flag",
             |s| block_entry(s, Field::Clock, 3, 1, 2),
             false,
             "column 23 (clock) has an invalid bitmap flag",
         ),
         (
-            "bits of a bitmap behind the last row",
+            "bits of a bitmap after the last row",
             |s| {
                 let at = column(&s[BLOCK], Field::Clock);
                 s[BLOCK][at + 2] |= 1 << 4;
@@ -509,7 +508,7 @@ fn cases() -> Vec<Case> {
         ),
         // Values.
         (
-            "a result that is none",
+            "an invalid result",
             |s| {
                 let at = column(&s[BLOCK], Field::Result);
                 s[BLOCK][at + 8 + 1] = 3;
@@ -518,7 +517,7 @@ fn cases() -> Vec<Case> {
             "column 17 (result) has an impossible value in row 1: 3",
         ),
         (
-            "a move that is none",
+            "an invalid move",
             |s| {
                 let at = column(&s[BLOCK], Field::Move);
                 set(&mut s[BLOCK], at + 2 * 19, 2, 0x1000);
@@ -527,7 +526,7 @@ fn cases() -> Vec<Case> {
             "column 18 (move) has an impossible value in row 19: 4096",
         ),
         (
-            "a score that is none",
+            "an invalid score",
             |s| {
                 let at = column(&s[BLOCK], Field::Score);
                 set(&mut s[BLOCK], at + 8 + 2 * 4, 2, 32_001);
@@ -564,7 +563,7 @@ fn cases() -> Vec<Case> {
             "column 28 (site) has 4294967295 texts",
         ),
         (
-            "texts that are not there",
+            "missing texts",
             |s| {
                 // The ends are not all of the column's bytes, and the codes are.
                 block_entry(s, Field::Site, 16, 8, 8 + 8 + 16 + 39);
@@ -589,7 +588,7 @@ fn cases() -> Vec<Case> {
             "column 28 (site) has a text 1 that ends where none can end",
         ),
         (
-            "a text that ends behind all",
+            "a text that ends after the last one",
             |s| {
                 let at = column(&s[BLOCK], Field::Site);
                 set(&mut s[BLOCK], at + 16, 4, u32::MAX.into());
@@ -607,7 +606,7 @@ fn cases() -> Vec<Case> {
             "column 28 (site) has a text 0 that ends where none can end",
         ),
         (
-            "bytes behind the texts",
+            "bytes after the texts",
             |s| {
                 let at = column(&s[BLOCK], Field::Site);
                 let end = number(&s[BLOCK], at + 16 + 12, 4);
@@ -626,7 +625,7 @@ fn cases() -> Vec<Case> {
             "column 28 (site) has a text that is not UTF-8",
         ),
         (
-            "a row with a text that is not there",
+            "a row with a missing text",
             |s| {
                 let at = column(&s[BLOCK], Field::Site);
                 set(&mut s[BLOCK], at + 16 + 16 + 2, 2, 4);
@@ -642,7 +641,7 @@ fn cases() -> Vec<Case> {
             "index",
         ),
         (
-            "an index behind the file",
+            "an index after the file",
             |s| set(&mut s[2], 64, 8, u64::MAX - 7),
             false,
             "index",
@@ -719,13 +718,16 @@ fn lanefish(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn the_base_is_whole() {
+fn the_base_is_valid() {
     let batch = base();
     let bytes = written(&batch);
     let mut sections = split(&bytes);
     assert_eq!(sections.len(), 4);
     fit(&mut sections);
-    assert!(sealed(sections) == bytes, "nothing is changed by repair");
+    assert!(
+        with_checksums(sections) == bytes,
+        "correct checksums do not change"
+    );
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.boards");
     std::fs::write(&path, &bytes).unwrap();
@@ -735,7 +737,7 @@ fn the_base_is_whole() {
 }
 
 #[test]
-fn every_guard_finds_its_damage() {
+fn every_check_finds_its_damage() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.boards");
     let name = path.to_str().unwrap();
@@ -745,11 +747,11 @@ fn every_guard_finds_its_damage() {
         if fits {
             fit(&mut sections);
         }
-        let bytes = sealed(sections);
+        let bytes = with_checksums(sections);
         std::fs::write(&path, &bytes).unwrap();
-        let (status, _, told) = lanefish(&["stats", "--threads", "2", name]);
-        assert_eq!(status, Some(2), "{what}: {told}");
-        assert!(told.contains("damaged at byte"), "{what}: {told}");
+        let (status, _, stderr) = lanefish(&["stats", "--threads", "2", name]);
+        assert_eq!(status, Some(2), "{what}: {stderr}");
+        assert!(stderr.contains("damaged at byte"), "{what}: {stderr}");
         let (status, report, _) = lanefish(&["verify", "--json", name]);
         assert_eq!(status, Some(1), "{what}: {report}");
         let report: Value = serde_json::from_str(&report).unwrap();
@@ -763,14 +765,14 @@ fn every_guard_finds_its_damage() {
         );
         let opened = BoardsFile::open(&path.as_path().into());
         let failed = opened.and_then(|file| file.block(0).map(|_| ())).is_err();
-        // What other sections say of a block is not known where only the block is read.
+        // Contradictions between sections are not found where only the block is read.
         let elsewhere = [
             "a block after the last one",
             "a second header in the file",
             "blocks in the index",
         ];
         assert!(failed || elsewhere.contains(&message), "{what}");
-        // However it is read, the same is found, and nothing is asked for memory that is not there.
+        // The result is the same however the file is read, and no absurd amount of memory is allocated.
         let (records, expected) = read(&path, 1, true, false);
         for (threads, mapped) in [(3, true), (1, false), (2, false)] {
             let found = read(&path, threads, mapped, true);
@@ -779,7 +781,7 @@ fn every_guard_finds_its_damage() {
     }
 }
 
-/// Keeps records as text.
+/// Collects records as text.
 struct Lines;
 
 impl Job for Lines {
@@ -796,7 +798,7 @@ impl Job for Lines {
     }
 }
 
-/// All records and all damage of a file, read past the damage.
+/// All records and all damage of a file; reading continues after damage.
 fn read(
     path: &Path,
     threads: usize,
@@ -804,7 +806,7 @@ fn read(
     small: bool,
 ) -> (Vec<String>, Vec<(u64, String)>) {
     let inputs = Inputs::of(vec![path.into()]);
-    let mut options = RunOptions::new(&Judge);
+    let mut options = RunOptions::new(&OnlyValidity);
     options.threads = threads;
     options.access = Access::default().map(mapped);
     options.from = Some(Format::BOARDS);
@@ -831,10 +833,10 @@ fn read(
     (all, damage)
 }
 
-/// Any bytes of a file changed, all checksums right: no panic, not more records than there can be, the same
-/// for one thread and several, mapped and read.
+/// Any bytes of a file are changed and the checksums corrected: no panic, no more records than fit in the file, and
+/// the same result with one thread or several, mapped or read.
 #[test]
-fn anything_may_be_forged() {
+fn random_forgeries() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.boards");
     let arc: Arc<Path> = path.as_path().into();
@@ -845,7 +847,7 @@ fn anything_may_be_forged() {
         let mut forged = sections.clone();
         for _ in 0..1 + random.below(4) {
             let section = &mut forged[random.below(4) as usize];
-            // Directories and counts more often than boards.
+            // Directories and counts are changed more often than boards.
             let len = if random.below(2) == 0 {
                 section.len()
             } else {
@@ -858,7 +860,7 @@ fn anything_may_be_forged() {
         if random.below(2) == 0 {
             fit(&mut forged);
         }
-        let bytes = sealed(forged);
+        let bytes = with_checksums(forged);
         let chunk = Chunk::new(Arc::clone(&arc), bytes.clone().into());
         let options = DecodeOptions::default().fields(Fields::ALL);
         let decoded = Format::BOARDS.decode(&chunk, &options);
@@ -881,11 +883,11 @@ fn anything_may_be_forged() {
         kept += usize::from(once.0.len() == 20);
         assert_eq!(read(&path, 3, false, true), once, "round {round}");
     }
-    assert!(kept > 50, "all is lost: {kept}");
+    assert!(kept > 50, "only {kept} files kept all records");
 }
 
 #[test]
-fn what_would_be_damage_is_not_written() {
+fn invalid_values_are_not_written() {
     for (field, values) in [
         (Field::Result, Array::U8(of(3))),
         (Field::Move, Array::U16(of(0x1000))),
@@ -897,7 +899,7 @@ fn what_would_be_damage_is_not_written() {
         let error = writer.write(&batch, 0..1).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         assert!(error.to_string().contains("record 0"), "{error}");
-        // Its number is that in the file, not in the batch or in the block.
+        // The record number counts from the start of the file, not of the batch or the block.
         let mut more = Batch::new();
         for _ in 0..5000 {
             more.push(batch.board(0), 0, 1);
@@ -915,16 +917,16 @@ fn of<T: Clone + Default>(value: T) -> Values<T> {
     column
 }
 
-/// A column of one text.
+/// A column with one text.
 fn one(text: Arc<str>) -> Texts {
     let mut texts = Texts::default();
     texts.push(Some(text));
     texts
 }
 
-/// The ends of texts are 32 bits: what does not fit is refused, and nothing wraps around.
+/// The ends of texts are stored in 32 bits: texts that do not fit are rejected instead of wrapping around.
 #[test]
-fn texts_that_are_too_long_for_a_block_are_refused() {
+fn texts_that_are_too_long_for_a_block_are_rejected() {
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     let board = Packed::pack(&Position::standard()).unwrap();
     let long: Arc<str> = "x".repeat(48 << 20).into();
@@ -935,7 +937,7 @@ fn texts_that_are_too_long_for_a_block_are_refused() {
         texts.push(Some(Arc::clone(&long)));
     }
     shared.fields.insert(Field::Site, Array::Text(texts));
-    // One text that all rows share is no problem.
+    // A text that all rows share is stored once.
     writer.write(&shared, 0..4000).unwrap();
     let mut other = Batch::new();
     other.push(board, 0, 1);
@@ -954,7 +956,7 @@ fn texts_that_are_too_long_for_a_block_are_refused() {
     );
 }
 
-/// The files that once took memory and time, or were called whole.
+/// Files that once took excessive memory or time, or passed as undamaged.
 #[test]
 fn forged_files_of_the_regressions() {
     for name in [
@@ -970,8 +972,8 @@ fn forged_files_of_the_regressions() {
         let path = path.to_str().unwrap();
         let (status, report, _) = lanefish(&["verify", path]);
         assert_eq!(status, Some(1), "{name}: {report}");
-        let (status, _, told) = lanefish(&["stats", path]);
+        let (status, _, stderr) = lanefish(&["stats", path]);
         assert_eq!(status, Some(2), "{name}");
-        assert!(told.contains("damaged at byte"), "{name}: {told}");
+        assert!(stderr.contains("damaged at byte"), "{name}: {stderr}");
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of one position against themselves said plainly, against cozy-chess and against known counts.
+//! The rules of one position, compared with the reference implementation, with cozy-chess and with known counts.
 
 use crate::support::shared_text;
 use lanefish::chess::fen::{self, CastlingStyle, FenOptions};
@@ -11,8 +11,8 @@ use lanefish::chess::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A board with one king per side and up to `most` other pieces anywhere, pawns not on the back ranks; random
-/// side, castling rights for every rook on its back rank, en passant mark anywhere.
+/// A board with one king per side and up to `most` other pieces anywhere, pawns not on the back ranks. Random side to
+/// move; perhaps castling rights for every rook on its back rank, and an en passant square anywhere.
 fn any_board(most: usize) -> impl Strategy<Value = Position> {
     let piece = (0..64u8, 0..5usize, 0..2usize);
     let kings = (0..64u8, 0..64u8).prop_filter("two squares", |(white, black)| white != black);
@@ -116,7 +116,7 @@ proptest! {
     fn fen_of_any_board_reads_back(position in any_board(32), clocks in any::<(u16, u16)>()) {
         let mut position = position;
         (position.halfmove, position.fullmove) = clocks;
-        // A right without its king cannot be read.
+        // A castling right without its king cannot be parsed.
         for color in Color::ALL {
             let rank = CastlingRights::back_rank(color);
             if position.king(color).is_none_or(|king| king.rank() != rank) {
@@ -124,7 +124,7 @@ proptest! {
             }
             position.castling.0 -= Bitboard::rank(rank) - position.color(color);
         }
-        let options = FenOptions { keep_en_passant: true };
+        let options = FenOptions::default().keep_en_passant(true);
         for style in [CastlingStyle::Outermost, CastlingStyle::Files] {
             let mut text = Vec::new();
             position.write_fen(&mut text, style);
@@ -143,13 +143,13 @@ proptest! {
         if let Ok(read) = fen::parse(text.as_bytes(), FenOptions::default()) {
             let _ = read.violations(Validity::Strict);
             let _ = read.position.legal_moves();
-            // The pieces have one spelling only.
+            // A board has only one notation.
             let board = |text: &str| text.split(' ').next().map(str::to_owned);
             prop_assert_eq!(board(&read.position.to_string()), board(&text));
         }
     }
     #[test]
-    fn boards_are_read_exactly_when_they_are_whole(ranks in ranks()) {
+    fn boards_are_accepted_exactly_when_complete(ranks in ranks()) {
         let text = ranks.join("/");
         let width = |rank: &String| rank.bytes().map(|byte| match byte {
             b'1'..=b'8' => usize::from(byte - b'0'),
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// The same position for cozy-chess, which wants clocks within bounds of its own.
+/// The same position for cozy-chess, which limits the range of the clocks.
 fn cozy(position: &Position) -> Result<cozy_chess::Board, cozy_chess::FenParseError> {
     let mut bounded = position.clone();
     bounded.halfmove = bounded.halfmove.min(100);
@@ -184,7 +184,7 @@ fn cozy(position: &Position) -> Result<cozy_chess::Board, cozy_chess::FenParseEr
     cozy_chess::Board::from_fen(&bounded.shredder_fen(), true)
 }
 
-/// All moves, checkers and pins are those that cozy-chess finds.
+/// Checks that moves, checkers and pins are those that cozy-chess finds.
 fn agrees_with_cozy(position: &Position, theirs: &cozy_chess::Board) {
     let mut expected = Vec::new();
     theirs.generate_moves(|moves| {
@@ -209,12 +209,12 @@ fn agrees_with_cozy(position: &Position, theirs: &cozy_chess::Board) {
     moves.sort_unstable();
     assert_eq!(moves, expected, "{position}");
     assert_eq!(position.checkers().0, theirs.checkers().0, "{position}");
-    // Theirs counts the enemy's pieces that shield the king as pinned, too.
+    // cozy-chess also counts enemy pieces that shield the king as pinned.
     let own = position.color(position.side_to_move).0;
     assert_eq!(position.pinned().0, theirs.pinned().0 & own, "{position}");
 }
 
-/// Sums over a file, under the names of the expected files.
+/// Sums over a file, named as in the expected files.
 #[derive(Default, Debug, PartialEq)]
 struct Sums {
     accepted: u64,
@@ -283,7 +283,7 @@ fn is_record(line: &&str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#')
 }
 
-/// Reads every line of a sample file, compares each position with cozy-chess and the sums with the expected.
+/// Reads every line of a sample file and compares each position with cozy-chess and the sums with the expected ones.
 fn file_agrees(name: &str, expected: &str) {
     let (Some(text), Some(expected)) = (shared_text(name), shared_text(expected)) else {
         return;
@@ -338,7 +338,7 @@ files_agree! {
 }
 
 #[test]
-fn strict_accepts_what_games_reach() {
+fn strict_accepts_reachable_positions() {
     for name in [
         "epd/cozy_valid.half_a.sfens.zst",
         "epd/endgames.half_a.epd.zst",
@@ -360,7 +360,7 @@ fn strict_accepts_what_games_reach() {
 }
 
 #[test]
-fn strict_rejects_what_no_game_reaches() {
+fn strict_rejects_unreachable_positions() {
     let Some(text) = shared_text("epd/cozy_invalid.half_a.sfens.zst") else {
         return;
     };
@@ -430,7 +430,7 @@ fn random_games_agree_with_cozy_and_are_strictly_valid() {
             assert!(violations.is_empty(), "{position}: {violations}");
             let theirs = cozy(&position).expect("valid");
             agrees_with_cozy(&position, &theirs);
-            // Their board after their making of all moves; only the en passant rule is another.
+            // The board of cozy-chess after it has made all moves; only its rule for en passant squares differs.
             let board = played.get_or_insert(theirs);
             let (ours, theirs) = (position.shredder_fen(), format!("{board:#}"));
             let both = ours.split(' ').zip(theirs.split(' '));
@@ -440,7 +440,11 @@ fn random_games_agree_with_cozy_and_are_strictly_valid() {
             match step.next {
                 Some(mv) => {
                     let text = mv.uci_as(true);
-                    board.play(text.as_str().parse().expect("their form, too"));
+                    board.play(
+                        text.as_str()
+                            .parse()
+                            .expect("the form that cozy-chess reads"),
+                    );
                 }
                 None => played = None,
             }
@@ -487,7 +491,7 @@ fn perft_files() {
         ("perft/random.half_a.perft", 200_000, 20),
     ] {
         for (mut position, counts) in perft_records(name).into_iter().step_by(every) {
-            // Depths that end nowhere (the "prison") cost nothing but recursion.
+            // Depths beyond the end of the tree (the "prison") cost only the recursion.
             for (depth, nodes) in counts.into_iter().filter(|&(_, nodes)| nodes <= most) {
                 assert_eq!(
                     perft(&mut position, depth),
@@ -513,7 +517,7 @@ fn polyglot_book_is_found_by_its_keys() {
         assert_eq!(mv.san(&position), text);
         let key = position.polyglot_key().to_be_bytes();
         let found = entries.iter().find(|entry| entry.starts_with(&key));
-        // The book is for Black.
+        // The book has only Black's moves.
         assert_eq!(found.is_some(), ply % 2 == 1, "{text}");
         if let Some(entry) = found {
             // To and from, each as file and rank in three bits.

@@ -1,9 +1,8 @@
-//! Every call to the system that can fail, failing once: at the first call, the second, and so on, until a
-//! run gets through without having met the fault.
+//! Fault injection: every kind of system call fails once, at the first call, the second, and so on, until a run
+//! ends without having reached the fault.
 //!
-//! A small library (`faults/shim.c`) is preloaded and stands between the program and the system. Whatever
-//! fails, a run ends in one of two ways: with the results of an undisturbed run, or with status 2, a message,
-//! and everything on disk as it was before.
+//! A small preloaded library (`faults/shim.c`) intercepts the calls. Whatever fails, a run ends in one of two ways:
+//! with the results of an undisturbed run, or with status 2, a message, and all files unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +18,10 @@ const EINTR: i32 = 4;
 const ENOSPC: i32 = 28;
 const EPIPE: i32 = 32;
 
-/// More calls than these no small job makes.
+/// More calls of one kind than any job here makes.
 const MOST_CALLS: u32 = 500;
 
-/// The library, compiled once; `None`, said loudly, without a C compiler.
+/// The library, compiled once; `None`, with a message, without a C compiler.
 fn shim() -> Option<&'static Path> {
     static SHIM: OnceLock<Option<(tempfile::TempDir, PathBuf)>> = OnceLock::new();
     let shim = SHIM.get_or_init(|| {
@@ -58,7 +57,7 @@ fn files(dir: &Path) -> Files {
         .collect()
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     status: Option<i32>,
@@ -66,10 +65,10 @@ struct Outcome {
     files: Files,
 }
 
-/// A small job, run again and again in a directory that is always the same before.
+/// A small job, run repeatedly in a directory with the same initial content.
 struct Job<'a> {
     arguments: &'a [&'a str],
-    /// What standard output must be, besides the same: only `--json` has times in it.
+    /// Whether standard output is the same in every run: it is not if it contains times.
     compares_stdout: bool,
     before: Files,
 }
@@ -93,7 +92,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Runs it; with a fault, the flag says whether it was met.
+    /// Runs the job. Returns the outcome, standard error, and whether the fault was reached.
     fn run(&self, fault: Option<&str>) -> (Outcome, String, bool) {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let elsewhere = tempfile::tempdir().expect("a temporary directory");
@@ -126,26 +125,29 @@ impl<'a> Job<'a> {
             },
             files: files(dir.path()),
         };
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        (outcome, told, fired.exists())
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        (outcome, stderr, fired.exists())
     }
 
-    /// Lets a call fail at every place; gives how many places there are.
+    /// Lets a call fail at every place in turn; returns the number of places.
     fn withstands(&self, call: &str, what: &str, count: u32, may_fail: bool) -> u32 {
-        let (good, told, _) = self.run(None);
+        let (good, stderr, _) = self.run(None);
         assert!(
             matches!(good.status, Some(0 | 1)),
-            "{:?}: {told}",
+            "{:?}: {stderr}",
             self.arguments
         );
         for from in 1..MOST_CALLS {
             let fault = format!("{call}:{what}:{from}:{count}");
-            let (outcome, told, fired) = self.run(Some(&fault));
-            let context = format!("{:?} {fault}: {told}", self.arguments);
-            assert!(!told.contains("panicked"), "{context}");
+            let (outcome, stderr, fired) = self.run(Some(&fault));
+            let context = format!("{:?} {fault}: {stderr}", self.arguments);
+            assert!(!stderr.contains("panicked"), "{context}");
             if outcome.status == Some(2) {
                 assert!(may_fail && fired, "{context}");
-                assert!(told.contains("lanefish: ") || call == "write", "{context}");
+                assert!(
+                    stderr.contains("lanefish: ") || call == "write",
+                    "{context}"
+                );
                 assert!(
                     outcome.files == self.before,
                     "{context} {:?}",
@@ -185,7 +187,7 @@ const PIPE: &[&str] = &["compute", "-"];
 const STATS: &[&str] = &["stats", "x.epd"];
 
 #[test]
-fn errors_of_files_leave_everything_as_it_was() {
+fn file_errors_leave_everything_unchanged() {
     if shim().is_none() {
         return;
     }
@@ -205,19 +207,19 @@ fn errors_of_files_leave_everything_as_it_was() {
             job.withstands(call, &error.to_string(), 1, true);
         }
     }
-    // The fault is met at all.
+    // The faults are reached.
     assert!(Job::new(NEW).withstands("write", &EIO.to_string(), 1, true) > 1);
     assert!(Job::new(REPLACE).withstands("fsync", &EIO.to_string(), 1, true) > 1);
 }
 
 #[test]
-fn names_are_given_to_all_outputs_or_to_none() {
+fn either_all_outputs_get_their_names_or_none() {
     if shim().is_none() {
         return;
     }
     for arguments in [REPLACE, NEW] {
         let job = Job::new(arguments);
-        // Each name has a second way to be given, which fails too.
+        // A failed rename is tried in a second way, which fails as well.
         for count in [1, 2] {
             let places = job.withstands("rename", &EIO.to_string(), count, true);
             assert!(places >= 2, "{arguments:?}");
@@ -226,7 +228,7 @@ fn names_are_given_to_all_outputs_or_to_none() {
 }
 
 #[test]
-fn interruptions_and_short_calls_change_nothing() {
+fn interrupted_and_short_calls_change_nothing() {
     if shim().is_none() {
         return;
     }
@@ -236,11 +238,14 @@ fn interruptions_and_short_calls_change_nothing() {
             job.withstands(call, &EINTR.to_string(), 1, false);
         }
         for call in ["read", "write"] {
-            // All of them, from the first or the second on.
+            // All calls, from the first or the second on.
             for from in [1, 2] {
                 let fault = format!("{call}:short:{from}:1000000000");
-                let (outcome, told, _) = job.run(Some(&fault));
-                assert!(outcome == job.run(None).0, "{arguments:?} {fault}: {told}");
+                let (outcome, stderr, _) = job.run(Some(&fault));
+                assert!(
+                    outcome == job.run(None).0,
+                    "{arguments:?} {fault}: {stderr}"
+                );
             }
         }
     }
@@ -252,12 +257,12 @@ fn a_broken_pipe_is_quiet_only_on_standard_output() {
         return;
     }
     Job::new(NEW).withstands("write", &EPIPE.to_string(), 1, true);
-    let (outcome, told, fired) = Job::new(READ).run(Some(&format!("write:{EPIPE}:1:1")));
-    assert_eq!((outcome.status, fired), (Some(0), true), "{told}");
+    let (outcome, stderr, fired) = Job::new(READ).run(Some(&format!("write:{EPIPE}:1:1")));
+    assert_eq!((outcome.status, fired), (Some(0), true), "{stderr}");
 }
 
 #[test]
-fn threads_that_cannot_be_made_are_an_error_of_every_command() {
+fn threads_that_cannot_be_started_are_an_error_in_every_command() {
     if shim().is_none() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Formats: what goes in comes out, nothing is lost silently, damage is found wherever it is.
+//! Formats: round trips keep everything, nothing is lost silently, and all damage is found.
 
 use crate::support::Random;
 use lanefish::answers::{GroupResults, Questions};
@@ -15,11 +15,11 @@ use lanefish::table::{Array, Batch, Field, Fields};
 use lanefish::tiers::{Analyzer, Tier};
 use std::path::{Path, PathBuf};
 
-/// Answers one question only, with the rules of one position: which boards are not playable.
+/// An analyzer that only finds the invalid boards, by the rules of one position.
 #[derive(Debug)]
-pub(crate) struct Judge;
+pub(crate) struct OnlyValidity;
 
-impl Analyzer for Judge {
+impl Analyzer for OnlyValidity {
     fn tier(&self) -> Tier {
         Tier::PORTABLE
     }
@@ -39,7 +39,7 @@ impl Analyzer for Judge {
     }
 }
 
-/// Keeps all records.
+/// Collects all records.
 pub(crate) struct Collect;
 
 impl Job for Collect {
@@ -61,7 +61,7 @@ pub(crate) fn read(
     change: impl FnOnce(&mut RunOptions<'_>),
 ) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
-    let mut options = RunOptions::new(&Judge);
+    let mut options = RunOptions::new(&OnlyValidity);
     options.decode = DecodeOptions::default().fields(Fields::ALL);
     change(&mut options);
     let mut all = Batch::new();
@@ -90,7 +90,7 @@ pub(crate) fn lines(batch: &Batch) -> Vec<String> {
 }
 
 #[test]
-fn best_moves_of_epd_are_moves() {
+fn best_moves_of_epd_are_decoded() {
     let directory = tempfile::tempdir().unwrap();
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     let castles = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -";
@@ -123,13 +123,13 @@ fn best_moves_of_epd_are_moves() {
         let mv = mv.and_then(|bits| Move::from_bits(bits as u16));
         let uci = mv.map(|mv| mv.uci(&batch.position(0).unwrap()).to_string());
         assert_eq!(uci.as_deref(), expected, "{line}");
-        // Who does not ask for it does not get it.
+        // The move is not decoded unless requested.
         let (batch, _) = read(&[path], |options| {
             options.decode.fields = Fields::of(&[Field::Operations]);
         });
         assert!(batch.values(Field::Move).is_none());
     }
-    // What has no kings has no moves; text that is not UTF-8 hides no operation.
+    // Boards without kings have no moves; text that is not UTF-8 does not hide operations.
     let text = [
         b"8/8/8/8/8/8/8/8 w - - bm Kd2;\n4k3/8/8/8/8/8/4r3/k3K3 b - - bm Kd2;\n".as_slice(),
         b"4k3/8/8/8/8/8/8/4K3 w - - id \"M\xE1laga\"; bm Kd2;\n",
@@ -199,7 +199,7 @@ fn lines_of_all_kinds_are_read_in_order() {
 }
 
 #[test]
-fn formats_are_known_by_content_and_then_by_name() {
+fn formats_are_detected_by_content_and_then_by_name() {
     const FEN: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
     const EPD: &str = "4k3/8/8/8/8/8/8/4K3 w - - bm Kd2;\n";
     for (name, head, format) in [
@@ -218,7 +218,7 @@ fn formats_are_known_by_content_and_then_by_name() {
         ("x", "id one\n", Some(Format::PERFT)),
         ("x", "epd 4k3/8/8/8/8/8/8/4K3 w - -\n", Some(Format::PERFT)),
         ("x", "identity\n", None),
-        // Seven slashes are not enough, and neither are letters of pieces.
+        // Neither seven slashes nor piece letters are enough.
         ("x", "a/b/c/d/e/f/g/h w - - 0 1\n", None),
         ("x", "4k3/8/8/8 w - - 0 1\n", None),
         ("x", "4k3/8/8/8/8/8/8/4K3 x - - 0 1\n", None),
@@ -238,7 +238,7 @@ fn formats_are_known_by_content_and_then_by_name() {
     }
 }
 
-/// `id`, `epd` and `perft` lines are known by the whole word; what only begins like one is no position.
+/// `id`, `epd` and `perft` lines are recognized by the whole word; lines that only begin like one are rejected.
 #[test]
 fn lines_that_begin_like_a_block_are_not_lost() {
     let directory = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ fn lines_that_begin_like_a_block_are_not_lost() {
     assert!(raw.eq(bad.map(str::as_bytes)));
 }
 
-/// So many positions of a random game, and other columns with holes.
+/// N positions of a random game, and other columns with missing values.
 pub(crate) fn sample_batch(len: usize) -> Batch {
     let mut random = Random::new(len as u64);
     let mut batch = Batch::new();
@@ -304,7 +304,7 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
 
 pub(crate) fn boards_bytes(batch: &Batch) -> Vec<u8> {
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
-    // In pieces, as chunks come.
+    // In parts, as chunks arrive.
     for start in (0..batch.len()).step_by(1000) {
         let end = batch.len().min(start + 1000);
         writer.write(batch, start..end).unwrap();
@@ -316,7 +316,7 @@ pub(crate) fn boards_bytes(batch: &Batch) -> Vec<u8> {
 }
 
 #[test]
-fn boards_files_give_back_every_record_at_all_edges() {
+fn boards_files_keep_every_record_at_all_edges() {
     let directory = tempfile::tempdir().unwrap();
     for len in [0, 1, 7, 8, 9, 63, 64, 65, 4095, 4096, 4097, 10_000] {
         let batch = sample_batch(len);
@@ -345,7 +345,7 @@ fn boards_files_give_back_every_record_at_all_edges() {
                 expected.get(record).map(|line| vec![line.clone()])
             );
         }
-        // Compressed: not mapped, not aligned.
+        // Compressed: neither mapped nor aligned.
         let packed = zstd::encode_all(&std::fs::read(&path).unwrap()[..], 1).unwrap();
         let packed = file(directory.path(), "x.boards.zst", &packed);
         let (found, summary) = read(&[packed], |options| options.threads = 2);
@@ -354,10 +354,10 @@ fn boards_files_give_back_every_record_at_all_edges() {
     }
 }
 
-/// What a run says about these bytes as a boards file; with `past_damage`, what it lists.
+/// Offsets of the damage that a run reports; with `past_damage`, of all damage.
 fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
     let inputs = Inputs::of(vec![path.into()]);
-    let mut options = RunOptions::new(&Judge);
+    let mut options = RunOptions::new(&OnlyValidity);
     options.past_damage = past_damage;
     let summary = run(&inputs, options, &Collect, |_| Ok(()));
     match &summary.failure {
@@ -370,9 +370,9 @@ fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
     }
 }
 
-/// All bits and cuts are tried beside the format itself; here some of them go all the way.
+/// The unit tests of the format flip every bit and cut at every byte; here some of that runs through the pipeline.
 #[test]
-fn damage_ends_a_run_or_is_listed_with_its_place() {
+fn damage_ends_a_run_or_is_listed_with_its_offset() {
     let directory = tempfile::tempdir().unwrap();
     let bytes = boards_bytes(&sample_batch(20));
     let write = |bytes: &[u8]| file(directory.path(), "x.boards", bytes);
@@ -397,7 +397,7 @@ fn damage_ends_a_run_or_is_listed_with_its_place() {
 }
 
 #[test]
-fn blocks_cannot_be_exchanged_dropped_or_doubled() {
+fn exchanged_dropped_and_duplicate_blocks_are_damage() {
     let directory = tempfile::tempdir().unwrap();
     let batch = sample_batch(3 * 4096);
     let bytes = boards_bytes(&batch);
@@ -426,7 +426,7 @@ fn blocks_cannot_be_exchanged_dropped_or_doubled() {
             "{order:?}"
         );
     }
-    // One damaged block: the others are still read, when asked for.
+    // One damaged block: the others are still read on request.
     let mut damaged = bytes.clone();
     damaged[places[1] + 5000] ^= 1;
     let path = file(directory.path(), "x.boards", &damaged);
@@ -490,7 +490,7 @@ fn strict_stops_at_the_first_bad_record_in_order() {
             options.chunk_size = 100;
         });
         let Some(Error::Strict(reject)) = summary.failure else {
-            panic!("went on")
+            panic!("did not stop")
         };
         assert_eq!(reject.place.line, Some(5001));
         assert_eq!(reject.raw, b"bad");

@@ -1,37 +1,37 @@
-//! All integration tests, one binary.
+//! All integration tests, in one binary.
 
-/// Kernels in every tier against the plain rules.
+/// Kernels in every tier, compared with the plain rules.
 mod agreement;
-/// Boards files with right checksums and wrong content.
+/// Boards files with correct checksums and invalid content.
 mod boards_forged;
 /// The rules of one position.
 mod chess;
 /// The command-line contract.
 mod cli;
-/// Every system call that can fail, failing.
+/// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
 /// Formats: reading, writing, damage.
 mod formats;
-/// Every fuzz target for some seconds.
+/// Every fuzz target for a few seconds.
 mod fuzz;
 /// Inputs: containers, pipes, directories.
 mod input;
-/// Mates beside scores, in every format.
+/// Mates as distinct from scores, in every format.
 mod mate;
-/// Counting the move tree from the lanes.
+/// Perft on the lanes.
 mod perft;
-/// PGN: replay, oddities, selection, damage.
+/// PGN: replay, unusual syntax, selection, damage.
 mod pgn;
-/// Moves of games in every spelling.
+/// Moves of games in every notation.
 mod pgn_moves;
-/// Which games and positions are taken.
+/// Selection of games and positions.
 mod pgn_selection;
-/// PGN: where games begin and end, what is no game, limits, work that grows with the input.
+/// PGN: where games begin and end, text that is not a game, limits, linear running time.
 mod pgn_structure;
-/// Threads, chunks, arrival, damage: nothing of it changes what is counted.
+/// The pipeline: results do not depend on threads, chunks or how bytes arrive.
 mod pipeline;
-/// Every slider algorithm against the ray walk.
+/// Every slider algorithm, compared with the ray walk.
 mod sliders;
-/// What several areas' tests need: the shared sample data.
+/// Shared helpers: the sample data, positions, random numbers.
 mod support;

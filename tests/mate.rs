@@ -1,4 +1,4 @@
-//! Mates are not scores: PGN, evaluations and boards files of both versions say the same of them.
+//! Mates are distinct from scores: PGN, evaluations and boards files of both versions agree on them.
 
 use crate::formats::{lines, read};
 use lanefish::block::Packed;
@@ -42,7 +42,7 @@ fn from_games_through_boards_and_back() {
     assert!(summary.failure.is_none());
     assert_eq!(lines(&found), lines(&batch));
 
-    // Each alone.
+    // Each field on its own.
     for path in [path, boards] {
         for (field, expected) in [(Field::Score, scores), (Field::Mate, mates)] {
             let (found, _) = read(std::slice::from_ref(&path), |options| {
@@ -55,7 +55,7 @@ fn from_games_through_boards_and_back() {
 
     let mut stats = Stats::new();
     stats.add_fields(&batch, 0, &[0b1_1111]);
-    // The mated side is to move: Black has mated, and is about to.
+    // Black is about to mate in one record, and has mated in the next.
     assert_eq!(stats.mates(), Mates { white: 0, black: 2 });
     let scores = stats.scores().unwrap();
     assert_eq!((scores.count, scores.sum), (2, -310));
@@ -65,7 +65,7 @@ fn from_games_through_boards_and_back() {
 }
 
 #[test]
-fn mates_on_the_board_count_for_who_has_mated() {
+fn checkmates_count_for_the_side_that_has_mated() {
     let mut batch = Batch::new();
     let mut mates = Values::default();
     for (fen, mate) in [
@@ -84,7 +84,7 @@ fn mates_on_the_board_count_for_who_has_mated() {
     assert_eq!(stats.scores(), None);
 }
 
-/// Files of version 1.0 have mates as 32,000 less the number of moves.
+/// Files of version 1.0 store a mate as a score of 32,000 minus the number of moves.
 #[test]
 fn mates_among_the_scores_of_older_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -95,19 +95,19 @@ fn mates_among_the_scores_of_older_files() {
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
         column.push(Some(score));
     }
-    // Written now, such scores are cut off; so the old ones are put in afterwards.
+    // The current writer clamps such scores, so the old ones are patched in afterwards.
     batch.fields.insert(Field::Score, Array::I16(column));
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     writer.write(&batch, 0..7).unwrap();
     let mut bytes = writer.finish().unwrap().0;
-    let cut_off = file(&directory, "new.boards", &bytes);
-    let (found, _) = read(&[cut_off], |_| {});
+    let new = file(&directory, "new.boards", &bytes);
+    let (found, _) = read(&[new], |_| {});
     let clamped = old.map(|score: i16| Some(i64::from(score.clamp(-31_000, 31_000))));
     assert_eq!(values(&found, Field::Score), clamped);
 
     let block = 1024..1024 + u64::from_le_bytes(bytes[1032..1040].try_into().unwrap()) as usize;
     let section = &mut bytes[block];
-    // The fourth entry is that of the scores.
+    // The fourth directory entry is the column of scores.
     let at = u64::from_le_bytes(section[64 + 96 + 8..][..8].try_into().unwrap()) as usize;
     for (row, score) in old.into_iter().enumerate() {
         section[at + 2 * row..][..2].copy_from_slice(&score.to_le_bytes());
@@ -119,22 +119,23 @@ fn mates_among_the_scores_of_older_files() {
     let path = file(&directory, "old.boards", &bytes);
     let scores = [Some(31_000), Some(-31_000), None, None, None, None, Some(5)];
     let mates = [None, None, Some(999), Some(-3), Some(0), Some(0), None];
-    for wanted in [Fields::ALL, [Field::Mate].into_iter().collect()] {
+    for fields in [Fields::ALL, [Field::Mate].into_iter().collect()] {
         let (found, summary) = read(std::slice::from_ref(&path), |options| {
-            options.decode.fields = wanted;
+            options.decode.fields = fields;
         });
         assert!(summary.failure.is_none());
         assert_eq!(values(&found, Field::Mate), mates);
     }
-    for wanted in [Fields::ALL, [Field::Score].into_iter().collect()] {
+    for fields in [Fields::ALL, [Field::Score].into_iter().collect()] {
         let (found, _) = read(std::slice::from_ref(&path), |options| {
-            options.decode.fields = wanted;
+            options.decode.fields = fields;
         });
         assert_eq!(values(&found, Field::Score), scores);
     }
 }
 
-/// A line break or several blanks between name and value; of two values the first; what is malformed is none.
+/// A line break or several blanks between name and value; the first of two values counts; malformed commands are
+/// ignored.
 #[test]
 fn commands_in_any_layout() {
     let game = "[Event \"x\"]\n\n1. e4 {[%clk\n0:01:00]} e5 {[%clk\t \t0:00:59]} 2. Nf3 {[%eval\r\n0.35] \

@@ -1,4 +1,4 @@
-//! Perft from the lanes: every tier and several threads, against the rules of one position and known counts.
+//! Perft on the lanes: every tier and several threads, compared with the rules of one position and known counts.
 
 use crate::support::{FAMOUS, Random, shared_texts};
 use lanefish::chess::random::{RandomPlay, Start};
@@ -61,7 +61,7 @@ fn threads_make_no_difference() {
     }
 }
 
-/// Two plies make all children of a board and count them: positions from random play, standard and Chess960.
+/// Two plies of positions from random play, standard and Chess960: all children are made, and their moves counted.
 #[test]
 fn random_play_two_plies() {
     for start in [Start::Standard, Start::Chess960] {
@@ -75,7 +75,7 @@ fn random_play_two_plies() {
 }
 
 #[test]
-fn boards_that_are_not_playable() {
+fn invalid_boards() {
     for fen in [
         "8/8/8/8/8/8/8/8 w - - 0 1",
         "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",
@@ -97,7 +97,7 @@ fn boards_that_are_not_playable() {
     }
 }
 
-/// Nine queens and 218 moves, the most that a reachable position has.
+/// Nine queens and 218 moves, the most of any reachable position.
 #[test]
 fn many_moves() {
     let fen = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1";
@@ -109,16 +109,16 @@ fn many_moves() {
     }
 }
 
-/// Known counts of up to a million nodes, of cases drawn from all perft files, the deepest of each case.
+/// A sample of cases from all perft files, each at its greatest depth with at most a million nodes.
 #[test]
 fn sampled_suites() {
     let mut random = Random::new(11);
     let mut checked = HashMap::new();
     for (name, text) in shared_texts("perft") {
         let cases = cases(&text);
-        let wanted = 60.min(cases.len());
-        for index in 0..wanted {
-            let (position, counts) = match wanted == cases.len() {
+        let sampled = 60.min(cases.len());
+        for index in 0..sampled {
+            let (position, counts) = match sampled == cases.len() {
                 true => &cases[index],
                 false => &cases[random.below(cases.len() as u64) as usize],
             };

@@ -1,4 +1,5 @@
-//! Games and other dumps of Lichess: every position of every game as an independent replay gives it; chunks, damage, accounting.
+//! PGN and the other dumps of Lichess: every position of every game compared with an independent replay; chunks,
+//! damage, accounting.
 
 use crate::formats::{lines, read};
 use crate::support::{Random, shared_data};
@@ -48,7 +49,7 @@ fn reasons(summary: &Summary) -> Vec<&'static str> {
         .collect()
 }
 
-/// Tags of a game and the moves of its main line, read in the plainest way; for tidy files only.
+/// The FEN tag of each game and the moves of its main line, by a minimal parser for well-formed files.
 fn plain_games(text: &str) -> Vec<(Option<String>, Vec<String>)> {
     let mut games = Vec::new();
     for game in text.split("[Event \"").skip(1) {
@@ -87,7 +88,7 @@ fn plain_games(text: &str) -> Vec<(Option<String>, Vec<String>)> {
     games
 }
 
-/// The legal move that a SAN text means, by looking at all legal moves.
+/// The legal move that matches a text in SAN, found by trying all legal moves.
 fn find(board: &Board, san: &str) -> Option<Move> {
     let color = board.side_to_move();
     let mut legal = Vec::new();
@@ -95,7 +96,7 @@ fn find(board: &Board, san: &str) -> Option<Move> {
         legal.extend(moves);
         false
     });
-    // Castling is king takes own rook.
+    // cozy-chess encodes castling as king takes own rook.
     let castles = |mv: &Move| board.color_on(mv.to) == Some(color);
     if let "O-O" | "O-O-O" = san {
         return legal
@@ -134,7 +135,7 @@ fn find(board: &Board, san: &str) -> Option<Move> {
     fitting.next().is_none().then_some(found)
 }
 
-/// The FEN of a board in our form: en passant only where a capture is legal.
+/// The FEN of a board as we write it: an en passant square only if a capture is legal.
 fn fen_of(board: &Board) -> String {
     let mut captures = false;
     if let Some(file) = board.en_passant() {
@@ -183,7 +184,7 @@ fn replay(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_position_of_the_lichess_slice_is_that_of_the_plain_replay() {
+fn the_lichess_slice_agrees_with_the_plain_replay() {
     let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
         return;
     };
@@ -203,7 +204,7 @@ fn every_position_of_the_lichess_slice_is_that_of_the_plain_replay() {
 }
 
 #[test]
-fn every_position_of_the_sample_is_that_of_the_plain_replay() {
+fn the_sample_agrees_with_the_plain_replay() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/lichess-2025-05.pgn");
     let text = std::fs::read_to_string(&path).unwrap();
     let (batch, summary) = read(&[path], |_| {});
@@ -212,7 +213,7 @@ fn every_position_of_the_sample_is_that_of_the_plain_replay() {
 }
 
 #[test]
-fn the_moves_of_the_records_lead_from_each_to_the_next() {
+fn the_move_of_each_record_leads_to_the_next() {
     let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
         return;
     };
@@ -241,14 +242,14 @@ fn the_moves_of_the_records_lead_from_each_to_the_next() {
     assert_eq!(results, [215, 19, 204]);
 }
 
-/// What the awkward files hold: games, positions, and the reasons for which games are cut short or left out.
+/// Games and positions of the awkward files, and the reasons why games are cut short or skipped.
 #[test]
-fn awkward_files_give_exactly_the_games_that_can_be_read() {
+fn awkward_files_keep_all_valid_games() {
     let expected: [(&str, u64, usize, &[&str]); 17] = [
         ("chess-library-backslash_header", 1, 96, &[]),
         ("chess-library-black2move", 1, 1, &["illegal_move"]),
         ("chess-library-comment_before_moves", 1, 140, &[]),
-        // Ends within a move: all before it is there.
+        // Ends within a move: all positions before it are kept.
         ("chess-library-corrupted", 1, 125, &["bad_token"]),
         ("chess-library-no_moves_two_games", 2, 2, &[]),
         ("chess-library-no_result", 1, 1, &[]),
@@ -256,7 +257,7 @@ fn awkward_files_give_exactly_the_games_that_can_be_read() {
         // A FEN tag has castling rights without rooks.
         ("chess_db-ambiguous", 4, 163, &["ambiguous_move"]),
         ("chess_db-hayes", 9, 646, &[]),
-        // A blank line inside the moves of a game, which some readers take for its end.
+        // A blank line within the moves of a game, which some readers take for its end.
         ("chess_db-human_computer", 29, 2319, &[]),
         ("chess_db-immortal_games", 36, 1865, &["ambiguous_move"; 4]),
         (
@@ -294,7 +295,7 @@ fn awkward_files_give_exactly_the_games_that_can_be_read() {
 }
 
 #[test]
-fn tidy_awkward_files_replay_like_the_plain_replay() {
+fn awkward_files_agree_with_the_plain_replay() {
     for name in [
         "chess-library-backslash_header",
         "chess-library-comment_before_moves",
@@ -326,7 +327,7 @@ fn last(moves: &str) -> String {
 }
 
 #[test]
-fn spellings_of_the_same_moves() {
+fn notations_of_the_same_moves() {
     let plain = last("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6 5. Re1 O-O");
     assert!(plain.starts_with("r1bq1rk1/pppp1ppp/2n2n2/2b1p3/2B1P3/5N2/PPPP1PPP/RNBQR1K1 w"));
     for other in [
@@ -347,7 +348,7 @@ fn spellings_of_the_same_moves() {
 }
 
 #[test]
-fn promotions_and_en_passant_however_spelled() {
+fn promotions_and_en_passant_in_every_notation() {
     let start = "[FEN \"7k/P7/8/8/1p6/8/2P5/K7 w - - 0 1\"]\n\n1. c4 ";
     for (moves, expected) in [
         ("bxc3 2. a8=Q#", "Q6k/8/8/8/8/2p5/8/K7 b - - 0 2"),
@@ -397,7 +398,7 @@ fn castling_in_every_notation() {
 }
 
 #[test]
-fn moves_that_the_rules_forbid_are_found_where_they_stand() {
+fn illegal_moves_are_reported_with_their_ply() {
     for (moves, why) in [
         ("1. e4 e5 2. Ke3", "illegal_move 2"),
         ("1. e4 e5 2. Qh5 Nc6 3. Qxf7+ d5", "illegal_move 5"),
@@ -419,8 +420,9 @@ fn moves_that_the_rules_forbid_are_found_where_they_stand() {
 }
 
 #[test]
-fn pins_tell_candidates_apart() {
-    // Both knights reach d2 by their steps, but the one on b1.. is free and the one on f3 pinned.
+fn pins_resolve_ambiguity() {
+    // First game: the knight on f2 is pinned, so no knight can move to d3. Second: two knights attack e4, but the one
+    // on g3 is pinned.
     let text = "[FEN \"4k3/8/8/8/7b/8/5N2/1N2K3 w - - 0 1\"]\n\n1. Nd3 *\n\n\
         [FEN \"4k3/8/8/8/7b/6N1/3N4/4K3 w - - 0 1\"]\n\n1. Ne4 Kd7 2. Nc3 *\n";
     let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
@@ -428,7 +430,7 @@ fn pins_tell_candidates_apart() {
     assert_eq!(
         fens(&batch)[2],
         "4k3/8/8/8/4N2b/6N1/8/4K3 b - - 1 1",
-        "the knight on g3 is pinned, so d2 is meant"
+        "the knight on g3 is pinned, so the one on d2 moves"
     );
 }
 
@@ -439,12 +441,12 @@ fn null_moves_pass_the_turn() {
 }
 
 #[test]
-fn games_begin_where_they_begin() {
+fn starts_of_games() {
     for (text, games, positions) in [
         ("", 0, 0),
         ("\n\n \r\n", 0, 0),
         ("\u{FEFF}", 0, 0),
-        // Neither tags nor a move: no game.
+        // Without tags and moves there is no game.
         ("*\n", 0, 0),
         ("1-0\n\n0-1\n", 0, 0),
         ("{only a comment} *\n", 0, 0),
@@ -470,7 +472,7 @@ fn games_begin_where_they_begin() {
             3,
         ),
         ("[Event \"a \"quoted\" [name]\"]\n\n1. e4 *\n", 1, 2),
-        // Moves in the line of a tag, old line ends, and a line end of which a bit is wrong.
+        // Moves on the line of a tag, old line ends, and a line end with a flipped bit.
         ("[Event \"a\"] [Site \"b\"] 1. e4 e5\n2. Nf3 *\n", 1, 4),
         ("[Event \"a\"]\r[Site \"b\"]\r\r1. e4 e5 *\r", 1, 3),
         ("[Event \"a\"]\n[Site \"b\"]J\n1. e4 e5 *\n", 1, 3),
@@ -491,7 +493,7 @@ fn games_begin_where_they_begin() {
 }
 
 #[test]
-fn a_comment_without_end_costs_one_game() {
+fn an_unterminated_comment_costs_one_game() {
     let text = "[Event \"a\"]\n\n1. e4 {lost e5 *\n\n[Event \"b\"]\n\n1. d4 {x} d5 *\n";
     let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
     assert_eq!((summary.games, batch.len()), (2, 5));
@@ -501,7 +503,7 @@ fn a_comment_without_end_costs_one_game() {
 }
 
 #[test]
-fn rejects_say_where_and_in_what_position() {
+fn rejects_have_their_place_and_position() {
     let text = "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4\nd5 2. Nh6 Nf6 *\n\n[Event \"c\"]\n\n1. c4 *\n";
     let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
     assert_eq!((summary.games, summary.records, batch.len()), (3, 8, 7));
@@ -531,7 +533,7 @@ fn rejects_say_where_and_in_what_position() {
     assert_eq!(batch.values(Field::Game).unwrap().number(6), Some(2));
 }
 
-/// Tags that are to blame stand before the moves, and before moves that were rejected earlier.
+/// The faulty tag precedes the moves that the reader has already passed.
 #[test]
 fn rejects_of_tags_have_the_line_of_the_tag() {
     let text = "[Event \"a\"]\n[Variant \"Standard\"]\n[FEN \"nothing\"]\n[Site \"x\"]\n\n1. e4 *\n\n\
@@ -594,9 +596,9 @@ fn columns_come_from_tags_and_comments() {
     assert_eq!(text(Field::TimeControl, 4).as_deref(), Some("-"));
 }
 
-/// Tags by name: the last of doubled ones, nothing where they say nothing, text in either encoding.
+/// Tags by name: the last of repeated ones, nothing if the value is unknown, text in either encoding.
 #[test]
-fn any_tag_can_be_asked_for() {
+fn any_tag_can_be_requested() {
     let mut text = b"[Event \"a \\\"b\\\" \\\\\"]\n[White \"?\"]\n[Round \"1\"]\n[Round \"2.1\"]\n\n1. e4 e5 *\n\n\
         [Event \"M\xE1laga\"]\n[White \"\"]\n[Black \"B, A.\"]\n\n1. d4 *\n\n\
         1. c4 Qh5 *\n\n[White \"W\"][Event \"c\"]\n[round \"3\"]\n\n*\n"
@@ -636,7 +638,7 @@ fn any_tag_can_be_asked_for() {
         );
         assert_eq!(found.len(), 208);
         assert!(found[8..].iter().all(|row| row == "-|d|-|-|-"));
-        // The fields of the same names.
+        // Fields with the same content.
         for (field, name) in [(Field::White, "White"), (Field::Black, "Black")] {
             for row in 0..batch.len() {
                 let value = batch.values(field).and_then(|values| values.text(row));
@@ -653,7 +655,7 @@ fn any_tag_can_be_asked_for() {
 }
 
 #[test]
-fn selections_take_what_they_say_and_count_the_rest() {
+fn selections_count_what_they_skip() {
     let plain = Selection::default;
     let cases: [(&str, Selection, usize, u64, u64); 16] = [
         ("plies", plain().first_ply(1).last_ply(Some(2)), 3, 0, 3),
@@ -749,7 +751,7 @@ fn samples_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn variations_are_walked_when_asked_for() {
+fn variations_are_read_on_request() {
     let text = game("1. e4 e5 (1... c5 2. Nf3 (2. c3 d5) 2... d6) (1... e6) 2. Nf3 Nc6");
     let variations = Selection::default().variations(true);
     let (batch, summary) = select(&text, variations);
@@ -771,10 +773,10 @@ fn bad_games_can_be_dropped_whole() {
     assert_eq!(summary.left_out["drop-bad-games"].positions, 3);
 }
 
-/// All awkward files and part of the slice in one.
+/// All awkward files and part of the slice in one text.
 fn everything() -> Option<Vec<u8>> {
-    let folder = shared_data("pgn/awkward")?;
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+    let directory = shared_data("pgn/awkward")?;
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -791,7 +793,7 @@ fn everything() -> Option<Vec<u8>> {
 #[test]
 fn neither_chunks_nor_threads_change_anything() {
     let Some(text) = everything() else { return };
-    // The text twice, for cuts need some text behind them.
+    // The text twice, since a cut needs some text after it.
     let text = [&text[..], &text].concat();
     let (whole, summary) = read_text(&text, 1 << 30, 1);
     let whole = lines(&whole);
@@ -800,7 +802,7 @@ fn neither_chunks_nor_threads_change_anything() {
         assert!(lines(&batch) == whole, "{chunk_size}");
         assert_eq!(other.games, summary.games);
         assert_eq!(other.records, summary.records);
-        let told = |summary: &Summary| -> Vec<_> {
+        let rejects = |summary: &Summary| -> Vec<_> {
             let rejects = summary.first_rejects.iter();
             rejects
                 .map(|reject| {
@@ -810,11 +812,11 @@ fn neither_chunks_nor_threads_change_anything() {
                 })
                 .collect()
         };
-        assert_eq!(told(&other), told(&summary));
+        assert_eq!(rejects(&other), rejects(&summary));
     }
 }
 
-/// Games as they are seen from outside: lines that begin with `[Event "` after an empty line, or first.
+/// A simple count of games: `[Event "` after an empty line or at the start of the text.
 fn events(text: &[u8]) -> u64 {
     let mut count = u64::from(text.starts_with(b"[Event \""));
     count += text
@@ -851,14 +853,14 @@ fn cuts_and_flipped_bits_lose_nothing_silently() {
     }
 }
 
-/// What is left of a container that breaks off: whole games are read, one that is not is a reject.
+/// Complete games of a truncated container are read; an incomplete one is a reject.
 #[test]
-fn games_of_broken_containers_are_accounted_for() {
+fn games_of_truncated_containers_are_accounted_for() {
     let Some(path) = shared_data("wrappers/lichess_db_100k.pgn") else {
         return;
     };
     let tagged = std::fs::read(path).unwrap();
-    // Without tags only results tell where games begin.
+    // Without tags, games begin only after results.
     let game = b"1. e4 e5 2. Nf3 Nc6 1-0\n\n";
     let bare = game.repeat(100_000);
     let directory = tempfile::tempdir().unwrap();
@@ -884,13 +886,13 @@ fn games_of_broken_containers_are_accounted_for() {
                 true => left.len().div_ceil(game.len()) as u64,
                 false => events(&left),
             };
-            // A tag may be cut, too.
+            // The cut may be within a tag.
             assert!([begun, begun + 1].contains(&summary.games), "{begun}");
-            let torn = summary.reasons.get("cut_off").copied().unwrap_or(0);
-            assert_eq!((torn, summary.rejected), (torn.min(1), torn));
+            let cut_off = summary.reasons.get("cut_off").copied().unwrap_or(0);
+            assert_eq!((cut_off, summary.rejected), (cut_off.min(1), cut_off));
             assert_eq!(batch.len() as u64 + summary.rejected, summary.records);
             if text.starts_with(game) {
-                assert_eq!(batch.len() as u64, 5 * (summary.games - torn));
+                assert_eq!(batch.len() as u64, 5 * (summary.games - cut_off));
             }
         }
     }
@@ -906,7 +908,7 @@ fn read_damaged(text: &[u8]) -> (Batch, Summary) {
 }
 
 #[test]
-fn any_bytes_at_all_are_read_to_the_end() {
+fn arbitrary_bytes_are_read_to_the_end() {
     let mut random = Random::new(11);
     let alphabet = b"[]{}();%$*!?+#=.-/\\\"\n\n\r \t012345678abcdefghxNBRQKOPZ\xFF\xC3";
     for round in 0..400 {
@@ -927,7 +929,7 @@ fn any_bytes_at_all_are_read_to_the_end() {
 }
 
 #[test]
-fn boundaries_hold_whatever_the_comments_do() {
+fn comments_do_not_mislead_boundaries() {
     let pieces = [
         "\n\n[Event \"x\"]\n\n",
         "{",
@@ -968,7 +970,7 @@ fn boundaries_hold_whatever_the_comments_do() {
 }
 
 #[test]
-fn large_files_are_cut_also_without_tags_or_empty_lines() {
+fn large_files_are_cut_without_tags_or_empty_lines() {
     for game in [
         "1. e4 e5 2. Nf3 {ok} Nc6 1-0\n",
         "[White \"w\"]\n\n1. e4 e5 2. Nf3 (2. f4 *)\nNc6 1-0\n\n",
@@ -981,21 +983,21 @@ fn large_files_are_cut_also_without_tags_or_empty_lines() {
     }
 }
 
-/// Without tags and move numbers only the results tell where a text can be cut.
+/// Without tags and move numbers a text can be cut only after results.
 #[test]
-fn large_texts_are_cut_behind_results_if_nothing_else_tells_games_apart() {
+fn large_texts_are_cut_after_results_as_a_last_resort() {
     let game = "e4 e5 Nf3 Nc6 1-0\n";
     let cut = |text: &str| lanefish::formats::Format::PGN.cut(text.as_bytes(), 16 << 20);
     let games = game.repeat((4 << 20) / game.len() + 1);
     for rest in ["e4 e5", "e4 e5\nNf3", "; 1-0\ne4", "{a\n1-0\n} e4\n"] {
         assert_eq!(cut(&format!("{games}{rest}")), Some(games.len()), "{rest}");
     }
-    // There may still come a better place.
+    // A better place may still follow.
     assert_eq!(cut(&games[..4 << 19]), None);
 }
 
 #[test]
-fn a_game_without_end_is_a_reject() {
+fn an_endless_game_is_a_reject() {
     let text = game("1. e4") + &game(&"1. Nf3 Nf6 2. Ng1 Ng8\n".repeat(1 << 20));
     let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 2);
     assert!(summary.failure.is_none());
@@ -1004,7 +1006,7 @@ fn a_game_without_end_is_a_reject() {
 }
 
 #[test]
-fn puzzles_begin_after_the_posing_move() {
+fn puzzles_begin_after_the_opponents_move() {
     let Some(path) = shared_data("csv/lichess_db_puzzle.half_a.csv") else {
         return;
     };
@@ -1029,7 +1031,7 @@ fn puzzles_begin_after_the_posing_move() {
 }
 
 #[test]
-fn values_of_puzzles_may_be_missing_or_odd() {
+fn puzzles_with_missing_or_odd_values() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7";
     for (line, expected) in [
         (
@@ -1057,7 +1059,7 @@ fn values_of_puzzles_may_be_missing_or_odd() {
         assert_eq!(summary.rejected, 0);
         let found = lines(&batch).remove(0);
         assert_eq!(found.split_once(" operations").unwrap().1, &expected[10..]);
-        // Any of them alone is the same.
+        // Each field on its own has the same values.
         for (&field, values) in &batch.fields {
             let (alone, _) = read(std::slice::from_ref(&path), |options| {
                 options.from = Some(Format::PUZZLES);
@@ -1141,8 +1143,8 @@ fn evaluations_in_any_order_and_shape() {
         options.from = Some(lanefish::formats::Format::EVALS);
     });
     assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
-    let told = &summary.first_rejects[6].message;
-    assert!(told.starts_with("column 36: "), "{told}");
+    let message = &summary.first_rejects[6].message;
+    assert!(message.starts_with("column 36: "), "{message}");
     assert!(batch.values(Field::Score).is_none());
     let operations = batch.values(Field::Operations).unwrap();
     assert_eq!(operations.text(0), None);

@@ -1,4 +1,4 @@
-//! Moves of games in every spelling that is read, and those that are refused.
+//! Notations of moves in games: those that are accepted, and those that are rejected.
 
 use crate::formats::read;
 use crate::support::shared_data;
@@ -14,7 +14,7 @@ fn read_text(text: &str, strict: bool) -> (Batch, Summary) {
     read(&[path], |options| options.decode.strict_pgn = strict)
 }
 
-/// The position after a move, or why it is refused.
+/// The position after a move, or the reason why it is rejected.
 fn after(fen: &str, mv: &str, strict: bool) -> String {
     let text = format!("[Event \"x\"]\n[FEN \"{fen}\"]\n\n1. {mv} *\n");
     let (batch, summary) = read_text(&text, strict);
@@ -32,21 +32,21 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const TENSE: &str = "4k3/8/4n3/3pb3/1p2P3/2N5/8/R3K2R b KQ - 0 1";
 
 #[test]
-fn odd_letters_in_a_move_are_no_move() {
+fn moves_with_stray_letters_are_rejected() {
     let position = "rnbqkb1r/ppp1pppp/5n2/3p4/4P3/1PNB4/P1PP1PPP/R1BQK1NR w KQkq - 0 1";
     for mv in [
         "eBxd5", "exxd5", "NBe2", "BNe2", "aNxb3", "Nxxd5", "N-xd5", "Bx-e2", "exd5x", "eexd5",
         "Ng1g1e2", "N11e2", "Nxg1e2", "N1ge2", "Nge2=N", "eBd5", "R-xd8", "BBe2", "QKe2",
     ] {
         for strict in [false, true] {
-            let refused = after(position, mv, strict);
+            let rejected = after(position, mv, strict);
             assert!(
-                ["illegal_move", "bad_token"].contains(&refused.as_str()),
-                "{mv}: {refused}"
+                ["illegal_move", "bad_token"].contains(&rejected.as_str()),
+                "{mv}: {rejected}"
             );
         }
     }
-    // What is left without the sign is a move: to the strict reader only that would be one.
+    // Without its last sign the text is a move; only the lenient reader ignores the sign.
     for mv in ["exd5=", "Nge2-"] {
         assert!(after(position, mv, false).contains(' '), "{mv}");
         assert_eq!(after(position, mv, true), "bad_token", "{mv}");
@@ -60,9 +60,9 @@ fn odd_letters_in_a_move_are_no_move() {
     }
 }
 
-/// Liberties of real files, and the move of the standard that they mean.
+/// Nonstandard notations of real files, and the move in standard notation.
 #[test]
-fn usual_liberties_mean_the_move_of_the_standard() {
+fn common_nonstandard_notations() {
     let promotes = "3rk3/4P3/8/8/8/8/8/4K2R w K - 0 1";
     for (fen, plain, spellings) in [
         (
@@ -145,33 +145,33 @@ fn usual_liberties_mean_the_move_of_the_standard() {
             assert_eq!(after(fen, mv, false), expected, "{mv} in {fen}");
         }
     }
-    // Lenient, and refused where only the standard counts.
+    // Accepted by the lenient reader, rejected by the strict one.
     for mv in [
         "g1f3", "Ng1-f3", "nf3", "♘f3", "Nxf3", "N-f3", "e2e4", "Pe4", "ee4", "e2-e4",
     ] {
-        let refused = after(START, mv, true);
+        let rejected = after(START, mv, true);
         assert!(
-            ["illegal_move", "bad_token"].contains(&refused.as_str()),
-            "{mv}: {refused}"
+            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
+            "{mv}: {rejected}"
         );
     }
     for mv in ["0-0", "o-o", "e1g1", "Kg1", "Kxh1"] {
-        let refused = after("4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1", mv, true);
+        let rejected = after("4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1", mv, true);
         assert!(
-            ["illegal_move", "bad_token"].contains(&refused.as_str()),
-            "{mv}: {refused}"
+            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
+            "{mv}: {rejected}"
         );
     }
 }
 
 #[test]
-fn a_spelling_that_may_mean_two_moves_means_none() {
+fn ambiguous_notations_are_rejected() {
     // Bishop or pawn.
     assert_eq!(after(TENSE, "bc3", false), "ambiguous_move");
     let both = "4k3/8/8/2n5/8/B7/1P6/4K3 w - - 0 1";
     assert_eq!(after(both, "b4", false), after(both, "b2b4", false));
     assert_eq!(after(both, "bb4", false), "ambiguous_move");
-    // A pawn takes only with its file, a promotion names its piece, castling is by the king.
+    // A pawn capture needs its file, a promotion its piece, and castling is a move of the king.
     for (fen, mv) in [
         ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "d5"),
         ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "xd5"),
@@ -184,13 +184,13 @@ fn a_spelling_that_may_mean_two_moves_means_none() {
         (START, "g1e2"),
         (START, "e7e5"),
     ] {
-        let refused = after(fen, mv, false);
+        let rejected = after(fen, mv, false);
         assert!(
-            ["illegal_move", "bad_token"].contains(&refused.as_str()),
-            "{mv} in {fen}: {refused}"
+            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
+            "{mv} in {fen}: {rejected}"
         );
     }
-    // Castling by two files, but a step of one is a step.
+    // A king move by two files or more is castling; by one file it is a step.
     let chess960 = "4k3/8/8/8/8/8/8/5K1R w H - 0 1";
     assert_eq!(
         after(chess960, "Kg1", false),
@@ -202,9 +202,9 @@ fn a_spelling_that_may_mean_two_moves_means_none() {
     );
 }
 
-/// Every short text that begins like a move, read within a game.
+/// Every short text that begins like a move, read as part of a game.
 #[test]
-fn short_texts_are_the_moves_that_the_rules_know() {
+fn short_texts_agree_with_the_rules() {
     let letters = "abdeh1345NBRQKx=-";
     let mut texts: Vec<String> = vec![String::new()];
     let mut all = Vec::new();
@@ -218,7 +218,7 @@ fn short_texts_are_the_moves_that_the_rules_know() {
             .collect();
         all.extend(texts.iter().cloned());
     }
-    // A mark of its own.
+    // `N` by itself is a sign (novelty), not a move.
     all.retain(|text| text != "N");
     let fen = "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 3 2";
     let position = Position::from_fen_unvalidated(fen).unwrap();
@@ -242,7 +242,7 @@ fn short_texts_are_the_moves_that_the_rules_know() {
                 .legal_moves()
                 .iter()
                 .filter(|mv| {
-                    // As exact as it may be, and with file, rank or both of the origin added.
+                    // Without origin, or with its file, rank or both.
                     let plain = mv.san(&position).replace(['+', '#'], "");
                     let from = mv.from.to_string();
                     if !plain.starts_with(['N', 'B', 'R', 'Q', 'K']) {
@@ -305,10 +305,10 @@ fn fen_tags_may_end_early_and_lose_castling_rights() {
             (Some(expected), dropped, 0),
             "{fen}"
         );
-        let refused = fen == board || dropped > 0;
-        assert_eq!(read_start(&fen, true).2, u64::from(refused), "{fen}");
+        let rejected = fen == board || dropped > 0;
+        assert_eq!(read_start(&fen, true).2, u64::from(rejected), "{fen}");
     }
-    // What is no castling right at all, or no position, stays an error.
+    // Malformed castling rights and positions are still errors.
     for fen in [
         format!("{board} w KX"),
         format!("{board} x"),
@@ -320,7 +320,7 @@ fn fen_tags_may_end_early_and_lose_castling_rights() {
 }
 
 #[test]
-fn chess960_by_its_name_at_chess_com() {
+fn chess960_as_named_by_chess_com() {
     let text = "[Variant \"Live Chess - Chess960\"]\n[FEN \"4k3/8/8/8/8/8/8/1R1K1R2 w FB - 0 1\"]\n\n1. O-O-O *\n";
     let (batch, summary) = read_text(text, false);
     assert_eq!(summary.rejected, 0);

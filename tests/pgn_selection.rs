@@ -1,4 +1,4 @@
-//! Which games and positions are taken: every option at its limits, dates, doubled tags, `games --limit`.
+//! Selection of games and positions: every option at its limits, dates, repeated tags, `games --limit`.
 
 use crate::formats::read;
 use crate::support::{Random, shared_data};
@@ -51,7 +51,7 @@ fn plies(selection: Selection) -> Vec<u16> {
 }
 
 #[test]
-fn both_players_fulfil_the_limits_of_ratings() {
+fn rating_limits_apply_to_both_players() {
     let min = Selection::default().min_elo(Some(2000));
     let max = Selection::default().max_elo(Some(2000));
     for (white, black, at_least, at_most) in [
@@ -133,13 +133,13 @@ fn classes_of_time_controls() {
 }
 
 #[test]
-fn options_that_are_set_are_told_of_and_no_others() {
+fn only_options_in_use_are_reported() {
     let all = Selection::default;
-    let told = |selection| {
+    let names = |selection| {
         let (_, summary) = select(&game(&[]), selection);
         summary.left_out.into_keys().collect::<Vec<_>>()
     };
-    assert_eq!(told(all()), [""; 0]);
+    assert_eq!(names(all()), [""; 0]);
     let set = [
         ("plies", all().first_ply(1)),
         ("plies", all().last_ply(Some(9))),
@@ -154,12 +154,12 @@ fn options_that_are_set_are_told_of_and_no_others() {
         ("variant", all().variant(Some(Variant::Standard))),
     ];
     for (name, selection) in set {
-        assert_eq!(told(selection), [name]);
+        assert_eq!(names(selection), [name]);
     }
 }
 
 #[test]
-fn every_class_of_time_controls_has_its_name() {
+fn time_control_classes_by_name() {
     let classes = [
         ("ultrabullet", "15+0"),
         ("bullet", "60+0"),
@@ -197,7 +197,7 @@ fn variants_by_any_of_their_names() {
 }
 
 #[test]
-fn opening_codes_from_the_first_to_the_last_included() {
+fn ranges_of_opening_codes_include_both_ends() {
     for (range, inside, outside) in [
         (
             "B10-B19",
@@ -229,7 +229,7 @@ fn opening_codes_from_the_first_to_the_last_included() {
 }
 
 #[test]
-fn dates_in_the_forms_of_real_files() {
+fn dates_in_the_forms_found_in_real_files() {
     let day = |text: &str| text.parse::<Date>();
     let may = day("2025.05.03").unwrap();
     for same in [
@@ -301,7 +301,7 @@ fn dates_in_the_forms_of_real_files() {
 }
 
 #[test]
-fn since_and_until_include_their_day_and_leave_out_what_is_unknown() {
+fn since_and_until_include_their_day_and_skip_unknown_dates() {
     let since = |text: &str| Selection::default().since(Some(text.parse().unwrap()));
     let until = |text: &str| Selection::default().until(Some(text.parse().unwrap()));
     for (limit, date, from, to) in [
@@ -314,7 +314,7 @@ fn since_and_until_include_their_day_and_leave_out_what_is_unknown() {
         ("2025.05.03", "2025.10.01", true, false),
         ("2025.05.03", "2025/10/1", true, false),
         ("2025.05.03", "31/12/2024", false, true),
-        // As far as both are known.
+        // Compared as far as both are known.
         ("2025.05.03", "2025.05.??", true, true),
         ("2025.05.03", "2025.??.??", true, true),
         ("2025.05.03", "2024.??.??", false, true),
@@ -336,12 +336,12 @@ fn since_and_until_include_their_day_and_leave_out_what_is_unknown() {
         assert_eq!(unknown, u64::from(!from && !to), "{date}");
     }
     assert!(!takes(&since("2025"), &[]));
-    // The day of the clock that is the same for all, if it can be read.
+    // The UTC date takes precedence if it is known.
     let tags = |utc| [("Date", "2025.05.03"), ("UTCDate", utc)];
     assert!(takes(&since("2025.05.04"), &tags("2025.05.04")));
     assert!(takes(&since("2025.05.03"), &tags("????.??.??")));
     assert!(!takes(&since("2025.05.04"), &tags("????.??.??")));
-    // Both at once: one day.
+    // Both on the same day select that day.
     let both = since("2025.05.03").until(since("2025.05.03").since);
     assert!(takes(&both, &[("Date", "3.5.2025")]));
     for date in ["2.5.2025", "4.5.2025"] {
@@ -376,7 +376,8 @@ fn plies_at_the_edges() {
     }
 }
 
-/// The sample of a game depends on the game and the seed, not on its place; other games have others.
+/// The sample of a game depends on the game and the seed, not on its place in the file; different games have different
+/// samples.
 #[test]
 fn samples_depend_on_the_game() {
     let moves = [
@@ -407,7 +408,7 @@ fn samples_depend_on_the_game() {
 }
 
 #[test]
-fn the_last_of_doubled_tags_counts_everywhere() {
+fn the_last_of_repeated_tags_counts_everywhere() {
     let doubled = "[Event \"x\"]\n[White \"a\"]\n[White \"c\"]\n[WhiteElo \"2000\"]\n[WhiteElo \"2600\"]\n\
         [BlackElo \"2600\"]\n[Result \"0-1\"]\n[Result \"1-0\"]\n[FEN \"k7/8/8/8/8/8/8/K7 w - - 0 1\"]\n\
         [FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n\n*\n\n";
@@ -430,27 +431,27 @@ fn the_last_of_doubled_tags_counts_everywhere() {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, &text).unwrap();
     let path = path.to_str().unwrap();
-    let (csv, said) = run(&["-v", "games", path]);
+    let (csv, stderr) = run(&["-v", "games", path]);
     let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
     assert_eq!((row[6], row[8], row[15]), ("c", "2600", "1-0"));
     assert!(
-        said.contains("1 game with a tag given more than once"),
-        "{said}"
+        stderr.contains("1 game with a tag given more than once"),
+        "{stderr}"
     );
-    let (jsonl, said) = run(&["games", "--format", "jsonl", path]);
+    let (jsonl, stderr) = run(&["games", "--format", "jsonl", path]);
     let row: serde_json::Value = serde_json::from_str(jsonl.lines().next().unwrap()).unwrap();
     assert_eq!(
         (&row["tags"]["White"], &row["result"]),
         (&"c".into(), &"1-0".into())
     );
-    assert_eq!(said, "");
+    assert_eq!(stderr, "");
     if let Some(path) = shared_data("regressions/pgn/dup-tags.pgn") {
         let (csv, _) = run(&["games", path.to_str().unwrap()]);
         assert!(csv.lines().nth(1).unwrap().contains(",c,,2600,"), "{csv}");
     }
 }
 
-/// Standard output and standard error of a run that ends well.
+/// Standard output and standard error of a successful run.
 fn run(arguments: &[&str]) -> (String, String) {
     let done = Command::cargo_bin("lanefish")
         .unwrap()
@@ -474,21 +475,21 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     let start = "[Event \"x\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"]\n\n*\n";
     std::fs::write(&path, text + start).unwrap();
     let path = path.to_str().unwrap();
-    let (_, said) = run(&["games", "--since", "2025", path]);
+    let (_, stderr) = run(&["games", "--since", "2025", path]);
     assert!(
-        said.contains(
+        stderr.contains(
             "--since skipped 4 games and 16 positions, 3 games for a date that is unknown or cannot be read"
         ),
-        "{said}"
+        "{stderr}"
     );
     assert!(
-        said.contains("2 castling rights of FEN tags dropped"),
-        "{said}"
+        stderr.contains("2 castling rights of FEN tags dropped"),
+        "{stderr}"
     );
-    let (_, said) = run(&["games", "--until", "2025", path]);
+    let (_, stderr) = run(&["games", "--until", "2025", path]);
     assert!(
-        said.contains("--until skipped 3 games and 11 positions, 3 games"),
-        "{said}"
+        stderr.contains("--until skipped 3 games and 11 positions, 3 games"),
+        "{stderr}"
     );
     let (csv, _) = run(&[
         "games",
@@ -510,7 +511,7 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     }
 }
 
-/// What is read up to a limit of games does not depend on chunks or threads, and nothing behind it matters.
+/// The games up to the limit do not depend on chunks or threads, nor on anything after the limit.
 #[test]
 fn a_limit_of_games_ends_the_reading() {
     let mut random = Random::new(1);
@@ -529,7 +530,7 @@ fn a_limit_of_games_ends_the_reading() {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, &text).unwrap();
     let path = path.to_str().unwrap();
-    // What is behind the limit cannot do any harm.
+    // A file after the limit may be broken.
     let broken = directory.path().join("broken.pgn.zst");
     let packed = zstd::encode_all(text.as_bytes(), 1).unwrap();
     std::fs::write(&broken, &packed[..packed.len() / 2]).unwrap();
@@ -554,11 +555,11 @@ fn a_limit_of_games_ends_the_reading() {
         seen.len(),
         1,
         "{:?}",
-        seen.iter().map(|(_, said)| said).collect::<Vec<_>>()
+        seen.iter().map(|(_, stderr)| stderr).collect::<Vec<_>>()
     );
 }
 
-/// From a pipe that would never end.
+/// The pipe never ends.
 #[test]
 fn a_limit_of_games_leaves_the_rest_of_a_pipe_unread() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lanefish"))
@@ -581,7 +582,7 @@ fn a_limit_of_games_leaves_the_rest_of_a_pipe_unread() {
     let mut written = 0;
     while pipe.write_all(block.as_bytes()).is_ok() {
         written += block.len();
-        assert!(written < 1 << 30, "reads on and on");
+        assert!(written < 1 << 30, "reading does not stop");
     }
     drop(pipe);
     let done = child.wait_with_output().unwrap();
@@ -590,7 +591,7 @@ fn a_limit_of_games_leaves_the_rest_of_a_pipe_unread() {
 }
 
 #[test]
-fn reversed_ranges_and_unreadable_dates_are_refused() {
+fn reversed_ranges_and_invalid_dates_are_rejected() {
     for (option, value) in [
         ("--eco", "B19-B10"),
         ("--since", "5/3/2025"),
@@ -603,7 +604,10 @@ fn reversed_ranges_and_unreadable_dates_are_refused() {
             .code(2)
             .get_output()
             .clone();
-        let said = String::from_utf8(done.stderr).unwrap();
-        assert!(said.contains(option) || said.contains(value), "{said}");
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert!(
+            stderr.contains(option) || stderr.contains(value),
+            "{stderr}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The pipeline: what a run counts does not depend on threads, chunks, or how bytes arrive, also where the
-//! input is damaged, and what one file leaves behind does not reach into the next.
+//! The pipeline: the results of a run do not depend on threads, chunks, or how bytes arrive, even if the input is
+//! damaged, and one file does not affect the next.
 
 use crate::formats::{boards_bytes, lines, read, sample_batch};
 use crate::support::Random;
@@ -18,8 +18,8 @@ fn file(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
-/// Threads and chunk sizes that between them cut at every kind of place.
-const WAYS: [(usize, usize); 6] = [
+/// Threads and chunk sizes, chosen to cut at every kind of place.
+const CONFIGURATIONS: [(usize, usize); 6] = [
     (1, 1 << 20),
     (1, 64),
     (2, 1000),
@@ -28,10 +28,10 @@ const WAYS: [(usize, usize); 6] = [
     (64, 1 << 20),
 ];
 
-/// The outcome of a run, the same in all [`WAYS`].
+/// The outcome of a run, which must be the same in all [`CONFIGURATIONS`].
 fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, Summary) {
     let mut first: Option<(Vec<String>, Summary)> = None;
-    for (threads, chunk_size) in WAYS {
+    for (threads, chunk_size) in CONFIGURATIONS {
         let (batch, summary) = read(&[path.to_owned()], |options| {
             options.threads = threads;
             options.chunk_size = chunk_size;
@@ -42,7 +42,7 @@ fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, S
             let way = format!("{threads} threads, chunks of {chunk_size}");
             assert_eq!(records.len(), found.0.len(), "{way}");
             assert!(*records == found.0, "{way}");
-            assert_eq!(told(expected), told(&found.1), "{way}");
+            assert_eq!(outcome_text(expected), outcome_text(&found.1), "{way}");
         } else {
             first = Some(found);
         }
@@ -50,8 +50,8 @@ fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, S
     first.unwrap()
 }
 
-/// What a summary says that must not depend on anything but the input.
-fn told(summary: &Summary) -> String {
+/// The parts of a summary that depend only on the input.
+fn outcome_text(summary: &Summary) -> String {
     let rejects: Vec<String> = summary
         .first_rejects
         .iter()
@@ -64,7 +64,7 @@ fn told(summary: &Summary) -> String {
     )
 }
 
-/// Where the blocks of a boards file begin.
+/// Offsets of the blocks of a boards file.
 fn blocks(bytes: &[u8]) -> Vec<usize> {
     (0..bytes.len())
         .step_by(64)
@@ -73,7 +73,7 @@ fn blocks(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn exactly_the_records_before_damage_count() {
+fn exactly_the_records_before_damage_are_processed() {
     let directory = tempfile::tempdir().unwrap();
     let batch = sample_batch(10 * 4096 + 100);
     let bytes = boards_bytes(&batch);
@@ -82,7 +82,7 @@ fn exactly_the_records_before_damage_count() {
     for damaged in [0, 1, 6, 10] {
         let mut flipped = bytes.clone();
         flipped[blocks[damaged] + 3000] ^= 4;
-        // Of two damaged places the earlier one counts.
+        // Of two damaged blocks the earlier one counts.
         if let Some(next) = blocks.get(damaged + 1) {
             flipped[next + 3000] ^= 4;
         }
@@ -99,7 +99,7 @@ fn exactly_the_records_before_damage_count() {
             assert_eq!(damage.offset, blocks[damaged] as u64);
         }
     }
-    // A block that is missing is noticed at the next one.
+    // A missing block is detected at the next one.
     let without = [&bytes[..blocks[4]], &bytes[blocks[5]..]].concat();
     let path = file(directory.path(), "x.boards", without);
     let (found, summary) = outcome(&path, |_| {});
@@ -111,7 +111,7 @@ fn exactly_the_records_before_damage_count() {
 }
 
 #[test]
-fn damage_behind_the_limit_is_not_looked_at_and_damage_before_it_is() {
+fn only_damage_before_the_limit_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let batch = sample_batch(3 * 4096);
     let mut bytes = boards_bytes(&batch);
@@ -141,7 +141,7 @@ fn damage_behind_the_limit_is_not_looked_at_and_damage_before_it_is() {
 }
 
 #[test]
-fn with_strict_the_good_records_before_the_bad_one_are_used() {
+fn strict_processes_the_records_before_the_first_reject() {
     let directory = tempfile::tempdir().unwrap();
     for bad in ["bad", "8/8/8/8/8/8/8/K7 w - - 0 1"] {
         let text = format!(
@@ -159,9 +159,9 @@ fn with_strict_the_good_records_before_the_bad_one_are_used() {
 }
 
 #[test]
-fn rejects_come_in_order_with_lines_of_their_own_file() {
+fn rejects_are_in_order_with_lines_of_their_own_file() {
     let directory = tempfile::tempdir().unwrap();
-    // What the decoder refuses and what the lanes refuse, in turns.
+    // Rejects of the decoder and of the lanes, interleaved.
     let text: String = (0..3000)
         .map(|line| match line % 1000 {
             7 => "nonsense\n".to_owned(),
@@ -172,7 +172,7 @@ fn rejects_come_in_order_with_lines_of_their_own_file() {
         .collect();
     let first = file(directory.path(), "a.fen", &text);
     let second = file(directory.path(), "b.fen", &text);
-    for (threads, chunk_size) in WAYS {
+    for (threads, chunk_size) in CONFIGURATIONS {
         let mut places = Vec::new();
         let mut on_reject = |reject: &lanefish::error::Reject| {
             let place = &reject.place;
@@ -181,7 +181,7 @@ fn rejects_come_in_order_with_lines_of_their_own_file() {
         };
         let inputs =
             lanefish::input::Inputs::of(vec![first.as_path().into(), second.as_path().into()]);
-        let mut options = RunOptions::new(&crate::formats::Judge);
+        let mut options = RunOptions::new(&crate::formats::OnlyValidity);
         options.threads = threads;
         options.chunk_size = chunk_size;
         options.on_reject = Some(&mut on_reject);
@@ -219,7 +219,7 @@ fn each_boards_file_is_checked_on_its_own() {
 }
 
 #[test]
-fn rejects_of_games_name_game_and_ply_over_all_inputs() {
+fn rejects_number_games_over_all_inputs() {
     let directory = tempfile::tempdir().unwrap();
     let good = "[Event \"?\"]\n\n1. e4 e5 2. Nf3 *\n\n";
     let bad = "[Event \"?\"]\n\n1. e4 e5 2. Ke3 *\n\n";
@@ -243,7 +243,7 @@ fn rejects_of_games_name_game_and_ply_over_all_inputs() {
 }
 
 #[test]
-fn behind_the_limit_no_game_counts() {
+fn games_after_the_limit_are_not_counted() {
     let directory = tempfile::tempdir().unwrap();
     let game = "[Event \"?\"]\n[WhiteElo \"1500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
     let other = game.replace("1500", "2500");
@@ -259,14 +259,14 @@ fn behind_the_limit_no_game_counts() {
             options.decode.games = Some(chosen.clone().into());
         });
         assert_eq!(found.len() as u64, limit);
-        // Four positions a game, and one game left out before each.
+        // Four positions per game, and one skipped game before each.
         let games = limit.div_ceil(4);
         assert_eq!(summary.left_out["min-elo"].games, games);
         assert_eq!(summary.games, 2 * games);
     }
 }
 
-/// Lines of every kind that matters to blocks, and everything about them that can be wrong.
+/// Every kind of line of perft blocks, valid and invalid.
 const KINDS: [&str; 22] = [
     "id a",
     "id ",
@@ -292,7 +292,7 @@ const KINDS: [&str; 22] = [
     "p",
 ];
 
-/// Records, operations, rejects and their places of a text in one chunk or in several.
+/// Records, operations, rejects and their places of a text, in one chunk or several.
 fn decoded(format: Format, chunks: &[&[u8]], max_record: usize) -> Vec<String> {
     let options = DecodeOptions::default()
         .fields(Fields::ALL)
@@ -318,14 +318,14 @@ fn decoded(format: Format, chunks: &[&[u8]], max_record: usize) -> Vec<String> {
 }
 
 #[test]
-fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
+fn blocks_do_not_depend_on_cuts_or_how_the_text_arrives() {
     let mut random = Random::new(1);
     for round in 0..1000 {
         let lines = 1 + random.below(40);
         let mut text = String::new();
         for _ in 0..lines {
             text += KINDS[random.below(KINDS.len() as u64) as usize];
-            // Far apart now and then: blocks reach 64 KiB.
+            // Sometimes far apart: a block may extend over 64 KiB.
             if random.below(60) == 0 {
                 text += &"\n".repeat(70_000);
             }
@@ -340,7 +340,7 @@ fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
         let bytes = text.as_bytes();
         let max_record = [1 << 24, 60][usize::from(random.below(4) == 0)];
         let whole = decoded(Format::EPD, &[bytes], max_record);
-        // Pieces as a pipe gives them; what is cut off is decoded, the rest waits.
+        // Pieces as from a pipe: complete parts are decoded, the rest waits.
         let (mut chunks, mut from, mut seen) = (Vec::new(), 0, 0);
         while seen < bytes.len() {
             let step = match random.below(3) {
@@ -365,7 +365,7 @@ fn blocks_are_read_the_same_wherever_the_text_is_cut_and_however_it_arrives() {
 }
 
 #[test]
-fn a_perft_list_is_read_the_same_as_any_format_of_lines() {
+fn a_perft_list_is_read_alike_in_all_line_formats() {
     let block = "id x\nepd rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nperft 1 20\nperft 2 400\n\n";
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "x.txt", block.repeat(2000));
@@ -381,7 +381,7 @@ fn a_perft_list_is_read_the_same_as_any_format_of_lines() {
 }
 
 #[test]
-fn a_bad_count_leaves_the_others_of_its_block() {
+fn a_bad_count_does_not_affect_the_others_of_its_block() {
     let directory = tempfile::tempdir().unwrap();
     let text = "epd 4k3/8/8/8/8/8/8/4K3 w - -\nperft 1 5\nperft 2 many\nperft 3 125\n";
     let path = file(directory.path(), "x.perft", text);
@@ -393,8 +393,8 @@ fn a_bad_count_leaves_the_others_of_its_block() {
     assert_eq!(summary.first_rejects[0].place.line, Some(3));
 }
 
-/// The outcome for a text that is mapped and in two kinds of containers, which must be the same.
-fn told_of_all(name: &str, text: &[u8], max_records: &[usize]) -> Vec<String> {
+/// The outcome for each maximum, which must be the same for the mapped text and in two kinds of containers.
+fn outcome_in_containers(name: &str, text: &[u8], max_records: &[usize]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text).unwrap();
@@ -419,7 +419,11 @@ fn told_of_all(name: &str, text: &[u8], max_records: &[usize]) -> Vec<String> {
                     options.decode.max_record = max_record;
                     options.decode.fields = Fields::NONE;
                 });
-                let found = format!("{} {}", told(&summary).replace(wrapped, name), batch.len());
+                let found = format!(
+                    "{} {}",
+                    outcome_text(&summary).replace(wrapped, name),
+                    batch.len()
+                );
                 assert!(
                     *first.get_or_insert_with(|| found.clone()) == found,
                     "{wrapped} {max_record}: {} and {}",
@@ -451,12 +455,12 @@ fn a_line_that_is_too_long_is_one_reject_however_it_arrives() {
         long(1 << 20),
     ]
     .concat();
-    let told = told_of_all("x.epd", text.as_bytes(), &[64 << 10, 16 << 20]);
-    for (told, long) in told.iter().zip([4, 2]) {
-        let rejects = told.matches("longer than").count();
-        assert_eq!(rejects, long, "{}", &told[..2000.min(told.len())]);
-        // The line is the giant, not the block that begins before it; and line numbers run on.
-        assert!(told.contains("x.epd:2006 ") && told.contains("x.epd:2009 "));
+    let outcomes = outcome_in_containers("x.epd", text.as_bytes(), &[64 << 10, 16 << 20]);
+    for (outcome, long) in outcomes.iter().zip([4, 2]) {
+        let rejects = outcome.matches("longer than").count();
+        assert_eq!(rejects, long, "{}", &outcome[..2000.min(outcome.len())]);
+        // The reported line is the long one, not the start of its block, and line numbers continue after it.
+        assert!(outcome.contains("x.epd:2006 ") && outcome.contains("x.epd:2009 "));
     }
 }
 
@@ -474,9 +478,9 @@ fn a_game_that_is_too_long_is_one_reject_however_it_arrives() {
         game(""),
     ]
     .concat();
-    let told = told_of_all("x.pgn", text.as_bytes(), &[100 << 10, 16 << 20]);
-    for (told, long) in told.iter().zip([3, 1]) {
-        let rejects = told.matches("longer than").count();
-        assert_eq!(rejects, long, "{}", &told[..2000.min(told.len())]);
+    let outcomes = outcome_in_containers("x.pgn", text.as_bytes(), &[100 << 10, 16 << 20]);
+    for (outcome, long) in outcomes.iter().zip([3, 1]) {
+        let rejects = outcome.matches("longer than").count();
+        assert_eq!(rejects, long, "{}", &outcome[..2000.min(outcome.len())]);
     }
 }

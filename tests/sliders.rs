@@ -1,14 +1,14 @@
-//! Every slider algorithm against the ray walk: exhaustively over the relevant occupancies of every square,
-//! and on a million random boards.
+//! Every slider algorithm, compared with the ray walk on all relevant occupancies of every square and on a million
+//! random boards.
 
-use lanefish::bench::sliders::{Piece, Question, groups_of, lanes_agree};
+use lanefish::bench::sliders::{Piece, Query, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
 use lanefish::kernels::Way;
 use lanefish::simd::{Scalar, Simd};
 use lanefish::sliders::relevant::subsets;
 use lanefish::sliders::{RayWalk, Slider, Sliders, Visitor, for_each_algorithm};
 
-/// A question with the answers of the ray walk.
+/// A query with the results of the ray walk.
 struct Case {
     square: Square,
     occupied: Bitboard,
@@ -63,7 +63,7 @@ fn all_relevant_occupancies() {
         for square in Square::all() {
             let relevant = slider.relevant(square);
             for subset in subsets(relevant) {
-                // What is irrelevant must not matter: once nothing of it, once all.
+                // Irrelevant squares must not matter: all empty, then all occupied.
                 cases.push(Case::new(square, subset));
                 cases.push(Case::new(square, subset | !relevant));
             }
@@ -75,13 +75,13 @@ fn all_relevant_occupancies() {
 
 #[test]
 fn lanes_on_all_relevant_occupancies() {
-    fn check<S: Simd>(piece: Piece, questions: &[Question]) {
+    fn check<S: Simd>(piece: Piece, queries: &[Query]) {
         let Some(simd) = S::detect() else {
             eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
             return;
         };
-        let groups = groups_of(questions);
-        assert_eq!(groups.len() * 8, questions.len());
+        let groups = groups_of(queries);
+        assert_eq!(groups.len() * 8, queries.len());
         for way in [Way::Fill, Way::Hyperbola] {
             assert!(
                 lanes_agree(simd, way, piece, &groups),
@@ -90,17 +90,17 @@ fn lanes_on_all_relevant_occupancies() {
         }
     }
     for (slider, piece) in [(Slider::Rook, Piece::Rook), (Slider::Bishop, Piece::Bishop)] {
-        let questions: Vec<Question> = Square::all()
+        let queries: Vec<Query> = Square::all()
             .flat_map(|square| {
-                subsets(slider.relevant(square)).map(move |occupied| Question { square, occupied })
+                subsets(slider.relevant(square)).map(move |occupied| Query { square, occupied })
             })
             .collect();
         for piece in [piece, Piece::Queen] {
-            check::<Scalar>(piece, &questions);
+            check::<Scalar>(piece, &queries);
             #[cfg(target_arch = "x86_64")]
             {
-                check::<lanefish::simd::Avx2>(piece, &questions);
-                check::<lanefish::simd::Avx512>(piece, &questions);
+                check::<lanefish::simd::Avx2>(piece, &queries);
+                check::<lanefish::simd::Avx512>(piece, &queries);
             }
         }
     }

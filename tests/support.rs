@@ -1,19 +1,20 @@
-//! What several areas' tests need.
+//! Shared helpers of the tests.
 
 use lanefish::block::{Group, Packed};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// A file of the shared sample data, or `None`, said loudly, where the data is not there.
+/// A file of the shared sample data, or `None`, with a message, if the data is missing.
 pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../shared/data")
         .join(name);
     if !path.exists() {
-        static TOLD: std::sync::Once = std::sync::Once::new();
-        // Past the test harness, which would keep the output of tests that pass to itself.
-        TOLD.call_once(|| {
-            let line = "\nSKIPPED: ../shared/data is not there, and the tests that need it did not look at anything\n";
+        static WARNED: std::sync::Once = std::sync::Once::new();
+        // Written directly: the test harness would hide the output of tests that pass.
+        WARNED.call_once(|| {
+            let line =
+                "\nSKIPPED: ../shared/data is missing; the tests that need it checked nothing\n";
             let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
         });
         return None;
@@ -21,7 +22,7 @@ pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The text of a file of the shared sample data, unpacked; `None` as in [`shared_data`].
+/// The text of a file of the shared sample data, decompressed; `None` as in [`shared_data`].
 pub(crate) fn shared_text(name: &str) -> Option<String> {
     let bytes = std::fs::read(shared_data(name)?).expect("readable sample data");
     let mut text = String::new();
@@ -29,14 +30,14 @@ pub(crate) fn shared_text(name: &str) -> Option<String> {
         let mut decoder = zstd::Decoder::new(&bytes[..]).expect("a zstd frame");
         decoder
             .read_to_string(&mut text)
-            .expect("sample data unpacks");
+            .expect("valid sample data");
     } else {
         text = String::from_utf8(bytes).expect("sample data is UTF-8");
     }
     Some(text)
 }
 
-/// Start, Kiwipete and the other positions by which move generators are known; some Chess960.
+/// The start position, Kiwipete and other positions commonly used to test move generators; some are Chess960.
 pub(crate) const FAMOUS: [&str; 9] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -49,7 +50,7 @@ pub(crate) const FAMOUS: [&str; 9] = [
     "rbbqn1kr/pp2p1pp/6n1/2pp1p2/2P4P/P7/BP1PPPP1/R1BQNNKR w HAha - 0 9",
 ];
 
-/// Boards in groups, the last one filled up with empty boards.
+/// Boards in groups, the last group padded with empty boards.
 pub(crate) fn groups(boards: &[Packed]) -> Vec<Group> {
     boards
         .chunks(Group::LEN)
@@ -63,16 +64,16 @@ pub(crate) fn groups(boards: &[Packed]) -> Vec<Group> {
         .collect()
 }
 
-/// The text files of a folder of the shared sample data, unpacked, by name; none as in [`shared_data`].
+/// The text files of a directory of the shared sample data, decompressed, by name; none if the data is missing.
 pub(crate) fn shared_texts(folder: &str) -> Vec<(String, String)> {
     let Some(path) = shared_data(folder) else {
         return Vec::new();
     };
     let mut names: Vec<_> = std::fs::read_dir(path)
-        .expect("a readable folder")
+        .expect("a readable directory")
         .map(|entry| {
             entry
-                .expect("a readable folder")
+                .expect("a readable directory")
                 .file_name()
                 .to_string_lossy()
                 .into_owned()
@@ -85,7 +86,7 @@ pub(crate) fn shared_texts(folder: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Random numbers of no importance, the same in every run.
+/// Random numbers that are the same in every run.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -1,15 +1,15 @@
-//! A large, shuffled set of real positions for the benches: branchy code looks up to three times faster on
-//! a small set that the branch predictor learns by heart.
+//! A large, shuffled set of real positions for the benchmarks: on a small set that the branch predictor learns, branchy
+//! code looks up to three times faster.
 
 use lanefish::chess::Position;
 use lanefish::chess::fen::{self, FenOptions};
 use lanefish::chess::random::{Random, RandomPlay, Start};
 use std::path::Path;
 
-/// Half a million openings, middlegames and endgames of the shared sample sets, or as many positions of
-/// random play where these are missing.
+/// Half a million openings, middlegames and endgames of the shared sample sets, or as many positions of random play if
+/// those are missing.
 pub(crate) fn shuffled() -> Vec<Position> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd");
     let names = [
         "popularpos_lichess_v3.epd.zst",
         "UHO_4060_v2.half_a.epd.zst",
@@ -18,7 +18,7 @@ pub(crate) fn shuffled() -> Vec<Position> {
     ];
     let mut positions = Vec::new();
     for name in names {
-        if let Ok(packed) = std::fs::read(folder.join(name)) {
+        if let Ok(packed) = std::fs::read(directory.join(name)) {
             let text = zstd::decode_all(&packed[..]).expect("a zstd file");
             for line in text
                 .split(|&byte| byte == b'\n')

@@ -1,10 +1,10 @@
-//! The rows of decoding: from text and files to packed boards, and from packed boards to positions and back.
+//! The decoding rows: from text and files to packed boards, and from packed boards to positions and back.
 //!
 //! | row | timed work |
 //! | --- | --- |
 //! | `fen` | lines of FEN to packed boards, as files are read |
-//! | `pgn` | games of random play to packed boards, every move read and played |
-//! | `boards` | blocks of a boards file in memory to packed boards: checksums compared, columns copied |
+//! | `pgn` | games of random play to packed boards; every move is parsed and made |
+//! | `boards` | blocks of a boards file in memory to packed boards; checksums are compared, columns copied |
 //! | `pack` | positions to packed boards |
 //! | `unpack` | packed boards to positions |
 //! | `write_fen` | positions to lines of FEN |
@@ -12,7 +12,7 @@
 //! All but `pgn` use the same positions.
 
 use super::positions::{digest, follow_up, groups_of};
-use super::{Contest, Entrant, Options, Row, Subject};
+use super::{Candidate, Comparison, Options, Row, Subject};
 use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::fen::CastlingStyle;
@@ -30,11 +30,11 @@ use std::sync::Arc;
 
 /// Number of decoded positions.
 const POSITIONS: usize = 1 << 14;
-/// Number of random games, of some three hundred positions each.
+/// Number of random games, of about three hundred positions each.
 const GAMES: u64 = 50;
 
-/// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
-/// fewer, each is followed by random moves.
+/// Verifies and times all rows, and passes them to `show`. Uses the first 16,384 positions; if there are fewer, each is
+/// followed by random moves.
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
@@ -53,16 +53,16 @@ pub fn measure_decode(
     let (fen, pgn) = (chunk(lines.clone()), chunk(games.into_bytes()));
     let file = chunk(boards_file(&positions, &boards));
 
-    let mut contest = Contest::new(options);
+    let mut comparison = Comparison::new(options);
     for (format, chunk, boards) in [
         (Format::FEN, &fen, &boards),
         (Format::PGN, &pgn, &played),
         (Format::BOARDS, &file, &boards),
     ] {
         let row = row(format.name(), chunk.bytes.len(), boards.len());
-        contest.add(row, || Some(reading(format, chunk, boards)));
+        comparison.add(row, || Some(reading(format, chunk, boards)));
     }
-    contest.add(row("pack", size_of_val(&*boards), boards.len()), || {
+    comparison.add(row("pack", size_of_val(&*boards), boards.len()), || {
         let packed: Vec<Packed> = positions
             .iter()
             .filter_map(|p| Packed::pack(p).ok())
@@ -74,7 +74,7 @@ pub fn measure_decode(
             0
         };
         let verified = packed == boards;
-        Some(Entrant::passes(
+        Some(Candidate::passes(
             &positions,
             1,
             verified,
@@ -82,7 +82,7 @@ pub fn measure_decode(
             pass,
         ))
     });
-    contest.add(row("unpack", size_of_val(&*boards), boards.len()), || {
+    comparison.add(row("unpack", size_of_val(&*boards), boards.len()), || {
         let same = |(board, position): (&Packed, &Position)| {
             board.unpack(position.halfmove, position.fullmove).as_ref() == Ok(position)
         };
@@ -93,7 +93,7 @@ pub fn measure_decode(
             }
             0
         };
-        Some(Entrant::passes(
+        Some(Candidate::passes(
             &boards,
             1,
             verified,
@@ -101,7 +101,7 @@ pub fn measure_decode(
             pass,
         ))
     });
-    contest.add(row("write_fen", lines.len(), positions.len()), || {
+    comparison.add(row("write_fen", lines.len(), positions.len()), || {
         let text = String::from_utf8_lossy(&lines);
         let read = text.lines().zip(&positions);
         let verified = read.fold(true, |good, (line, position)| {
@@ -109,9 +109,9 @@ pub fn measure_decode(
         });
         let sum = digest(lines.iter().map(|&byte| byte.into()));
         let pass = |positions: &[Position]| fen_lines(positions).len() as u64;
-        Some(Entrant::passes(&positions, 1, verified, sum, pass))
+        Some(Candidate::passes(&positions, 1, verified, sum, pass))
     });
-    contest.finish(show)
+    comparison.finish(show)
 }
 
 fn row(name: &'static str, bytes: usize, positions: usize) -> Row {
@@ -134,8 +134,8 @@ fn checksum(boards: &[Packed]) -> u64 {
     })
 }
 
-/// All bytes at once, decoded to these boards.
-fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Entrant<'a> {
+/// Decodes all bytes at once, which must give these boards.
+fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Candidate<'a> {
     let options = DecodeOptions::default();
     let decoded = format.decode(chunk, &options);
     let found: Vec<Packed> = decoded
@@ -151,7 +151,7 @@ fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Entrant<'
         0
     };
     let chunks = slice::from_ref(chunk);
-    Entrant::passes(chunks, boards.len(), verified, checksum(&found), pass)
+    Candidate::passes(chunks, boards.len(), verified, checksum(&found), pass)
 }
 
 fn chunk(bytes: Vec<u8>) -> Chunk {
@@ -183,7 +183,7 @@ fn boards_file(positions: &[Position], boards: &[Packed]) -> Vec<u8> {
     writer.finish().expect(IN_MEMORY).0
 }
 
-/// Games as PGN, and their boards in the order in which they are read.
+/// Random games as PGN, and their boards in the order of the records.
 fn random_games() -> (String, Vec<Packed>) {
     let (mut games, mut boards) = (String::new(), Vec::new());
     let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);

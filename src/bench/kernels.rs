@@ -1,10 +1,10 @@
-//! The rows of the kernels: each query in each tier, and in the per-piece code that no tier uses.
+//! The kernel rows: each query in each tier, and in the per-piece code that no tier uses.
 //!
-//! The timed work is what a tier does with a run of groups in the cache, as the pipeline calls it. The results
-//! are written where the pipeline finds them; what the pipeline does with them is not timed.
+//! The timed work is that of a tier on a run of groups in the cache, called as the pipeline calls it. The results are
+//! written as for the pipeline; what the pipeline does with them is not timed.
 
 use super::positions::{digest, follow_up, groups_of};
-use super::{Contest, Entrant, Options, Row, Subject};
+use super::{Candidate, Comparison, Options, Row, Subject};
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::{Color, Position, Role};
@@ -15,8 +15,7 @@ use crate::tiers::{self, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;
 
-/// Number of positions queried. Enough that no branch predictor learns them; as few bytes as half a
-/// typical L2 cache.
+/// Number of positions queried: too many for a branch predictor to learn, and half of a typical L2 cache.
 const POSITIONS: usize = 1 << 14;
 /// Groups analyzed at once, so that the results stay in the L1 cache.
 pub(super) const TILE: usize = 32;
@@ -24,7 +23,7 @@ pub(super) const TILE: usize = 32;
 /// The query on each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// Only the piece sets of both sides, from the side to move.
+    /// Only the piece sets of both sides, from the view of the side to move.
     Decode,
     /// The squares that each side attacks.
     AttackMaps,
@@ -63,9 +62,8 @@ impl Kernel {
 
     /// The request to the analyzer.
     pub const fn asks(self) -> Questions {
-        let nothing = Questions::NONE;
         match self {
-            Self::Decode => nothing,
+            Self::Decode => Questions::NONE,
             Self::AttackMaps => Questions::ATTACKS,
             Self::Checkers => Questions::CHECKERS,
             Self::Pins => Questions::PINNED,
@@ -128,7 +126,7 @@ impl Kernel {
     }
 }
 
-/// What [`Analyzer::piece_sets`] should find, in the same order.
+/// The expected result of [`Analyzer::piece_sets`].
 fn plain_sets(position: &Position) -> [u64; 12] {
     let us = position.side_to_move;
     let side = |color| {
@@ -149,8 +147,8 @@ fn plain_sets(position: &Position) -> [u64; 12] {
     })
 }
 
-/// Verifies and times all kernels in all tiers, then in the code of [`tiers::alternatives`], and shows the rows.
-/// Of the positions, the first 16,384 are taken; where there are fewer, each is followed by random moves.
+/// Verifies and times all kernels in all tiers, then in the code of [`tiers::alternatives`], and passes the rows to
+/// `show`. Uses the first 16,384 positions; if there are fewer, each is followed by random moves.
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
@@ -165,7 +163,7 @@ pub fn measure_kernels(
         let expected = LazyCell::new(|| -> Vec<u64> {
             positions.iter().map(|one| kernel.expected(one)).collect()
         });
-        let mut contest = Contest::new(options);
+        let mut comparison = Comparison::new(options);
         for tier in Tier::all() {
             let algorithm = match tier.name() {
                 "bmi2" => Pext::NAME,
@@ -176,14 +174,14 @@ pub fn measure_kernels(
                 None => tier.needs(),
             };
             let row = row(kernel, Some(tier), algorithm, needs);
-            contest.add(row, || match kernel {
+            comparison.add(row, || match kernel {
                 Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &expected)),
                 _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &expected)),
             });
         }
         if kernel != Kernel::Decode {
             for alternative in &alternatives {
-                contest.add(
+                comparison.add(
                     row(kernel, None, alternative.name, alternative.needs),
                     || {
                         let analyzer = alternative.analyzer.as_deref()?;
@@ -192,7 +190,7 @@ pub fn measure_kernels(
                 );
             }
         }
-        contest.finish(&mut show)?;
+        comparison.finish(&mut show)?;
     }
     Ok(())
 }
@@ -218,16 +216,16 @@ fn analyzing<'a>(
     kernel: Kernel,
     groups: &'a [Group],
     expected: &[u64],
-) -> Entrant<'a> {
-    let wanted = kernel.asks();
+) -> Candidate<'a> {
+    let requested = kernel.asks();
     let mut results = vec![GroupResults::default(); groups.len()];
-    analyzer.analyze(groups, wanted, &mut results);
+    analyzer.analyze(groups, requested, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
     let found = results.iter().flat_map(lanes);
-    entrant(groups, expected, found.collect(), move |groups| {
+    candidate(groups, expected, found.collect(), move |groups| {
         let mut results = [GroupResults::default(); TILE];
         for groups in groups.chunks(TILE) {
-            analyzer.analyze(groups, wanted, &mut results);
+            analyzer.analyze(groups, requested, &mut results);
             black_box(&mut results);
         }
         0
@@ -238,7 +236,7 @@ fn decoding<'a>(
     analyzer: &'static dyn Analyzer,
     groups: &'a [Group],
     expected: &[u64],
-) -> Entrant<'a> {
+) -> Candidate<'a> {
     let mut sets = vec![PieceSets::default(); groups.len()];
     analyzer.piece_sets(groups, &mut sets);
     let lanes = |PieceSets(sets): &PieceSets| {
@@ -246,7 +244,7 @@ fn decoding<'a>(
         (0..Group::LEN).map(move |lane| digest(sets.map(|set| set[lane])))
     };
     let found = sets.iter().flat_map(lanes);
-    entrant(groups, expected, found.collect(), move |groups| {
+    candidate(groups, expected, found.collect(), move |groups| {
         let mut sets = [PieceSets::default(); TILE];
         for groups in groups.chunks(TILE) {
             analyzer.piece_sets(groups, &mut sets);
@@ -256,15 +254,15 @@ fn decoding<'a>(
     })
 }
 
-fn entrant<'a>(
+fn candidate<'a>(
     groups: &'a [Group],
     expected: &[u64],
     found: Vec<u64>,
     pass: impl Fn(&[Group]) -> u64 + Sync + 'a,
-) -> Entrant<'a> {
+) -> Candidate<'a> {
     let verified = found == expected;
     let checksum = found.into_iter().fold(0, u64::wrapping_add);
-    Entrant::passes(groups, Group::LEN, verified, checksum, pass)
+    Candidate::passes(groups, Group::LEN, verified, checksum, pass)
 }
 
 #[cfg(test)]

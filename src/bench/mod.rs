@@ -1,15 +1,14 @@
-//! Measurements: what a row of `lanefish bench` is, and how it is timed.
+//! Measurements: the rows of `lanefish bench`, and how they are timed.
 //!
-//! A row is verified first, against the plain rules or the ray walk, and its results are summed into a
-//! checksum that all rows with the same query must share. Then it is timed: a *pass* runs all queries of a
-//! fixed set once, passes are repeated, and their median counts, so that an interrupted pass does not matter.
-//! Rows with the same query alternate in several rounds, and the round with the lowest median is taken:
-//! the clock of a CPU and the load on the machine change over seconds. The spread, half the distance
-//! between the quartiles of all rounds, shows how quiet the machine was.
+//! A row is verified first, against the plain rules or the ray walk, and its results are summed into a checksum that
+//! all rows with the same query must share. Then it is timed: a *pass* runs all queries of a fixed set once, passes
+//! are repeated, and their median counts, so that an interrupted pass does not matter. Rows with the same query
+//! alternate in several rounds, and the round with the lowest median is used, because CPU frequency and load change
+//! over seconds. The spread, half the distance between the quartiles of all rounds, shows how quiet the machine was.
 //!
-//! Three pitfalls are avoided: the set is hidden from the optimizer before each pass, so that nothing
-//! is computed once for all passes; it is large, so that branches cannot be learned by heart; and results are
-//! summed, so that none is optimized away.
+//! Three pitfalls are avoided: the set is hidden from the optimizer before each pass, so that nothing is computed once
+//! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized
+//! away.
 
 pub mod decode;
 pub mod kernels;
@@ -32,9 +31,9 @@ use std::time::{Duration, Instant};
 pub struct Options {
     /// Time for each row.
     pub time: Duration,
-    /// Only rows whose [`Row::title`] contains this.
+    /// Run only rows whose [`Row::title`] contains this.
     pub filter: Option<String>,
-    /// How many threads run the same work at the same time; 0 counts as 1.
+    /// Number of threads that run the same work at the same time; 0 counts as 1.
     pub threads: usize,
 }
 
@@ -60,7 +59,7 @@ pub struct Row {
     pub kind: Kind,
     /// The CPU features it needs.
     pub needs: &'static [&'static str],
-    /// What only its group has.
+    /// The part that depends on the group.
     pub subject: Subject,
     /// The measurement, if this CPU can run it.
     pub measured: Option<Measured>,
@@ -93,11 +92,11 @@ pub enum Subject {
     },
     /// Reading packed boards from memory.
     Scan {
-        /// Where they lie.
+        /// Where the boards are stored.
         place: scan::Place,
         /// The tier, if the work runs in one.
         tier: Option<Tier>,
-        /// How many bytes are read.
+        /// Number of bytes read.
         bytes: usize,
     },
 }
@@ -105,7 +104,7 @@ pub enum Subject {
 /// Results and time of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Whether all results matched those of the slow reference.
+    /// Whether all results matched those of the reference.
     pub verified: bool,
     /// Sum of all results.
     pub checksum: u64,
@@ -121,16 +120,16 @@ impl Row {
                 format!("{}/{}/{piece}/{source}", self.group, self.name)
             }
             Subject::Kernel { tier, algorithm } => {
-                let who = tier.map_or(*algorithm, Tier::name);
-                format!("{}/{}/{who}", self.group, self.name)
+                let implementation = tier.map_or(*algorithm, Tier::name);
+                format!("{}/{}/{implementation}", self.group, self.name)
             }
             Subject::Decode { .. } => format!("{}/{}", self.group, self.name),
             Subject::Scan { place, .. } => format!("{}/{}/{place}", self.group, self.name),
         }
     }
 
-    /// Whether it matches the filter of the options.
-    pub fn is_wanted(&self, options: &Options) -> bool {
+    /// Whether the row matches the filter of the options.
+    pub fn is_requested(&self, options: &Options) -> bool {
         let filter = options.filter.as_deref();
         filter.is_none_or(|filter| self.title().contains(filter))
     }
@@ -143,8 +142,8 @@ impl Row {
         }
     }
 
-    /// How many times slower it is than the fastest of the rows that it can be compared with: those with
-    /// the same query, and for reads of memory, all that read from the same place.
+    /// How many times slower the row is than the fastest comparable one. Rows with the same query are comparable, and
+    /// so are all reads from the same place.
     pub fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
         let own = self.measured.as_ref()?.timing.nanoseconds;
         let fastest = rows
@@ -175,18 +174,18 @@ impl Row {
 /// The time per query or position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Median time of one in the least disturbed round, in nanoseconds on one thread.
+    /// Median time per query or position in the least disturbed round, in nanoseconds on one thread.
     pub nanoseconds: f64,
-    /// Half the distance between the quartiles of all rounds, as a part of that.
+    /// Half the distance between the quartiles of all rounds, relative to that median.
     pub spread: f64,
-    /// How many all threads together do per second.
+    /// Queries or positions per second of all threads together.
     pub per_second: f64,
-    /// Number of samples, in all threads.
+    /// Number of samples of all threads.
     pub samples: usize,
 }
 
 impl Timing {
-    /// The timing from the samples of each thread and round, in nanoseconds for one.
+    /// The timing from the samples of each thread and round, in nanoseconds per query or position.
     ///
     /// # Panics
     /// If there is no thread, or a round without samples.
@@ -220,15 +219,15 @@ impl Timing {
 
 /// Number of rounds over all candidates.
 ///
-/// Alternating gives all candidates a share of the quiet times, which keeps ratios accurate.
+/// Alternating gives every candidate a share of the quiet periods, which keeps ratios accurate.
 const ROUNDS: u32 = 8;
 /// The shortest time of a sample, if the clock is too coarse to see it.
 const LEAST_NANOSECONDS: f64 = 0.1;
 
-/// Times candidates that are to be compared, in turn: one timing for each, in their order.
+/// Times candidates in alternation, so that they can be compared. Returns one timing for each, in their order.
 ///
-/// `take` takes samples of a candidate for at least this long and returns them in nanoseconds per query
-/// or position; [`samples`] and [`samples_under_pressure`] do.
+/// `take` samples a candidate for at least the given time and returns nanoseconds per query or position, like
+/// [`samples`] and [`samples_under_pressure`].
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
@@ -241,7 +240,7 @@ pub fn measure_together<C: Sync>(
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
 ) -> Result<Vec<Timing>, Error> {
     let threads = options.threads.max(1);
-    // All begin together, or none if not all can be started.
+    // All threads begin together, or none does if not all can be started.
     let start: OnceLock<bool> = OnceLock::new();
     let one_thread = || {
         let mut taken = vec![Vec::new(); candidates.len()];
@@ -285,15 +284,15 @@ pub fn measure_together<C: Sync>(
 /// Takes samples for this long, in nanoseconds per query or position.
 type Take<'a> = Box<dyn Fn(Duration) -> Vec<f64> + Sync + 'a>;
 
-/// What has been verified and can be timed.
-struct Entrant<'a> {
+/// Verified work that can be timed.
+struct Candidate<'a> {
     verified: bool,
     checksum: u64,
     take: Take<'a>,
 }
 
-impl<'a> Entrant<'a> {
-    /// Passes over items, each of which has this many queries or positions.
+impl<'a> Candidate<'a> {
+    /// Passes over items of `each` queries or positions.
     fn passes<T: Sync>(
         items: &'a [T],
         each: usize,
@@ -316,40 +315,40 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// Rows that are to be compared, and are therefore timed together.
-struct Contest<'a> {
+/// Rows that are timed together so that they can be compared.
+struct Comparison<'a> {
     options: &'a Options,
-    /// Each row, and whether there is an entrant for it.
+    /// Each row, and whether there is a candidate for it.
     rows: Vec<(Row, bool)>,
-    entrants: Vec<Entrant<'a>>,
+    candidates: Vec<Candidate<'a>>,
 }
 
-impl<'a> Contest<'a> {
+impl<'a> Comparison<'a> {
     fn new(options: &'a Options) -> Self {
         Self {
             options,
             rows: Vec::new(),
-            entrants: Vec::new(),
+            candidates: Vec::new(),
         }
     }
 
-    /// Adds a requested row; `enter` verifies it, and returns `None` if this CPU cannot run it.
-    fn add(&mut self, row: Row, enter: impl FnOnce() -> Option<Entrant<'a>>) {
-        if row.is_wanted(self.options) {
-            let entrant = enter();
-            self.rows.push((row, entrant.is_some()));
-            self.entrants.extend(entrant);
+    /// Adds a row if it is requested; `verify` returns `None` if this CPU cannot run it.
+    fn add(&mut self, row: Row, verify: impl FnOnce() -> Option<Candidate<'a>>) {
+        if row.is_requested(self.options) {
+            let candidate = verify();
+            self.rows.push((row, candidate.is_some()));
+            self.candidates.extend(candidate);
         }
     }
 
-    /// Times the entrants and shows all rows in the order in which they were added.
+    /// Times the candidates and shows all rows in the order in which they were added.
     fn finish(self, mut show: impl FnMut(Row)) -> Result<(), Error> {
-        let take = |entrant: &Entrant<'_>, time| (entrant.take)(time);
-        let timings = measure_together(self.options, &self.entrants, take)?;
-        let measured = self.entrants.iter().zip(timings);
-        let mut measured = measured.map(|(entrant, timing)| Measured {
-            verified: entrant.verified,
-            checksum: entrant.checksum,
+        let take = |candidate: &Candidate<'_>, time| (candidate.take)(time);
+        let timings = measure_together(self.options, &self.candidates, take)?;
+        let measured = self.candidates.iter().zip(timings);
+        let mut measured = measured.map(|(candidate, timing)| Measured {
+            verified: candidate.verified,
+            checksum: candidate.checksum,
             timing,
         });
         for (mut row, available) in self.rows {
@@ -360,7 +359,7 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// Passes over all the items until the time is used up, at least one; each item counts as one.
+/// Times passes over all items until the time is used up, at least one pass; returns nanoseconds per item.
 ///
 /// `pass` handles all of the items and returns a number that depends on every result.
 ///
@@ -368,7 +367,7 @@ impl<'a> Contest<'a> {
 /// If there are no items.
 pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Vec<f64> {
     assert!(!items.is_empty(), "there must be something to measure");
-    // The first pass brings the tables into the cache.
+    // Warms up the caches.
     black_box(pass(black_box(items)));
     let mut samples = Vec::new();
     let begin = Instant::now();
@@ -381,8 +380,8 @@ pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Ve
     samples
 }
 
-/// Short bursts of items, each of which finds the L1 and L2 caches full of other data. The
-/// items themselves are in the cache; what the pass looks up is not.
+/// Times short bursts of items, each after filling the L1 and L2 caches with other data. The items themselves are in
+/// the cache; the tables of the pass are not.
 ///
 /// # Panics
 /// If there are fewer items than in a burst, or a burst has none.
@@ -392,25 +391,25 @@ pub fn samples_under_pressure<T: Copy>(
     time: Duration,
     pass: impl Fn(&[T]) -> u64,
 ) -> Vec<f64> {
-    /// Larger than the second-level cache of today's cores.
+    /// Larger than the L2 cache of current cores.
     const OTHER_BYTES: usize = 4 << 20;
-    const WORDS_OF_A_LINE: usize = 8;
+    const WORDS_PER_LINE: usize = 8;
     assert!(items.len() >= burst, "there must be enough to measure");
     let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
-    // Reading the clock takes as long as a few queries.
+    // Reading the clock takes as long as a few queries, so its time is subtracted.
     let clock = (0..100)
         .map(|_| nanoseconds_since(Instant::now()))
         .fold(f64::INFINITY, f64::min);
     let mut samples = Vec::new();
-    let mut at_hand = Vec::with_capacity(burst);
+    let mut copy = Vec::with_capacity(burst);
     let begin = Instant::now();
     for items in items.chunks_exact(burst).cycle() {
-        let lines = black_box(&other).iter().step_by(WORDS_OF_A_LINE);
+        let lines = black_box(&other).iter().step_by(WORDS_PER_LINE);
         black_box(lines.sum::<u64>());
-        at_hand.clear();
-        at_hand.extend_from_slice(items);
+        copy.clear();
+        copy.extend_from_slice(items);
         let start = Instant::now();
-        black_box(pass(black_box(&at_hand)));
+        black_box(pass(black_box(&copy)));
         let taken = (nanoseconds_since(start) - clock).max(LEAST_NANOSECONDS);
         samples.push(taken / burst as f64);
         if begin.elapsed() >= time {

@@ -4,7 +4,7 @@ use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::random::Random;
 
-/// Real positions for callers that have none; the first lines of the file name their source.
+/// The default positions; the first lines of the file name their source.
 const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
 
 /// The 2,000 real positions that come with the crate.
@@ -16,8 +16,8 @@ pub fn sample_positions() -> Vec<Position> {
         .collect()
 }
 
-/// Exactly `len` positions, deterministic. If there are fewer, each one is followed by the position after
-/// a random legal move, and so on: a branch predictor learns repeated positions by heart.
+/// Exactly `len` positions, deterministic. If there are fewer, random legal moves are played from each, because a
+/// branch predictor would learn repeated positions.
 pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
     let mut random = Random::new(4);
     let mut positions = match positions {
@@ -61,10 +61,10 @@ pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
 }
 
 /// One number that depends on all results of a position and on their order.
-pub(super) fn digest(answers: impl IntoIterator<Item = u64>) -> u64 {
-    answers.into_iter().fold(0, |digest, answer| {
-        // 2^64 / golden ratio, made odd.
-        let mixed = (digest ^ answer).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+pub(super) fn digest(results: impl IntoIterator<Item = u64>) -> u64 {
+    results.into_iter().fold(0, |digest, result| {
+        // 2^64 / golden ratio, rounded to an odd number.
+        let mixed = (digest ^ result).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ mixed >> 32
     })
 }
@@ -74,12 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_is_whole() {
+    fn the_sample_is_complete() {
         assert_eq!(sample_positions().len(), 2000);
     }
 
     #[test]
-    fn there_are_as_many_as_asked_for() {
+    fn exactly_the_requested_number() {
         let mate = "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1";
         let some = [
             Position::standard(),

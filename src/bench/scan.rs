@@ -1,12 +1,12 @@
-//! The rows of reading: how close a kernel comes to memory bandwidth.
+//! The scan rows: how close a kernel comes to memory bandwidth.
 //!
-//! The same positions lie once in the cache, and many times over in more memory than caches hold. They are
-//! read by a sum of all words, the upper bound for any read; by the checksum of boards files;
-//! and by a count of legal moves. If the count takes much longer than the sum, memory is not the limit.
+//! The positions are read from the cache, and from many copies in memory that fit in no cache. They are read by a sum
+//! of all words, the upper bound for any read; by the checksum of boards files; and by a count of legal moves. If the
+//! count takes much longer than the sum, memory is not the bottleneck.
 
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
-use super::{Contest, Entrant, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
+use super::{Candidate, Comparison, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
 use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::Position;
@@ -21,15 +21,15 @@ use std::time::Instant;
 
 /// Positions in the cache: half a typical L2.
 const POSITIONS: usize = 1 << 14;
-/// How often they are repeated in memory: 256 MiB, more than a core's share of any cache.
+/// Number of copies in memory: 256 MiB, more than a core's share of any cache.
 const COPIES: usize = 512;
 
 /// Where packed boards are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Half a mebibyte, read again and again.
+    /// 512 KiB, read repeatedly.
     Cache,
-    /// 256 MiB, read in turn.
+    /// 256 MiB, read part by part.
     Memory,
 }
 
@@ -47,8 +47,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Verifies and times all rows, and shows them. Of the positions, the first 16,384 are taken; where there are
-/// fewer, each is followed by random moves.
+/// Verifies and times all rows, and passes them to `show`. Uses the first 16,384 positions; if there are fewer, each is
+/// followed by random moves.
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
@@ -88,8 +88,8 @@ pub fn measure_scan(
         },
     ];
     for place in Place::ALL {
-        let wanted = |work: &Work<'_>| work.row(place, &groups).is_wanted(options);
-        if !works.iter().any(wanted) {
+        let requested = |work: &Work<'_>| work.row(place, &groups).is_requested(options);
+        if !works.iter().any(requested) {
             continue;
         }
         let copies = match place {
@@ -98,18 +98,18 @@ pub fn measure_scan(
         };
         let all = groups.repeat(copies);
         let next = AtomicUsize::new(0);
-        let mut contest = Contest::new(options);
+        let mut comparison = Comparison::new(options);
         for work in &works {
-            contest.add(work.row(place, &all), || {
-                Some(work.entrant(place, &all, groups.len(), &next))
+            comparison.add(work.row(place, &all), || {
+                Some(work.candidate(place, &all, groups.len(), &next))
             });
         }
-        contest.finish(&mut show)?;
+        comparison.finish(&mut show)?;
     }
     Ok(())
 }
 
-/// The work on the data read.
+/// A way to read the boards.
 struct Work<'a> {
     name: &'static str,
     needs: &'static [&'static str],
@@ -134,19 +134,19 @@ impl Work<'_> {
         }
     }
 
-    /// Passes over parts of this length. All threads and all rows take the `next` one in turn, so that in
-    /// memory every part has left the caches when it is read again.
-    fn entrant<'a>(
+    /// Passes over parts of this length. All threads and rows share the counter `next`, so that in memory every part
+    /// has left the caches before it is read again.
+    fn candidate<'a>(
         &'a self,
         place: Place,
         groups: &'a [Group],
         part: usize,
         next: &'a AtomicUsize,
-    ) -> Entrant<'a> {
+    ) -> Candidate<'a> {
         let checksum = (self.pass)(&groups[..part]);
         let verified = checksum == self.expected;
         if place == Place::Cache {
-            return Entrant::passes(groups, Group::LEN, verified, checksum, self.pass);
+            return Candidate::passes(groups, Group::LEN, verified, checksum, self.pass);
         }
         let take = move |time| {
             let parts = groups.len() / part;
@@ -161,7 +161,7 @@ impl Work<'_> {
             }
             samples
         };
-        Entrant {
+        Candidate {
             verified,
             checksum,
             take: Box::new(take),
@@ -169,7 +169,7 @@ impl Work<'_> {
     }
 }
 
-/// The sum of all words, in as many partial sums as there are registers for.
+/// The sum of all words, in sixteen partial sums so that the compiler can use vector registers.
 fn sum(groups: &[Group]) -> u64 {
     let mut sums = [0u64; 16];
     for group in groups {
@@ -201,11 +201,10 @@ fn checksum_in_parts(groups: &[Group]) -> u64 {
 }
 
 fn count_legal_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
-    let wanted = Questions::MOVES;
     let mut results = [GroupResults::default(); TILE];
     let mut moves = 0;
     for groups in groups.chunks(TILE) {
-        analyzer.analyze(groups, wanted, &mut results);
+        analyzer.analyze(groups, Questions::MOVES, &mut results);
         for result in &results[..groups.len()] {
             moves += result.counts.iter().map(|n| n & 0xFFFF).sum::<u64>();
         }

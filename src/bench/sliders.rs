@@ -1,13 +1,15 @@
-//! The rows of the slider algorithms: each piece, on random boards, on real ones, and with cold caches.
+//! The slider rows: each piece, on random boards, on real ones, and with cold caches.
 //!
-//! The timed quantity is the *throughput* of independent queries, since that is what move generation needs. The
-//! queries are the same for all algorithms. Random ones have any square and half of the board occupied,
-//! which no game has; real ones have the square of such a piece on the board of a real position.
+//! The timed quantity is the *throughput* of independent queries, since that is what move generation needs. The queries
+//! are the same for all algorithms. Random ones have any square and half of the board occupied, unlike any game; real
+//! ones have the square of such a piece in a real position.
 //!
-//! Beside the algorithms that run one query after the other are the lanes of the bulk kernels, which
-//! run one on each of their boards. They get the same queries in the layout of the kernels.
+//! The algorithms run one query after the other. The lanes of the bulk kernels, which run one query per board, get the
+//! same queries in the layout of the kernels.
 
-use super::{Contest, Entrant, Options, Row, Subject, sample_positions, samples_under_pressure};
+use super::{
+    Candidate, Comparison, Options, Row, Subject, sample_positions, samples_under_pressure,
+};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
 use crate::error::Error;
@@ -16,9 +18,9 @@ use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::fmt;
 
-/// Queries in a set. Enough that no branch predictor learns them; as few bytes as half a typical L2 cache.
-const QUESTIONS: usize = 1 << 15;
-/// Queries in a burst under pressure: about as many as one position needs for all its sliders and rays.
+/// Queries in a set: too many for a branch predictor to learn, and half of a typical L2 cache.
+const QUERIES: usize = 1 << 15;
+/// Queries in a burst under cache pressure: about as many as one position needs for all its sliders and rays.
 const BURST: usize = 64;
 
 /// The queried slider.
@@ -37,7 +39,7 @@ pub enum Source {
     Random,
     /// Pieces of real positions.
     Real,
-    /// The real ones, in bursts that find the L1 and L2 caches full of other data.
+    /// The real ones, in bursts after the L1 and L2 caches have been filled with other data.
     Pressure,
 }
 
@@ -81,65 +83,64 @@ impl fmt::Display for Source {
 
 /// A query: a square and the occupancy of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct Query {
     /// The square of the slider.
     pub square: Square,
     /// All occupied squares.
     pub occupied: Bitboard,
 }
 
-/// Queries on random boards; always the same ones.
-pub fn random_questions() -> Vec<Question> {
+/// Queries on random boards, always the same.
+pub fn random_queries() -> Vec<Query> {
     let mut random = Random::new(3);
-    (0..QUESTIONS)
-        .map(|_| Question {
+    (0..QUERIES)
+        .map(|_| Query {
             square: Square::new(random.below(64) as u8),
             occupied: Bitboard(random.bits()),
         })
         .collect()
 }
 
-/// Queries for the pieces of this kind on real boards, in the order of the positions and repeated until
-/// there are enough. If no position has such a piece, any piece will do.
+/// Queries for the pieces of this kind on real boards, in the order of the positions and repeated until there are
+/// enough. If no position has such a piece, the squares of other pieces are used.
 ///
-/// Empty if no position has a piece at all.
-pub fn real_questions(positions: &[Position], piece: Piece) -> Vec<Question> {
-    let questions = |squares: fn(&Position, Piece) -> Bitboard| -> Vec<Question> {
+/// Empty if no position has any piece.
+pub fn real_queries(positions: &[Position], piece: Piece) -> Vec<Query> {
+    let queries = |squares: fn(&Position, Piece) -> Bitboard| -> Vec<Query> {
         positions
             .iter()
             .flat_map(|position| {
                 let occupied = position.occupied();
                 squares(position, piece)
                     .iter()
-                    .map(move |square| Question { square, occupied })
+                    .map(move |square| Query { square, occupied })
             })
-            .take(QUESTIONS)
+            .take(QUERIES)
             .collect()
     };
-    let mut found = questions(|position, piece| position.role(piece.role()));
+    let mut found = queries(|position, piece| position.role(piece.role()));
     if found.is_empty() {
-        found = questions(|position, _| position.occupied());
+        found = queries(|position, _| position.occupied());
     }
-    let different = found.len();
-    if different > 0 {
-        found = found.into_iter().cycle().take(QUESTIONS).collect();
+    if !found.is_empty() {
+        found = found.into_iter().cycle().take(QUERIES).collect();
     }
     found
 }
 
 /// Runs all queries; returns the sum of the results.
 ///
-/// Never inlined, so that each is a loop of its own that can be found in a disassembly.
+/// Never inlined, so that each instance is a separate loop that can be found in a disassembly.
 #[inline(never)]
-pub fn ask<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) -> u64 {
+pub fn run_queries<A: Sliders>(algorithm: A, piece: Piece, queries: &[Query]) -> u64 {
     macro_rules! sum {
         ($attacks:ident) => {
             algorithm.enter(
                 #[inline(always)]
                 || {
                     let mut sum = 0u64;
-                    for question in questions {
-                        let attacks = algorithm.$attacks(question.square, question.occupied);
+                    for query in queries {
+                        let attacks = algorithm.$attacks(query.square, query.occupied);
                         sum = sum.wrapping_add(attacks.0);
                     }
                     sum
@@ -155,9 +156,9 @@ pub fn ask<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) -> u6
 }
 
 /// Whether the algorithm agrees with the ray walk on every query.
-pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) -> bool {
-    let attacks = |question: &Question| {
-        let (square, occupied) = (question.square, question.occupied);
+pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, queries: &[Query]) -> bool {
+    let attacks = |query: &Query| {
+        let (square, occupied) = (query.square, query.occupied);
         match piece {
             Piece::Rook => [
                 algorithm.rook(square, occupied),
@@ -173,20 +174,20 @@ pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, questions: &[Question]) ->
             ],
         }
     };
-    questions.iter().all(|question| {
-        let [found, expected] = attacks(question);
+    queries.iter().all(|query| {
+        let [found, expected] = attacks(query);
         found == expected
     })
 }
 
 /// The same queries in groups of eight, for the lanes, without those that do not fill a group.
-pub fn groups_of(questions: &[Question]) -> Vec<OneSlider> {
-    let (groups, _) = questions.as_chunks::<8>();
+pub fn groups_of(queries: &[Query]) -> Vec<OneSlider> {
+    let (groups, _) = queries.as_chunks::<8>();
     groups
         .iter()
         .map(|group| {
-            let from = group.map(|question| Bitboard::square(question.square).0);
-            let mut occupied = group.map(|question| question.occupied.0);
+            let from = group.map(|query| Bitboard::square(query.square).0);
+            let mut occupied = group.map(|query| query.occupied.0);
             for (occupied, from) in occupied.iter_mut().zip(from) {
                 *occupied |= from;
             }
@@ -197,7 +198,7 @@ pub fn groups_of(questions: &[Question]) -> Vec<OneSlider> {
 
 /// Runs all queries on the lanes; returns the sum of the results.
 #[inline(never)]
-pub fn ask_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> u64 {
+pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> u64 {
     macro_rules! sum {
         ($way:expr, $moves:expr) => {
             simd.enter(
@@ -252,8 +253,8 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider
     })
 }
 
-/// Verifies and times all algorithms, the lanes last, and shows the rows; positions without pieces are
-/// replaced by [`sample_positions`].
+/// Verifies and times all algorithms, the lanes last, and passes the rows to `show`. If no position has a piece,
+/// [`sample_positions`] are used instead.
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
@@ -262,48 +263,48 @@ pub fn measure_sliders(
     positions: &[Position],
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
-    let random = random_questions();
+    let random = random_queries();
     for source in Source::ALL {
         for piece in Piece::ALL {
-            let questions = match source {
+            let queries = match source {
                 Source::Random => random.clone(),
-                Source::Real | Source::Pressure => match real_questions(positions, piece) {
-                    none if none.is_empty() => real_questions(&sample_positions(), piece),
-                    questions => questions,
+                Source::Real | Source::Pressure => match real_queries(positions, piece) {
+                    none if none.is_empty() => real_queries(&sample_positions(), piece),
+                    queries => queries,
                 },
             };
-            let groups = groups_of(&questions);
-            let mut round = Round {
+            let groups = groups_of(&queries);
+            let mut rows = SliderRows {
                 piece,
                 source,
-                questions: &questions,
+                queries: &queries,
                 groups: &groups,
-                contest: Contest::new(options),
+                comparison: Comparison::new(options),
             };
-            for_each_algorithm(&mut round);
-            round.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
+            for_each_algorithm(&mut rows);
+            rows.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
             #[cfg(target_arch = "x86_64")]
             {
                 use crate::simd::{Avx2, Avx512};
-                round.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
-                round.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
+                rows.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
+                rows.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
             }
-            round.contest.finish(&mut show)?;
+            rows.comparison.finish(&mut show)?;
         }
     }
     Ok(())
 }
 
-/// The rows of one query.
-struct Round<'a> {
+/// The rows of one piece and source.
+struct SliderRows<'a> {
     piece: Piece,
     source: Source,
-    questions: &'a [Question],
+    queries: &'a [Query],
     groups: &'a [OneSlider],
-    contest: Contest<'a>,
+    comparison: Comparison<'a>,
 }
 
-impl<'a> Round<'a> {
+impl<'a> SliderRows<'a> {
     fn row(
         &self,
         name: &'static str,
@@ -329,28 +330,29 @@ impl<'a> Round<'a> {
         let (piece, source, groups) = (self.piece, self.source, self.groups);
         for (way, name) in [Way::Fill, Way::Hyperbola].into_iter().zip(names) {
             let row = self.row(name, Kind::of(S::FEATURES), S::FEATURES, 0);
-            self.contest.add(row, || {
+            self.comparison.add(row, || {
                 let simd = S::detect()?;
                 let verified = lanes_agree(simd, way, piece, groups);
-                let pass = move |groups: &[OneSlider]| ask_lanes(simd, way, piece, groups);
-                Some(entrant(source, groups, 8, verified, pass))
+                let pass =
+                    move |groups: &[OneSlider]| run_queries_on_lanes(simd, way, piece, groups);
+                Some(candidate(source, groups, 8, verified, pass))
             });
         }
     }
 }
 
-/// `items` are the queries, `each` per item.
-fn entrant<'a, T: Copy + Sync>(
+/// `items` contain the queries, `each` per item.
+fn candidate<'a, T: Copy + Sync>(
     source: Source,
     items: &'a [T],
     each: usize,
     verified: bool,
     pass: impl Fn(&[T]) -> u64 + Sync + 'a,
-) -> Entrant<'a> {
+) -> Candidate<'a> {
     let checksum = pass(items);
     match source {
-        Source::Random | Source::Real => Entrant::passes(items, each, verified, checksum, pass),
-        Source::Pressure => Entrant {
+        Source::Random | Source::Real => Candidate::passes(items, each, verified, checksum, pass),
+        Source::Pressure => Candidate {
             verified,
             checksum,
             take: Box::new(move |time| {
@@ -364,15 +366,15 @@ fn entrant<'a, T: Copy + Sync>(
     }
 }
 
-impl Visitor for Round<'_> {
+impl Visitor for SliderRows<'_> {
     fn visit<A: Sliders>(&mut self) {
-        let (piece, source, questions) = (self.piece, self.source, self.questions);
+        let (piece, source, queries) = (self.piece, self.source, self.queries);
         let row = self.row(A::NAME, A::KIND, A::NEEDS, A::TABLE_BYTES);
-        self.contest.add(row, || {
+        self.comparison.add(row, || {
             let algorithm = A::detect()?;
-            let verified = agrees(algorithm, piece, questions);
-            let pass = move |questions: &[Question]| ask(algorithm, piece, questions);
-            Some(entrant(source, questions, 1, verified, pass))
+            let verified = agrees(algorithm, piece, queries);
+            let pass = move |queries: &[Query]| run_queries(algorithm, piece, queries);
+            Some(candidate(source, queries, 1, verified, pass))
         });
     }
 }
@@ -384,11 +386,11 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn positions_without_sliders_still_ask() {
+    fn positions_without_sliders_still_have_queries() {
         let bare = [Position::from_fen_unvalidated("8/8/4k3/8/8/3K4/8/8 w - - 0 1").unwrap()];
-        let questions = real_questions(&bare, Piece::Queen);
-        assert_eq!(questions.len(), QUESTIONS);
-        assert!(real_questions(&[], Piece::Queen).is_empty());
+        let queries = real_queries(&bare, Piece::Queen);
+        assert_eq!(queries.len(), QUERIES);
+        assert!(real_queries(&[], Piece::Queen).is_empty());
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! Knights, kings and pawns are looked up. Sliders use the *obstruction difference*: on a line through the
 //! piece, cut into a lower and an upper half, the attacked squares lie between the nearest blocker below and
-//! the nearest blocker above. Subtracting the former from the upper blockers flips just that stretch. It is eight
-//! operations per line, needs two masks per square, and treats all four lines alike, which is why the rules
-//! use it; [`crate::sliders`] holds the faster and the more exotic ways.
+//! the nearest blocker above. Subtracting the former from the upper blockers flips exactly these squares. This takes
+//! eight operations and two masks per line and is the same for all four lines, which is why the rules use it;
+//! [`crate::sliders`] has faster and more exotic algorithms.
 
 use super::bitboard::Bitboard;
 use super::geometry::{Line, ray_formula};
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn steppers_at_the_edges() {
+    fn leapers_at_the_edges() {
         let square = |name: &str| name.parse::<Square>().unwrap();
         let set = |names: &[&str]| names.iter().map(|name| square(name)).collect::<Bitboard>();
         assert_eq!(knight_attacks(square("a1")), set(&["b3", "c2"]));

@@ -186,12 +186,12 @@ impl fmt::Display for Bitboard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for rank in Rank::all().rev() {
             for file in File::all() {
-                let mark = if self.contains(Square::at(file, rank)) {
+                let symbol = if self.contains(Square::at(file, rank)) {
                     'X'
                 } else {
                     '.'
                 };
-                write!(f, "{}{mark}", if file.index() == 0 { "" } else { " " })?;
+                write!(f, "{}{symbol}", if file.index() == 0 { "" } else { " " })?;
             }
             writeln!(f)?;
         }

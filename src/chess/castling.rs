@@ -1,8 +1,8 @@
 //! Castling rights, standard and Chess960 alike.
 //!
-//! A right is held by a *rook*: the set of rooks that may still castle holds all the information, whatever the
-//! squares on which the game began. It is also what the packed record stores (such a rook has its own
-//! piece code), and losing a right is removing a square from a set.
+//! A right belongs to a *rook*: the set of rooks that may still castle is all the information needed, whatever the
+//! start position. The packed record stores the same (such a rook has its own piece code), and a right is lost by
+//! removing a square from the set.
 
 use super::bitboard::Bitboard;
 use super::piece::Color;
@@ -21,7 +21,7 @@ impl CastlingSide {
     /// King side, queen side.
     pub const ALL: [Self; 2] = [Self::King, Self::Queen];
 
-    /// The side of a rook as seen from its king: king side if its file is the higher.
+    /// The side on which a rook stands as seen from its king: king side if its file is higher.
     #[inline]
     pub const fn of(king: Square, rook: Square) -> Self {
         if rook.file().index() > king.file().index() {
@@ -57,10 +57,10 @@ impl CastlingSide {
 pub struct CastlingRights(pub Bitboard);
 
 impl CastlingRights {
-    /// Nobody may castle.
+    /// No castling rights.
     pub const NONE: Self = Self(Bitboard::EMPTY);
 
-    /// The first rank of a side: rank 1 for White, rank 8 for Black.
+    /// The back rank of a side: rank 1 for White, rank 8 for Black.
     #[inline(always)]
     pub const fn back_rank(color: Color) -> Rank {
         match color {
@@ -82,7 +82,7 @@ impl CastlingRights {
             CastlingSide::Queen => (self.of(color) & below).first(),
         }
     }
-    /// Whether nobody may castle.
+    /// Whether there are no castling rights.
     #[inline(always)]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()

@@ -62,8 +62,8 @@ pub fn array(number: u16) -> Option<[Role; 8]> {
 }
 
 impl Position {
-    /// The start of a game of Chess960 with these start positions for White and Black (two different ones: double
-    /// Chess960), or `None` for numbers from 960 on.
+    /// The initial position of a Chess960 game with these start positions for White and Black (double Chess960 if they
+    /// differ), or `None` for numbers from 960 on.
     pub fn chess960(white: u16, black: u16) -> Option<Self> {
         let mut position = Self::empty();
         for (color, number) in [(Color::White, white), (Color::Black, black)] {
@@ -88,16 +88,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_are_distinct_and_obey_the_rules() {
-        let arrays: Vec<_> = (0..ARRAYS).map(|number| array(number).unwrap()).collect();
-        for (number, array) in arrays.iter().enumerate() {
-            let places = |role| (0..8).filter(move |&file| array[file] == role);
+    fn start_positions_are_distinct_and_valid() {
+        let starts: Vec<_> = (0..ARRAYS).map(|number| array(number).unwrap()).collect();
+        for (number, start) in starts.iter().enumerate() {
+            let places = |role| (0..8).filter(move |&file| start[file] == role);
             let [first, second] = [places(Role::Rook).min(), places(Role::Rook).max()];
             let king = places(Role::King).next();
             assert!(first < king && king < second, "{number}");
             assert_eq!(places(Role::Bishop).sum::<usize>() % 2, 1, "{number}");
             assert_eq!(places(Role::Knight).count(), 2);
-            assert!(!arrays[..number].contains(array), "{number}");
+            assert!(!starts[..number].contains(start), "{number}");
         }
         assert_eq!(array(ARRAYS), None);
         let standard = Position::chess960(STANDARD, STANDARD);

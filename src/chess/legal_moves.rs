@@ -1,13 +1,13 @@
 //! The legal moves of a position.
 //!
 //! The idea: two masks make most moves legal by construction. *Evasions* are the squares where a move of
-//! any piece but the king must end (everywhere when not in check, on the checker or in front of it in a single
-//! check, nowhere in a double check); a *pinned* piece stays on the line between king and pinner. A king
-//! goes where nothing attacks once it has left its square. En passant removes two pieces from one rank at
-//! once and castling moves two; both are tried out instead.
+//! any piece but the king must end (everywhere when not in check, on the checker or between it and the king in a single
+//! check, nowhere in a double check); a *pinned* piece stays on the line through king and pinner. The king may go to
+//! any square that is not attacked once the king has left its own. En passant removes two pieces from a rank at once
+//! and castling moves two, so these moves are verified individually.
 //!
-//! It is exact for every board with one king per side, reachable or not. [`super::reference`] is the same
-//! in the plainest form, and the definition of what is legal.
+//! The result is exact for every board with one king per side, reachable or not. [`super::reference`] is the plainest
+//! implementation, and defines what is legal.
 
 use super::attacks::*;
 use super::bitboard::Bitboard;
@@ -20,14 +20,14 @@ use super::square::{Rank, Square};
 use std::fmt;
 use std::ops::Deref;
 
-/// A list of moves that allocates only beyond [`MoveList::INLINE`] of them.
+/// A list of moves that allocates only if there are more than [`MoveList::INLINE`].
 ///
 /// No reachable position has more than 218 moves; a decodable board of thirty queens may have more.
 #[derive(Clone)]
 pub struct MoveList {
     inline: [Move; Self::INLINE],
     len: usize,
-    /// All moves, once there are more than fit inline; else empty.
+    /// All moves if there are more than fit inline; otherwise empty.
     spilled: Vec<Move>,
 }
 
@@ -150,7 +150,7 @@ impl Position {
 
     /// The pieces, of either colour, that alone stand between the king of a side and an enemy slider.
     ///
-    /// Those of the side itself are pinned; those of the enemy give a discovered check by moving away.
+    /// Pieces of that side are pinned; enemy pieces give a discovered check by moving away.
     pub fn blockers(&self, color: Color) -> Bitboard {
         let Some(king) = self.king(color) else {
             return Bitboard::EMPTY;
@@ -190,8 +190,8 @@ impl Position {
         }
     }
 
-    /// The square of the pawn that an en passant capture would take: the en passant square is an empty square on the
-    /// sixth rank from the view of the side to move, with an enemy pawn right behind it.
+    /// The square of the pawn that an en passant capture would take. `None` unless the en passant square is an empty
+    /// square on the sixth rank, from the view of the side to move, with an enemy pawn right behind it.
     #[inline]
     pub fn en_passant_victim(&self) -> Option<Square> {
         let target = self.en_passant?;
@@ -226,8 +226,8 @@ impl Position {
             .collect()
     }
 
-    /// Whether castling with this rook is legal. The right must be held and king and rook stand on the
-    /// back rank; otherwise the result is false.
+    /// Whether castling with this rook is legal: the rook has the right, king and rook are on the back rank, and the
+    /// rules of castling are met.
     pub fn castling_is_legal(&self, rook: Square) -> bool {
         let us = self.side_to_move;
         let rank = CastlingRights::back_rank(us);
@@ -373,7 +373,7 @@ impl Position {
         count
     }
 
-    /// The number of legal moves and of their kinds.
+    /// The numbers of legal moves, in total and by kind.
     pub fn legal_counts(&self) -> LegalCounts {
         let enemies = self.color(!self.side_to_move);
         let mut counts = LegalCounts::default();

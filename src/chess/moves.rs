@@ -12,18 +12,17 @@ use std::fmt;
 pub enum MoveKind {
     /// A step or a capture of any piece, including a pawn's double step.
     Normal,
-    /// A pawn captures the pawn that has just passed it.
+    /// A pawn captures en passant.
     EnPassant,
     /// The king castles; `to` is the square of the *rook*, as Chess960 requires.
     Castle,
-    /// A pawn reaches the last rank and becomes this.
+    /// A pawn reaches the last rank and is promoted to this role.
     Promotion(Role),
 }
 
 /// A move, independent of the position in which it is played.
 ///
-/// Castling is *king takes own rook*, also in standard chess; [`Move::uci`] writes the form that
-/// readers of the text expect.
+/// Castling is *king takes own rook*, also in standard chess; [`Move::uci`] writes the form that other programs expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
     /// The origin square.
@@ -80,8 +79,8 @@ impl Move {
         })
     }
 
-    /// The move in UCI form, castling as readers of the position expect it: `e1g1` if all castling rights
-    /// are those of standard chess, king takes rook (`e1h1`) in Chess960.
+    /// The move in UCI form. Castling is written `e1g1` if all castling rights are those of standard chess, and as king
+    /// takes rook (`e1h1`) in Chess960.
     ///
     /// ```
     /// use lanefish::chess::{Move, Position};
@@ -143,7 +142,7 @@ impl Move {
                 }
         };
         let by_goal = |mv: &&Move| {
-            // One file is a king's step, never castling.
+            // A king move by one file is a step, never castling.
             mv.from == from
                 && mv.kind == MoveKind::Castle
                 && promotion.is_none()
@@ -165,7 +164,7 @@ pub enum MoveError {
     /// The text does not have the form of a move.
     #[error("not a move")]
     Syntax,
-    /// It has the form of a move, but no legal move matches.
+    /// The text has the form of a move, but no legal move matches.
     #[error("not a legal move in this position")]
     Illegal,
     /// Several legal moves match.
@@ -173,7 +172,7 @@ pub enum MoveError {
     Ambiguous,
 }
 
-/// A move in UCI form: four letters, five with a promotion.
+/// A move in UCI form: four characters, five with a promotion.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UciText {
     bytes: [u8; 5],
@@ -203,7 +202,7 @@ impl fmt::Debug for UciText {
     }
 }
 
-/// What [`Position::unmake`] needs besides the move itself.
+/// The data that [`Position::unmake`] needs besides the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Undo {
     /// The captured piece, en passant included.

@@ -1,4 +1,4 @@
-//! Counting the move tree below a position, the classical test of a move generator.
+//! Perft: counting the move tree below a position, the classical test of a move generator.
 
 use super::moves::Move;
 use super::position::Position;

@@ -1,4 +1,4 @@
-//! Positions by seeded random play: endless, reproducible material for tests and benchmarks.
+//! Positions by seeded random play: an endless, reproducible supply for tests and benchmarks.
 
 use super::chess960;
 use super::moves::Move;
@@ -10,7 +10,7 @@ use super::position::Position;
 pub struct Random(u64);
 
 impl Random {
-    /// A generator from a seed; any seed is as good as any other.
+    /// A generator with a seed; all seeds are equally good.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -53,7 +53,7 @@ pub struct RandomPosition {
     pub next: Option<Move>,
 }
 
-/// Every position of one random game after the other, endlessly.
+/// All positions of an endless series of random games.
 ///
 /// A game ends by mate, stalemate, bare kings, the fifty-move rule or after [`RandomPlay::LONGEST`] plies.
 /// All positions are strictly valid.
@@ -98,12 +98,12 @@ impl RandomPlay {
         self.position = match self.start {
             Start::Standard => Position::standard(),
             Start::Chess960 => {
-                let mut array = || self.random.below(chess960::ARRAYS.into()) as u16;
-                let white = array();
+                let mut start = || self.random.below(chess960::ARRAYS.into()) as u16;
+                let white = start();
                 let black = if self.game.is_multiple_of(2) {
                     white
                 } else {
-                    array()
+                    start()
                 };
                 Position::chess960(white, black).unwrap_or_else(Position::standard)
             }

@@ -1,18 +1,18 @@
-//! The definition of a legal move, as plain as possible, without regard to speed.
+//! The definition of a legal move, as plain as possible and without regard to speed.
 //!
 //! A move is legal when it is pseudo-legal (the piece moves that way) and the mover's king is not attacked
-//! on the board after it. Everything faster, here and in the lanes, is tested against this. It holds for
+//! on the board after it. All faster code, here and in the lanes, is tested against this. It is valid for
 //! any board with one king per side, however unusual:
 //!
 //! - A pawn on its second rank may step twice; a pawn on its own first rank steps once; on its last rank it
 //!   does not move.
 //! - En passant needs an empty en passant square on the sixth rank (as the mover sees it) and an enemy pawn right
 //!   behind it; where that pawn came from does not matter.
-//! - The enemy king may be captured like anything else.
+//! - The enemy king may be captured like any other piece.
 //! - Castling: the right names a rook of the mover on its back rank, the king is on that rank (anywhere);
 //!   king goes to the c- or g-file and rook to the d- or f-file, towards the side that the rook is on; nothing
-//!   but the two stands between either piece and its destination or on it; and the king is not attacked where it
-//!   stands, on any square that it passes (itself taken off the board), nor at the end.
+//!   but the two stands between either piece and its destination or on it; and the king is not attacked on its square,
+//!   on any square that it passes (with the king removed from the board), or on its destination.
 
 use super::bitboard::Bitboard;
 use super::castling::{CastlingRights, CastlingSide};
@@ -92,9 +92,7 @@ pub fn checkers_of(position: &Position, color: Color) -> Bitboard {
         .collect()
 }
 
-/// The pieces of the side to move without which its king would be in a check that it is not in now.
-///
-/// That is: removing the piece from the board lets an enemy attack the king that did not before.
+/// The pieces of the side to move whose removal from the board would let another enemy piece attack its king.
 pub fn pinned(position: &Position) -> Bitboard {
     let us = position.side_to_move;
     let before = checkers_of(position, us);
@@ -253,7 +251,7 @@ fn pseudo_legal_moves(position: &Position) -> Vec<Move> {
     moves
 }
 
-/// All legal moves, by trying each out.
+/// All legal moves, found by making each pseudo-legal one.
 ///
 /// ```
 /// use lanefish::chess::{Position, reference};

@@ -9,8 +9,8 @@ use super::square::{File, Rank, Square};
 use std::borrow::Cow;
 
 impl Move {
-    /// The move in algebraic notation, with `+` or `#`; the origin is given as far as other legal moves
-    /// require it, file before rank before both.
+    /// The move in algebraic notation, with `+` or `#`. The origin is given only as far as other legal moves require:
+    /// file, rank, or both, in this order of preference.
     ///
     /// ```
     /// use lanefish::chess::Position;
@@ -84,7 +84,7 @@ impl Move {
     }
 }
 
-/// The content of a text in algebraic notation, except castling.
+/// A parsed text in algebraic notation, except castling.
 #[derive(Clone, Copy, Debug)]
 struct San {
     role: Role,
@@ -96,7 +96,7 @@ struct San {
 }
 
 impl San {
-    /// Parses what follows the letter of this piece in any spelling.
+    /// Parses what follows the letter of this piece, leniently.
     fn parse(role: Role, mut rest: &[u8]) -> Option<Self> {
         if role == Role::Pawn {
             for suffix in [&b"e.p."[..], b"ep", b"e.p"] {
@@ -154,8 +154,8 @@ impl San {
         })
     }
 
-    /// Whether a legal move matches, whatever the text has about capturing.
-    fn means(&self, mv: Move, position: &Position) -> bool {
+    /// Whether a legal move matches, apart from the capture sign.
+    fn matches(&self, mv: Move, position: &Position) -> bool {
         // A pawn without a file moves straight ahead.
         let file = match self.role {
             Role::Pawn => self.file.or(Some(self.to.file())),
@@ -172,9 +172,9 @@ impl San {
             && position.role_at(mv.from) == Some(self.role)
     }
 
-    /// Whether the text is right about capturing. Castling may be written as the king that takes its
-    /// own rook.
-    fn is_right_about_captures(&self, mv: Move, position: &Position) -> bool {
+    /// Whether the text has a capture sign exactly if the move is a capture. Castling may be written as king takes
+    /// rook.
+    fn has_correct_capture_sign(&self, mv: Move, position: &Position) -> bool {
         match mv.kind {
             MoveKind::Castle => true,
             MoveKind::EnPassant => self.captures,
@@ -183,8 +183,8 @@ impl San {
     }
 }
 
-/// Whether a move is castling with the king's destination on this square, more than one file away. (One file is a
-/// step.)
+/// Whether a move is castling with this square as the king's destination, more than one file away. (A move by one file
+/// is a step.)
 fn king_goes_to(mv: Move, to: Square) -> bool {
     mv.kind == MoveKind::Castle
         && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), mv.from.rank())
@@ -227,7 +227,7 @@ fn castling(text: &[u8]) -> Option<CastlingSide> {
     }
 }
 
-/// Figurines, and the signs that accompany them in print, as ASCII.
+/// The text with figurines and printed annotation signs replaced by ASCII.
 fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -253,7 +253,7 @@ fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(ascii.as_bytes().to_vec())
 }
 
-/// The only one of some moves.
+/// The move, if there is exactly one.
 fn only(mut moves: impl Iterator<Item = Move>) -> Result<Move, MoveError> {
     match (moves.next(), moves.next()) {
         (None, _) => Err(MoveError::Illegal),
@@ -262,11 +262,11 @@ fn only(mut moves: impl Iterator<Item = Move>) -> Result<Move, MoveError> {
     }
 }
 
-/// The legal move of a text without check and annotation signs. `strict` refuses what is not in
-/// the standard; otherwise see [`Position::parse_san`].
+/// The legal move of a text without check and annotation signs. `strict` accepts only the standard form; otherwise see
+/// [`Position::parse_san`].
 ///
-/// A text in the standard form that matches a legal move means just that. Other forms are tried only after it, so
-/// that `bxc3` is a pawn move whenever a pawn can make it.
+/// A text in the standard form that matches a legal move always means that move. Other forms are tried only after it,
+/// so `bxc3` is a pawn move whenever a pawn can make it.
 pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Move, MoveError> {
     let legal = position.legal_moves();
     let legal = || legal.iter().copied();
@@ -284,8 +284,8 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
         let (role, rest) = named(text);
         let san = San::parse(role, rest).ok_or(MoveError::Syntax)?;
         let found = only(legal().filter(|&mv| {
-            san.means(mv, position)
-                && san.is_right_about_captures(mv, position)
+            san.matches(mv, position)
+                && san.has_correct_capture_sign(mv, position)
                 && !(strict && mv.kind == MoveKind::Castle)
         }));
         if strict || found != Err(MoveError::Illegal) {
@@ -310,7 +310,7 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
         let from = Square::at(file, rank);
         let role = position.role_at(from).unwrap_or(Role::Pawn);
         let san = San { role, ..san };
-        return only(legal().filter(|&mv| san.means(mv, position)));
+        return only(legal().filter(|&mv| san.matches(mv, position)));
     }
     let bishop = match text {
         [b'b', rest @ ..] => San::parse(Role::Bishop, rest),
@@ -323,11 +323,11 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
         [san, bishop]
             .iter()
             .flatten()
-            .any(|san| san.means(mv, position))
+            .any(|san| san.matches(mv, position))
     }))
 }
 
-/// The piece of the first letter, if it is one, and what follows; `b` is a file.
+/// The piece of the first letter, or a pawn, and the rest of the text; `b` is a file.
 fn named(text: &[u8]) -> (Role, &[u8]) {
     match text {
         [
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_seen_in_the_wild() {
+    fn forms_found_in_real_files() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         reads(start, "Nf3", "g1f3");
         reads(start, "Ng1-f3!?", "g1f3");

@@ -1,8 +1,7 @@
 //! The eight symmetries of the board, applied to sets of squares.
 //!
-//! Reversing the ranks is a byte swap; mirroring inside ranks and exchanging files with ranks are ladders of
-//! three steps, each of which swaps blocks of half the size under one mask. The other symmetries are composed
-//! of these.
+//! Reversing the ranks is a byte swap. Mirroring within ranks and exchanging files with ranks take three steps, each of
+//! which swaps blocks of half the size under a mask. The other symmetries are composed of these.
 
 use super::bitboard::Bitboard;
 

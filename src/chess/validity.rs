@@ -1,7 +1,7 @@
 //! What makes a position valid, at two levels; all broken rules are reported together.
 //!
 //! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* also checks
-//! whether a game could have led here, as far as material and the last move show; it is no full proof game.
+//! whether a game could have led here, as far as material and the last move show; it does not construct a proof game.
 
 use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
@@ -92,7 +92,7 @@ impl Rule {
         Self::Checks,
     ];
 
-    /// A stable name of the fault, in snake case, for counting rejects by reason.
+    /// A stable name of the violation, in snake case, for counting rejects by reason.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kings => "not_one_king_each",
@@ -108,7 +108,7 @@ impl Rule {
         }
     }
 
-    const fn what_is_wrong(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Kings => "not exactly one king per side",
             Self::Pieces => "more than 32 pieces",
@@ -140,7 +140,7 @@ impl Rule {
 pub struct Violations(u16);
 
 impl Violations {
-    /// None.
+    /// No broken rule.
     pub const NONE: Self = Self(0);
 
     /// Whether no rule is broken.
@@ -173,7 +173,7 @@ impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, rule) in self.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
-            write!(f, "{separator}{}", rule.what_is_wrong())?;
+            write!(f, "{separator}{}", rule.description())?;
         }
         Ok(())
     }
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn double_steps_that_were_and_were_not() {
+    fn possible_and_impossible_double_steps() {
         let wrong: &[_] = &["impossible_en_passant"];
         for (text, names) in [
             ("4k3/8/8/3p4/8/8/8/4K3 w - d6 0 1", &[][..]),
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_that_a_last_move_explains_and_others() {
+    fn checks_with_and_without_a_possible_last_move() {
         let wrong: &[_] = &["impossible_check"];
         for (text, names) in [
             // Knight and rook: the knight uncovered the rook.

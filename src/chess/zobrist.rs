@@ -3,7 +3,7 @@
 //! A key is the exclusive or of published random numbers: one for each piece on its square, each castling
 //! right, the file of an en passant capture and White to move. The 781 numbers are not arbitrary: they are
 //! the first ones that Bob Jenkins' generator ISAAC-64 yields from a zero seed, so they are computed here
-//! (at compile time) instead of being listed.
+//! at compile time instead of being listed.
 
 use super::attacks::pawn_attacks;
 use super::castling::CastlingSide;
@@ -22,7 +22,7 @@ static KEYS: [u64; LEN] = isaac64();
 const fn isaac64() -> [u64; LEN] {
     const SIZE: usize = 256;
     let mut memory = [0u64; SIZE];
-    // The golden ratio, stirred; then two passes over the (zero) seed.
+    // The golden ratio, mixed; then two passes over the (zero) seed.
     let mut mixed = [0x9E37_79B9_7F4A_7C13u64; 8];
     let mut round = 0;
     while round < 4 {
@@ -135,9 +135,9 @@ pub fn white_to_move_key() -> u64 {
 impl Position {
     /// The key of the position in Polyglot opening books.
     ///
-    /// The en passant square counts if a pawn of the side to move stands beside the pawn it could take,
-    /// legally or not. Positions that keep the square only if a capture is legal (as they are parsed and
-    /// made here) thus differ from Polyglot's in the rare case that this pawn is pinned.
+    /// The en passant square counts if a pawn of the side to move stands beside the pawn it could take, legally or not.
+    /// Positions that keep the square only if a capture is legal (as they are parsed and made here) thus have another
+    /// key than in Polyglot in the rare case that the capture is illegal.
     ///
     /// ```
     /// use lanefish::chess::Position;

@@ -34,7 +34,7 @@ pub(crate) fn position_of(
     if fen.is_empty() || fen == "startpos" {
         return Ok(Position::standard());
     }
-    let options = FenOptions { keep_en_passant };
+    let options = FenOptions::default().keep_en_passant(keep_en_passant);
     let parsed = parse(fen.as_bytes(), options).with_context(|| format!("`{fen}` is not a FEN"))?;
     if !parsed.rest.is_empty() {
         let rest = String::from_utf8_lossy(parsed.rest);

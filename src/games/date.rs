@@ -21,12 +21,12 @@ use std::str::FromStr;
 pub struct Date {
     year: u16,
     month: Option<u8>,
-    /// Unknown if the month is.
+    /// Unknown if the month is unknown.
     day: Option<u8>,
 }
 
 impl Date {
-    /// Parses a date, which a time may follow. `None` if it is not understood.
+    /// Parses a date, perhaps followed by a time. `None` if it cannot be parsed.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?.trim_ascii();
         let text = text.split([' ', 'T']).next()?;
@@ -71,7 +71,7 @@ impl Date {
         (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
     }
 
-    /// Compares as far as both are known.
+    /// Compares the parts that are known in both dates.
     pub(super) fn compare_known(self, other: Self) -> Ordering {
         let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
             (Some(ours), Some(other)) => ours.cmp(&other),

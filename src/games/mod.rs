@@ -1,7 +1,7 @@
 //! Games in any format: the facts by which they are selected, the selection, and what it skipped.
 //!
-//! A format of games implements [`Facts`] for its games and consults a [`Selection`] about which of them, and which
-//! of their positions, to deliver. Everything known of a whole game is a [`GameRow`].
+//! A format of games implements [`Facts`] for its games and consults a [`Selection`] to decide which of them, and which
+//! of their positions, to deliver. A [`GameRow`] holds everything known about a game.
 
 mod date;
 mod selection;
@@ -11,7 +11,7 @@ pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Spe
 
 use crate::chess::Position;
 
-/// What a [`Selection`] needs to know of a game. Unknown texts are empty.
+/// The facts about a game that a [`Selection`] needs. Unknown texts are empty.
 pub trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];
@@ -121,7 +121,7 @@ impl Variant {
     }
 }
 
-/// Everything known of a game, for tables of games.
+/// Everything known about a game, for tables of games.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GameRow {
@@ -133,7 +133,7 @@ pub struct GameRow {
     pub plies: u32,
     /// How it ended.
     pub result: Option<Outcome>,
-    /// The last position reached in the main line, if the game has one at all.
+    /// The last position of the main line, if the game has any position.
     pub last: Option<Position>,
     /// What is wrong with the game.
     pub error: Option<String>,

@@ -1,8 +1,8 @@
-//! Which games, and which of their positions, are taken.
+//! Selection of games and of their positions.
 //!
 //! Games are selected by their [`Facts`] and positions by their ply, whatever the format. Everything skipped is
-//! counted under the name of the option that skipped it, and the sample of `max_per_game` depends on the
-//! seed and the game alone, never on where in the input the game is or which thread decodes it.
+//! counted under the name of the option that skipped it. The sample of `max_per_game` depends only on the seed and
+//! the game, not on the place of the game in the input or the thread that decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
 use crate::setters::setters;
@@ -22,7 +22,7 @@ pub struct Selection {
     pub first_ply: u32,
     /// Last ply to take.
     pub last_ply: Option<u32>,
-    /// Number of plies to skip at the beginning, as opening theory.
+    /// Number of plies to skip at the beginning as opening theory.
     pub skip_book: u32,
     /// Of the remaining positions, take every Nth, starting with the first; 0 means 1.
     pub every: u32,
@@ -84,8 +84,7 @@ pub struct LeftOut {
     pub games: u64,
     /// Positions, including those of the games.
     pub positions: u64,
-    /// Of the games, those skipped because what the option tests is unknown: dates that are missing
-    /// or cannot be parsed.
+    /// Of the games, those skipped because the tested value is unknown: dates that are missing or cannot be parsed.
     pub unknown: u64,
 }
 
@@ -118,8 +117,7 @@ impl Selection {
             .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// The option that skips this game, if any, and whether it does because what it tests is
-    /// unknown.
+    /// The option that skips this game, if any, and whether that is because the tested value is unknown.
     pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         let has_elo = |test: &dyn Fn(u16) -> bool| {
             let elos = game.elos();
@@ -181,8 +179,8 @@ impl Selection {
             && self.max_per_game.is_none()
     }
 
-    /// Which positions of a game are taken, given the ply of each; `hash` identifies the game. Calls `left_out`
-    /// for each option with the number of positions that it skips.
+    /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
+    /// option with the number of positions that it skips.
     pub fn positions(
         &self,
         plies: &[u16],
@@ -219,7 +217,7 @@ impl Selection {
         if let Some(max) = self.max_per_game {
             let mut rows: Vec<usize> = (0..keep.len()).filter(|&row| keep[row]).collect();
             let mut state = self.seed ^ hash;
-            // The first `max` of a shuffle.
+            // The first `max` of a random permutation.
             let taken = rows.len().min(max as usize);
             for at in 0..taken {
                 let other = at + (split_mix(&mut state) % (rows.len() - at) as u64) as usize;

@@ -1,4 +1,4 @@
-//! A run of input bytes, mapped or read, that many owners can share and slice.
+//! A run of input bytes, mapped or read, that can be shared and sliced.
 
 use super::Mapped;
 use bytemuck::Pod;
@@ -22,7 +22,7 @@ impl Bytes {
         Self(Store::Mapped(mapped))
     }
 
-    /// A part of it.
+    /// A part of the bytes.
     ///
     /// # Panics
     /// If the range is out of bounds.
@@ -47,8 +47,8 @@ impl Bytes {
         }
     }
 
-    /// Whether the file that they are mapped from still reaches that far. If it does not, what
-    /// was read from them may be zeros that the file never held.
+    /// Checks that a mapped file still contains these bytes. If it does not, reads may have returned zeros that were
+    /// never in the file.
     ///
     /// # Errors
     /// If the file has become shorter, or its length cannot be read.
@@ -59,8 +59,8 @@ impl Bytes {
         }
     }
 
-    /// Declares them no longer needed: if they are mapped, those pages of a large file would
-    /// otherwise count as memory of this process until it ends.
+    /// Declares the bytes no longer needed. If they are mapped, the pages of a large file would otherwise count as
+    /// memory of this process until it ends.
     pub fn release(&self) {
         if let Store::Mapped(mapped) = &self.0 {
             mapped.release();

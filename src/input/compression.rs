@@ -1,9 +1,8 @@
-//! Compressed containers: detection, and a reader that decompresses all of it.
+//! Compressed containers: detection and decompression.
 //!
-//! All three may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have
-//! skippable frames anywhere, even before the first one: that is how `pzstd` announces the size of each
-//! frame. Windows are accepted up to a limit ([`Access::max_window`](super::Access::max_window)), and never
-//! beyond 2 GiB, the decoder's maximum.
+//! All three kinds may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have skippable
+//! frames anywhere, even at the start: `pzstd` stores the size of each frame in one. Windows are accepted up to a limit
+//! ([`Access::max_window`](super::Access::max_window)), and never beyond 2 GiB, the decoder's maximum.
 
 use super::window::Watch;
 use std::fmt;
@@ -22,7 +21,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Detects it by the first bytes.
+    /// Detects a container by its first bytes.
     pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Self::Zstd),
@@ -31,7 +30,7 @@ impl Compression {
             _ => None,
         }
     }
-    /// Detects it by the file extension.
+    /// Detects a container by the file extension.
     pub fn of_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "zst" | "zstd" => Some(Self::Zstd),

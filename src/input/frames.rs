@@ -1,10 +1,10 @@
 //! zstd frames decompressed in parallel.
 //!
-//! Frames are independent, so a file of many (what `pzstd` writes, and every Lichess dump is) can be
-//! decompressed by as many threads as there are. Where a frame ends can be found without decompressing it
-//! and without an index: the frame's header and the three-byte headers of its blocks give all lengths. The
-//! walk from block to block touches one page in thirty, and it stops early if a frame is too large to be
-//! held in memory: such a file is streamed instead.
+//! Frames are independent, so a file with many of them (such as `pzstd` writes, and every Lichess dump) can be
+//! decompressed by all threads. The end of a frame can be found without decompressing it and without an index: the
+//! header of the frame and the three-byte headers of its blocks contain all lengths. The walk from block to block
+//! touches one page in thirty, and it stops early if a frame is too large to be held in memory: such a file is
+//! streamed instead.
 
 use super::stream::DECODED;
 use super::{Bytes, Mapped};
@@ -14,7 +14,7 @@ use std::io::{self, Read};
 /// A frame that may need more memory than this is not decompressed as a whole.
 /// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
 const LARGEST_FRAME: usize = 64 << 20;
-/// Frames in memory at any time: those being decompressed and those waiting for their turn.
+/// Bytes of frames in memory at any time: those being decompressed and those waiting for their turn.
 const BUDGET: usize = 96 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
@@ -88,12 +88,12 @@ impl Header {
     }
 }
 
-/// What is at the start of some bytes.
+/// The item at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// A skippable frame of this length.
     Skippable(usize),
-    /// A frame of this length, and the most that it can hold.
+    /// A frame of this length, and the maximum size of its content.
     Frame { len: usize, holds: usize },
     /// No complete frame, or one that is too large, or one that needs a larger window than is allowed.
     Unfit,
@@ -156,7 +156,7 @@ pub(super) struct Frames {
     /// Number of the next frame to be handed out, and of the next to be taken.
     given: u64,
     taken: u64,
-    /// The most that the frames handed out or waiting may hold, and where each ends in the file.
+    /// Maximum content of the frames handed out or waiting, and where each ends in the file.
     held: BTreeMap<u64, (usize, usize)>,
     done: BTreeMap<u64, FrameDone>,
     /// Bytes of the file that have been taken.
@@ -195,7 +195,7 @@ impl FrameJob {
             .and_then(|decompressor| decompressor.decompress(&self.bytes, self.holds).ok());
         let (bytes, error) = match whole {
             Some(bytes) => (bytes, None),
-            // Once more, for the bytes before the damage.
+            // A second attempt, for the bytes before the damage.
             None => {
                 let mut bytes = Vec::new();
                 let error = decode_until_damage(&self.bytes, self.holds, &mut bytes).err();
@@ -211,7 +211,7 @@ impl FrameJob {
     }
 }
 
-/// Decompresses as much as possible; a call that meets damage loses what it has decoded, so calls are small.
+/// Decompresses as much as possible. A call that reaches damage loses what it has decoded, so calls are small.
 fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(frame)?;
     decoder.window_log_max(31)?;
@@ -228,7 +228,7 @@ fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Re
 /// What to do next.
 #[derive(Debug)]
 pub(super) enum FrameStep {
-    /// The next bytes, an error that follows them, and how much more of the file is used up.
+    /// The next bytes, an error that follows them, and how much more of the file has been consumed.
     Bytes(Bytes, Option<io::Error>, usize),
     Job(FrameJob),
     /// The next bytes are being decompressed elsewhere.

@@ -3,19 +3,18 @@
 //! A mapped file is read without copying, and a run of groups in it is used in place. The price is a
 //! contract that the language cannot check: **nobody may change the file while it is mapped**.
 //!
-//! What happens if it is broken:
+//! If the contract is broken:
 //!
-//! - A file that becomes shorter: its length is checked again before a chunk is read and after it has been
-//!   used, so that the run ends with an error that names the file. If pages vanish in the middle of a chunk,
-//!   the system sends the signal `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what
-//!   happened, removes its temporary files, and ends with status 2. The same happens when the disk fails.
-//! - A file that is written to in place: results are those of some mixture of old and new bytes. Nothing in
-//!   this crate relies on such bytes: lengths taken from a map are checked where they are used, boards are
-//!   plain numbers of which every value is allowed, and text that must be UTF-8 is copied before it is
-//!   validated and kept. Still, the language guarantees nothing for memory that changes behind a shared
-//!   reference. To read files that others may be writing, open them without maps
-//!   ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming, as they should
-//!   be, are safe to map.
+//! - A file becomes shorter: its length is checked again before a chunk is read and after it has been used, so that the
+//!   run ends with an error that names the file. If pages vanish in the middle of a chunk, the system sends the signal
+//!   `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what happened, removes its temporary
+//!   files, and ends with status 2. The same happens if the disk fails.
+//! - A file is written to in place: results are those of some mixture of old and new bytes. Nothing in this crate
+//!   relies on such bytes: lengths taken from a map are checked where they are used, every value of a board's plain
+//!   numbers is allowed, and text that must be UTF-8 is copied before it is validated and kept. Still, the language
+//!   guarantees nothing for memory that changes behind a shared reference. To read files that others may be writing,
+//!   open them without maps ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming,
+//!   as they should be, are safe to map.
 #![allow(
     unsafe_code,
     reason = "mapping a file is unsafe by nature; see the module's contract"
@@ -45,7 +44,7 @@ pub(crate) struct Mapped<T> {
 struct Map {
     map: Mmap,
     file: File,
-    /// Where the signal handler finds it, if there was a free slot.
+    /// Where the signal handler finds the map, if there was a free slot.
     slot: Option<&'static Slot>,
 }
 
@@ -72,7 +71,7 @@ impl Mapped<u8> {
         if map.is_empty() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Only advice: without it the kernel reads ahead less, nothing else changes.
+        // Only a hint: without it the kernel reads ahead less.
         let _ = map.advise(Advice::Sequential);
         let addresses = map.as_ptr_range();
         Ok(Self {
@@ -85,7 +84,7 @@ impl Mapped<u8> {
             values: PhantomData,
         })
     }
-    /// A part of it.
+    /// A part of the values.
     ///
     /// # Panics
     /// If the range is out of bounds.
@@ -98,7 +97,7 @@ impl Mapped<u8> {
             values: PhantomData,
         }
     }
-    /// Whether the file still reaches this far.
+    /// Checks that the file still contains these bytes.
     pub(super) fn check(&self) -> io::Result<()> {
         let len = self.map.file.metadata()?.len();
         if len < self.bytes.end as u64 {
@@ -109,8 +108,8 @@ impl Mapped<u8> {
         }
         Ok(())
     }
-    /// Returns the memory of these bytes to the system. They can still be read, and are then read
-    /// from the file once more.
+    /// Returns the memory of these bytes to the system. They can still be accessed, and are then read from the file
+    /// again.
     pub(super) fn release(&self) {
         #[cfg(unix)]
         // SAFETY: the map is that of a file and never written to: pages come back with what they held.
@@ -152,7 +151,7 @@ struct Slot {
 /// No map begins there.
 const FREE: usize = usize::MAX;
 
-/// A run never maps more files than these at once; further maps go without the explanation.
+/// More files than a run ever maps at once. Further maps would lack the explanation.
 static SLOTS: [Slot; 64] = [const {
     Slot {
         start: AtomicUsize::new(FREE),
@@ -176,22 +175,21 @@ impl Slot {
     }
 }
 
-/// Ends the process with status 2 and a message on standard error, rather than by a signal, when pages
-/// of a mapped input are no longer available: the file was truncated meanwhile, or its disk failed. Temporary
-/// files of outputs are removed first.
+/// Ends the process with status 2 and a message on standard error, rather than by a signal, when pages of a mapped
+/// input are no longer available: the file was truncated, or its disk failed. Temporary files of outputs are removed
+/// first.
 ///
-/// Meant for programs, which own the signals of their process: this installs a handler for `SIGBUS`. Signals
-/// from elsewhere than maps of this crate go to the previous handler. Does nothing where there is no
-/// such signal.
+/// Meant for programs, which own the signals of their process: this installs a handler for `SIGBUS`. Signals that do
+/// not come from maps of this crate go to the previous handler. Does nothing on systems without this signal.
 pub fn explain_truncated_maps() {
     #[cfg(unix)]
     fault::install();
 }
 
-/// Calls back for the name of each temporary file; must do nothing that a signal handler may not do.
+/// Calls its argument for the name of each temporary file, and does only what is allowed in a signal handler.
 pub(crate) type ForEachName = fn(&mut dyn FnMut(&std::ffi::CStr));
 
-/// The temporary files that are removed before a truncated map ends the process, where there are any.
+/// Enumerates the temporary files to remove before a truncated map ends the process.
 pub(crate) static TEMPORARY_FILES: std::sync::OnceLock<ForEachName> = std::sync::OnceLock::new();
 
 #[cfg(unix)]
@@ -224,7 +222,7 @@ mod fault {
             }
             previous.assume_init()
         };
-        // Before the handler can run, so that it always knows where to continue.
+        // Set before the handler can run, so that it always finds the previous one.
         if PREVIOUS.set(previous).is_err() {
             return;
         }
@@ -263,7 +261,7 @@ mod fault {
         match previous.sa_sigaction {
             libc::SIG_IGN if code <= 0 => {}
             libc::SIG_DFL | libc::SIG_IGN => {
-                // Comes again after the return, and does what it would have done without this handler.
+                // The signal is raised again after the return, with the effect that it has without this handler.
                 // SAFETY: the action is what the system gave, and both calls are allowed here.
                 unsafe {
                     libc::sigaction(signal, previous, ptr::null_mut());

@@ -1,9 +1,8 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the user's list with directories resolved. Opening one of them gives an [`Input`]:
-//! whatever it is, it yields runs of decompressed [`Bytes`] in order. Plain regular files are mapped and come
-//! as one run; everything else comes in pieces; zstd files of several frames hand out [`FrameJob`]s, so that
-//! any idle thread decompresses the next frame.
+//! [`Inputs`] is the user's list with directories resolved. An open [`Input`] yields runs of decompressed [`Bytes`] in
+//! order. Uncompressed regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files of
+//! several frames hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
 
 mod bytes;
 mod compression;
@@ -35,17 +34,16 @@ use window::WindowTooLarge;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Access {
-    /// Map files into memory where the system can; otherwise everything is read. Nobody may change mapped files
-    /// in place while they are read: results could be anything. A file that becomes
-    /// shorter ends the run with an error, or the process with a signal ([`explain_truncated_maps`]).
+    /// Map files into memory where the system supports it; if false, everything is read. Mapped files must not be
+    /// changed in place while they are read: results could be anything. A file that becomes shorter ends the run with
+    /// an error, or the process with a signal ([`explain_truncated_maps`]).
     pub map: bool,
-    /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, at the
-    /// choice of the file.
+    /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, as specified by the file.
     pub max_window: u64,
 }
 
 impl Access {
-    /// What the program `zstd` allows by default.
+    /// The default limit of the program `zstd`.
     pub const MAX_WINDOW: u64 = 128 << 20;
 }
 
@@ -69,9 +67,9 @@ setters!(Access {
 pub struct Inputs {
     /// The inputs.
     pub paths: Vec<Arc<Path>>,
-    /// Files of directories that were skipped because nothing here can read them.
+    /// Files of directories that were skipped because their format is not supported.
     pub skipped: Vec<PathBuf>,
-    /// Entries of directories that lead nowhere: symbolic links whose target is missing.
+    /// Broken entries of directories: symbolic links whose target is missing.
     pub broken: Vec<PathBuf>,
 }
 
@@ -84,13 +82,12 @@ impl Inputs {
         }
     }
 
-    /// Resolves what the user named: files and `-` stay, a directory becomes its files in name order for
-    /// which `supported` returns true. Hidden files and directories inside directories are skipped; links that
-    /// lead nowhere are listed in [`Inputs::broken`].
+    /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
+    /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
+    /// listed in [`Inputs::broken`].
     ///
     /// # Errors
-    /// If a name does not exist or cannot be read, or a directory holds no supported file: before any
-    /// work is done.
+    /// If a name does not exist or cannot be read, or a directory has no supported file: before any work is done.
     pub fn resolve(
         names: &[PathBuf],
         mut supported: impl FnMut(&Path) -> bool,
@@ -107,7 +104,7 @@ impl Inputs {
                 continue;
             }
             if !fs::metadata(name).map_err(failed)?.is_dir() {
-                // A typing error in the last name should not be found after an hour.
+                // A misspelled last name should not be found only after an hour.
                 if fs::metadata(name).map_err(failed)?.is_file() {
                     File::open(name).map_err(failed)?;
                 }
@@ -127,7 +124,7 @@ impl Inputs {
                 match fs::metadata(&file) {
                     Ok(metadata) if metadata.is_file() => files.push(file),
                     Ok(_) => {}
-                    // An existing file that may not be read must not be missed silently; a link to nowhere may.
+                    // Missing permissions are an error; broken links are only listed.
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                         return Err(Error::Open {
                             path: Arc::from(file),
@@ -174,7 +171,7 @@ pub struct Input {
     compression: Option<Compression>,
     max_window: u64,
     supply: Supply,
-    /// Pieces that were looked at and will be returned again.
+    /// Pieces that were peeked at and are still to be returned.
     ahead: VecDeque<Bytes>,
     /// Decompressed bytes returned so far.
     given: u64,
@@ -195,9 +192,9 @@ enum Supply {
 pub enum Next {
     /// The next bytes.
     Bytes(Bytes),
-    /// Work to be done and passed to [`Input::complete`]; more may be available meanwhile.
+    /// A job to run and pass to [`Input::complete`]; more jobs may be available in the meantime.
     Job(FrameJob),
-    /// Nothing until a job is completed, or nothing yet.
+    /// Nothing yet: a job must be completed first, or the data has not arrived.
     Wait,
     /// The end.
     End,
@@ -261,7 +258,7 @@ impl Input {
             inner: reader,
             count: Arc::clone(consumed),
         };
-        // Pipes may give a byte at a time, so the magic number is waited for.
+        // A pipe may deliver one byte at a time, so read until the magic number is complete.
         let mut head = [0; 4];
         let mut len = 0;
         while len < head.len() {
@@ -306,7 +303,7 @@ impl Input {
     /// The next bytes, a job, or the end.
     ///
     /// # Errors
-    /// If reading or decompressing fails; everything before that place has been returned.
+    /// If reading or decompressing fails; everything before that point has been returned.
     pub fn poll(&mut self) -> Result<Next, Error> {
         if let Some(bytes) = self.ahead.pop_front() {
             self.given += bytes.len() as u64;
@@ -394,7 +391,7 @@ impl Input {
         }
     }
 
-    /// The next bytes, with any jobs done at once: for callers that have nothing else to do.
+    /// The next bytes; jobs are run immediately. For single-threaded callers.
     ///
     /// # Errors
     /// As [`Input::poll`].
@@ -409,11 +406,11 @@ impl Input {
         }
     }
 
-    /// The first bytes, at least `len` of them unless there are fewer, to detect the format. They are
-    /// returned again. The flag is set if this is all there is.
+    /// The first bytes, at least `len` of them unless there are fewer, to detect the format. They will be returned
+    /// again. The flag is set if there are no more bytes.
     ///
     /// # Errors
-    /// As [`Input::poll`], if nothing at all can be read; later errors come after the bytes before them.
+    /// As [`Input::poll`], if nothing can be read; later errors are returned after the bytes before them.
     pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut head = Vec::new();
         let mut pieces = VecDeque::new();

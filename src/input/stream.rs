@@ -1,8 +1,8 @@
 //! Pieces of inputs that cannot be mapped.
 //!
 //! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from
-//! beginning to end is read by whichever thread asks for the next piece; the others continue meanwhile,
-//! and there are never more threads than the user wants.
+//! beginning to end is read by whichever thread requests the next piece, while the others continue, and there are never
+//! more threads than the user has requested.
 
 use super::Bytes;
 use std::fmt;
@@ -18,9 +18,9 @@ const PIECE: usize = 1 << 20;
 const WAITING: usize = 4;
 /// How long to wait for the next piece before reporting that there is none yet.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Decompressed bytes per call: what a decoder has made when it meets damage is lost with that call.
+/// Decompressed bytes per call: at damage, the output of the current call is lost.
 pub(super) const DECODED: usize = 16 << 10;
-/// A read that returns less than this found no more: the writer of the pipe is slow.
+/// A read that returns less than this has emptied the pipe: its writer is slow.
 const SHORT_READ: usize = 64 << 10;
 
 enum Message {
@@ -43,7 +43,7 @@ enum Source {
 }
 
 impl Stream {
-    /// Starts a thread that reads. With `eager`, the data of a slow writer are handed over at once.
+    /// Starts a thread that reads. With `eager`, data of a slow writer is passed on immediately.
     pub(super) fn spawn(reader: Box<dyn Read + Send>, eager: bool) -> io::Result<Self> {
         let (sender, messages) = sync_channel(WAITING);
         std::thread::Builder::new()
@@ -71,7 +71,7 @@ impl Stream {
         })
     }
 
-    /// Reads on demand. `plain`: the data do not come from a decoder.
+    /// Reads on demand. `plain`: the data does not come from a decoder.
     pub(super) fn here(reader: Box<dyn Read + Send>, plain: bool) -> Self {
         Self {
             source: Source::Here(Pieces {
@@ -110,7 +110,7 @@ impl Stream {
     }
 }
 
-/// What a stream has now.
+/// The current state of a stream.
 pub(super) enum StreamStep {
     Piece(Bytes),
     /// Nothing yet.
@@ -118,10 +118,10 @@ pub(super) enum StreamStep {
     End,
 }
 
-/// Full pieces, then a last one, then how it ended.
+/// Full pieces, then a last one, then the end or an error.
 struct Pieces {
     reader: Box<dyn Read + Send>,
-    /// Bytes asked for at once.
+    /// Bytes requested at once.
     step: usize,
     last: Option<Message>,
 }
@@ -161,7 +161,7 @@ impl Pieces {
     }
 }
 
-/// Sends what there is, in small pieces if its writer is slow.
+/// Sends the data, in small pieces if the writer is slow.
 fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
     let mut piece = vec![0; PIECE];
     let mut filled = 0;
@@ -182,7 +182,7 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
         } else if read < SHORT_READ {
             match sender.try_send(Message::Piece(piece[..filled].to_vec())) {
                 Ok(()) => filled = 0,
-                // The receiver is gone.
+                // The receiver is busy: the piece grows in the meantime.
                 Err(TrySendError::Full(_)) => {}
                 Err(TrySendError::Disconnected(_)) => return,
             }

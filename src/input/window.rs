@@ -1,10 +1,9 @@
-//! Limits the memory that zstd frames ask for, before a decoder sees them.
+//! Limits the memory that zstd frames request, before a decoder sees them.
 //!
-//! A few bytes can ask for a window of two gigabytes. The decoder has a limit of its own, but whether it is
-//! checked depends on how the bytes arrive (a frame that lies in the buffer as a whole is decoded without a
-//! window), and it does not report which frame asked for how much. So the compressed bytes pass a filter on their
-//! way to the decoder: it steps from frame to frame and from block to block, and stops at the header of a frame
-//! that asks for too much.
+//! A few bytes can request a window of two gigabytes. The decoder has its own limit, but whether it is checked depends
+//! on how the bytes arrive (a frame that is completely in the buffer is decoded without a window), and it does not
+//! report the requested size. So the compressed bytes pass a filter on their way to the decoder: it steps from frame to
+//! frame and from block to block, and stops at the header of a frame that requests too much.
 
 use super::frames::Header;
 use std::fmt;
@@ -29,14 +28,14 @@ impl fmt::Display for WindowTooLarge {
 
 impl std::error::Error for WindowTooLarge {}
 
-/// Where the filter is in the compressed bytes.
+/// The position of the filter in the compressed bytes.
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// In the header of a frame, skippable or not; this many of its bytes have been seen.
     Frame,
     /// In the header of a block.
     Block,
-    /// In data that need not be inspected: the number of bytes to come, and what follows.
+    /// In data that need not be inspected: the number of bytes left, and what follows.
     Inside(u64, After),
     /// Not zstd: the decoder will report it.
     Lost,
@@ -76,7 +75,7 @@ impl<R: BufRead> Watch<R> {
     }
 }
 
-/// Inspects more bytes; returns how many of them may be passed on. Fewer than all if a frame asks for too much.
+/// Inspects more bytes and returns how many of them may be passed on: all, unless a frame requests too much.
 struct Look<'a> {
     state: &'a mut State,
     header: &'a mut Vec<u8>,
@@ -126,7 +125,7 @@ impl Look<'_> {
                                     needed: window,
                                     allowed: self.allowed,
                                 };
-                                // Without its last byte no decoder can act on it.
+                                // Without the last byte of the header no decoder can allocate the window.
                                 return (at - 1, Some(failure));
                             }
                             *self.checksum = checksum;
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_frame_that_wants_too_much_is_stopped_however_the_bytes_arrive() {
+    fn the_first_frame_above_the_limit_is_stopped_however_the_bytes_arrive() {
         let text = b"chess ".repeat(60_000);
         let mut bytes = frame(&text, 17, true);
         bytes.extend([0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]);
@@ -236,7 +235,7 @@ mod tests {
             };
             assert_eq!(error, expected);
             assert_eq!(passed[..good], bytes[..good]);
-            assert!(passed.len() - good < 6, "the header is not whole");
+            assert!(passed.len() - good < 6, "the header is incomplete");
 
             let mut passed = Vec::new();
             let mut watch = Watch::new(BufReader::new(Slow(&bytes, step)), 1 << 20);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_passes() {
+    fn data_other_than_frames_passes() {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut passed = Vec::new();
         let mut watch = Watch::new(&bytes[..], 1);

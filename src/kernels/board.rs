@@ -35,7 +35,7 @@ pub(crate) struct Board<L> {
 }
 
 impl<L: Lanes> Board<L> {
-    /// The boards of the lanes `at..at + WIDTH` of a group.
+    /// The boards in the lanes `at..at + WIDTH` of a group.
     #[inline(always)]
     pub(crate) fn load<S: Simd<Lanes = L>>(simd: S, group: &Group, at: usize) -> Self {
         let [color, t0, t1, t2] = &group.planes;
@@ -84,8 +84,8 @@ impl<L: Lanes> Board<L> {
     }
 }
 
-/// The piece sets of the side to move and then of the other, for each lane, from the view of the side to move: all,
-/// pawns, knights, bishops and queens, rooks and queens, king.
+/// The piece sets of each lane, from the view of the side to move, which comes first: all pieces, pawns, knights,
+/// bishops and queens, rooks and queens, king.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct PieceSets(pub [[u64; Group::LEN]; 12]);

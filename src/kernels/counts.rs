@@ -1,14 +1,14 @@
-//! What statistics need of many boards besides moves and attacks: pieces, material and state of each board, and
-//! how often each square is occupied by each piece and attacked by each side.
+//! The data that statistics need besides moves and attacks: pieces, material and state of each board, and how often
+//! each square is occupied by each piece and attacked by each side.
 //!
-//! All these numbers of a board are packed into one word ([`BoardCounts`]). Material is added up by the binary
-//! digits of the piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king is the ones, and only
-//! the rest is counted by type.
+//! The numbers of a board are packed into one word ([`BoardCounts`]). Material is summed by the binary digits of the
+//! piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king gives the ones, and only the rest
+//! is counted by type.
 //!
-//! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word
-//! their second bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the
-//! counters, so that a map costs three operations per group and nothing is converted to numbers until
-//! [`VerticalCounters::GROUPS`] groups are in.
+//! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word their second
+//! bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the counters. A map thus costs
+//! three operations per group, and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been
+//! added.
 
 use super::RANK_6;
 use super::sums::Sums;
@@ -52,16 +52,16 @@ impl Default for VerticalCounters {
 impl VerticalCounters {
     /// Number of sets.
     pub const SETS: usize = 14;
-    /// How many groups fit before a counter could overflow.
+    /// Number of groups that can be added before a counter could overflow.
     pub const GROUPS: usize = 255;
 
-    /// How many more groups fit.
+    /// Number of groups that can still be added.
     pub fn room(&self) -> usize {
         Self::GROUPS - self.groups
     }
 }
 
-/// Counts the pieces and the material, and reads the state, of the boards in the lanes `at..` of a group.
+/// Counts pieces and material, and reads the state, of the boards in the lanes `at..` of a group.
 #[inline(always)]
 pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardCounts) {
     let [color, t0, t1, t2] = &group.planes;

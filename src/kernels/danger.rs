@@ -1,17 +1,16 @@
-//! Enemy threats: attacks by line, checkers, pins, where a check can be met, where the king
-//! may not go.
+//! Enemy threats: attacks by line, checkers, pins, squares where a check can be met, and squares closed to the king.
 //!
 //! For each line, let X be what the king sees along it *and* enemy sliders see along it, with every piece in
 //! place. Own pieces in X are exactly the pieces pinned along that line: the king sees them from one side, so the
 //! slider that sees them too must be on the other. Empty squares in X are exactly those between king and
-//! a checking slider. Enemy pieces in X are guarded blockers and have no meaning.
+//! a checking slider. Enemy pieces in X are guarded blockers and are ignored.
 
 use super::board::{Board, Side};
 use super::rays::{ByLine, Rays};
 use super::{FILE_A, FILE_H};
 use crate::simd::{Lanes, inlined};
 
-/// What the enemy threatens against the side to move.
+/// The enemy's threats to the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Danger<L> {
     /// All squares that the enemy attacks.
@@ -78,8 +77,9 @@ impl<L: Lanes> Danger<L> {
         let mut behind_king = checked_lines.union() & !checkers;
         let double = checkers & others;
         if double.any() {
-            // Two checkers on one line, from both sides (no game leads there): a king that captures the one that
-            // is no slider steps into the other's ray, and of two sliders neither can be taken.
+            // Two checkers on one line, on both sides of the king (no game leads there). If one is not a slider, the
+            // king cannot capture it, because it would step into the other's ray; of two sliders it can capture
+            // neither.
             let not_to_take = inlined(
                 #[inline(always)]
                 |line: L, sliders: L| {
@@ -104,8 +104,8 @@ impl<L: Lanes> Danger<L> {
     }
 }
 
-/// The pieces of a side that attack an enemy king with this sight along the lines; its pawns do so from
-/// `pawn_squares`.
+/// The pieces of a side that attack the enemy king, given what the king sees along the lines and the squares from which
+/// pawns attack it.
 #[inline(always)]
 pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sight: ByLine<L>) -> L {
     ((sight.rank | sight.file) & side.orthogonal)
@@ -115,13 +115,13 @@ pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sigh
         | (king.neighbours_of_bit() & side.king)
 }
 
-/// What pawns that move up the board attack.
+/// The squares attacked by pawns that move up the board.
 #[inline(always)]
 pub(crate) fn pawn_attacks_up<L: Lanes>(pawns: L) -> L {
     (pawns.shl::<9>() & pawns.splat(!FILE_A)) | (pawns.shl::<7>() & pawns.splat(!FILE_H))
 }
 
-/// What pawns that move down the board attack.
+/// The squares attacked by pawns that move down the board.
 #[inline(always)]
 pub(crate) fn pawn_attacks_down<L: Lanes>(pawns: L) -> L {
     (pawns.shr::<7>() & pawns.splat(!FILE_A)) | (pawns.shr::<9>() & pawns.splat(!FILE_H))

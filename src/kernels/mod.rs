@@ -1,10 +1,10 @@
 //! Set-wise algorithms on many boards at once, written once and generic over the lanes.
 //!
 //! One board per 64-bit lane; every step is the same instruction on all lanes. There are no move lists, no
-//! loops over pieces, no tables in memory and no branches that depend on data (but for three guards in
-//! front of what almost never happens: en passant, Chess960 castling, and double check along one line).
+//! loops over pieces, no tables in memory and no branches that depend on data, except for three guards of rare cases:
+//! en passant, Chess960 castling, and double check along one line.
 //!
-//! The ideas, in the order in which a board goes through them:
+//! The ideas, in the order of processing:
 //!
 //! 1. `board`: the four planes become piece sets; boards with Black to move are flipped, so that
 //!    *us* always moves up the board.
@@ -12,15 +12,14 @@
 //!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
 //!    moves.
 //! 3. `danger`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
-//!    along the same line decides all pins and checks: own pieces there are pinned, empty squares
-//!    there are where a check can be blocked. Nothing is x-rayed.
+//!    along the same line decides all pins and checks: own pieces there are pinned, and on empty squares there
+//!    a check can be blocked. No x-rays are needed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
+//! 6. `counts`: further data for statistics: pieces, material, squares.
 //!
-//! 6. `counts`: what statistics need besides: pieces, material, squares.
-//!
-//! The reference for all of it is [`crate::chess`]. Lanes are exact for every board that decodes, has one king
-//! per side and no pawn on the first or last rank, however unreachable it is.
+//! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
+//! side and no pawn on the first or last rank, reachable or not.
 
 pub(crate) mod board;
 mod counts;

@@ -1,5 +1,4 @@
-//! Legal moves, counted without being listed; and the smaller kernels: attack maps, checkers, pins,
-//! mobility.
+//! Legal moves, counted without being listed, and the smaller kernels: attack maps, checkers, pins, mobility.
 //!
 //! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
 //! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
@@ -36,7 +35,7 @@ pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut G
 }
 
 /// Counts legal moves with their kinds, and finds checkers, pins and both attack maps, of the lanes `at..`
-/// of a group; if `CHECKED`, also the boards that are not playable.
+/// of a group; if `CHECKED`, also the invalid boards.
 #[inline(always)]
 pub fn everything<S: Simd, const CHECKED: bool>(
     simd: S,
@@ -49,8 +48,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     let danger = Danger::new(&board, &rays);
     let us = &board.us;
 
-    // Attacks ignore pins, moves do not; but a pinned slider or knight is rare, so the moves are counted
-    // from the attacks, and only a group that has one counts its pieces again.
+    // Attacks ignore pins, moves do not. But pinned sliders and knights are rare, so moves are counted from the
+    // attacks, and only groups with such a piece are counted again.
     let free = Movers::all(us);
     let attacks = free.reach(&rays);
     let attacked = attacks.any() | pawn_attacks_up(us.pawns) | us.king.neighbours_of_bit();
@@ -127,8 +126,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     add_crowds(simd, captures, capture, &mut out.counts, at);
 }
 
-/// Adds what is left of a sum once its planes of weight 1, 2 and 4 are counted: squares that eight or more pieces
-/// can reach. Boards with that many queens are rare enough for a branch.
+/// Adds the planes of a sum above those of weight 1, 2 and 4: squares that eight or more pieces can reach. These are
+/// rare enough for a branch.
 #[inline(always)]
 fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64; 8], at: usize) {
     let [.., eights, sixteens] = sums.planes;
@@ -261,7 +260,7 @@ struct Movers<L> {
 }
 
 impl<L: Lanes> Movers<L> {
-    /// All of a side.
+    /// All pieces of a side.
     #[inline(always)]
     fn all(side: &Side<L>) -> Self {
         let pawns = side.pawns;
@@ -277,7 +276,7 @@ impl<L: Lanes> Movers<L> {
         }
     }
 
-    /// Those that are not pinned, or are pinned along that line.
+    /// The pieces that are not pinned, or are pinned along that line.
     #[inline(always)]
     fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
         let seen = danger.seen;
@@ -299,7 +298,7 @@ impl<L: Lanes> Movers<L> {
         }
     }
 
-    /// How many sliders and knights reach each square.
+    /// The number of sliders and knights that reach each square.
     #[inline(always)]
     fn reach(&self, rays: &Rays<L>) -> Sums<L> {
         let Directions {
@@ -365,8 +364,8 @@ impl<L: Lanes> PawnMoves<L> {
     /// The moves, ending in `mask`, of the pawns that may move along each line.
     #[inline(always)]
     pub(crate) fn new(board: &Board<L>, pawns: ByLine<L>, mask: L) -> Self {
-        // A double step lands on rank 4, a single one never below rank 3: moved down two ranks, the double
-        // steps fit under the single ones and both are one set.
+        // A double step ends on rank 4, a single one on rank 3 or above: moved down two ranks, the double steps fit
+        // below the single ones in one set.
         let step = pawns.file.shl::<8>() & board.empty;
         let double_step = (step & mask.splat(RANK_3)).shl::<8>() & board.empty & mask;
         let step = step & mask;
@@ -392,7 +391,7 @@ impl<L: Lanes> PawnMoves<L> {
 }
 
 impl<L: Lanes> Moves<L> {
-    /// `pieces`: what sliders and knights reach, including occupied squares.
+    /// `pieces`: the squares that sliders and knights reach, including occupied ones.
     #[inline(always)]
     fn new<S: Simd<Lanes = L>>(
         simd: S,
@@ -443,8 +442,8 @@ pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> 
         );
         rooks = elsewhere.if_zero(rooks, simd.splat(0));
     }
-    // For legal castling no bit remains in the way. The king's own square is among those that must
-    // not be attacked, so the fills need not see through the king: on its rank it would be in check.
+    // Castling is legal if no bit remains. The king's own square must not be attacked either, so the fills need not see
+    // through the king: a slider behind it on its rank would give check.
     let way = inlined(
         #[inline(always)]
         |rook: u64, empty: u64, safe: u64| {
@@ -488,7 +487,7 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             let king_way = span(king, king_goal);
             let both = king | rook;
             let stands = (king_way | span(rook, rook_goal)) & !both & board.occupied;
-            // Does an enemy rook see the king along the rank once the rook has left?
+            // Does an enemy rook or queen attack the king along the rank once the castling rook has left?
             let goal = simd.splat(king_goal);
             let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
             let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
@@ -515,8 +514,8 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     if !takers.any() {
         return none;
     }
-    // Two pawns leave the rank at once: does the king see a rook across them? If there were two capturers, the one
-    // that stays would still be in the way, so removing the lower one decides for both.
+    // Two pawns leave the rank at once: does the king see a rook across them? If there are two capturing pawns, the one
+    // that stays is still in the way, so removing the lower one decides for both.
     let rank = target.splat(RANK_5);
     let taker = takers & none.sub(takers);
     let rest = board.occupied & !(victim | taker);
@@ -524,7 +523,7 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     let across = ((rest.sweep_up_in_bytes(board.us.king) & rooks)
         | (rest.sweep_up_in_bytes(rooks) & board.us.king))
         & rank;
-    // The captured pawn itself may be what stands between the king and a bishop.
+    // The captured pawn itself may stand between the king and a bishop.
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
     let met = danger.check_mask & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);

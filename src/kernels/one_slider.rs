@@ -1,13 +1,13 @@
 //! One slider on each board: the query of [`crate::sliders`], on the lanes.
 //!
-//! The kernels use two ways. [`Way::Fill`] computes all sliders of a side together, and costs the
-//! same for one; [`Way::Hyperbola`] computes the lines of the king, and works for one piece only.
-//! No kernel needs this; it exists so that the benchmarks can compare the lanes with the lookups.
+//! The kernels use two methods. [`Way::Fill`] computes all sliders of a side together, at the cost of one;
+//! [`Way::Hyperbola`] computes the lines of the king, and works only for a single piece. No kernel needs this module;
+//! it exists so that the benchmarks can compare the lanes with the lookups.
 
 use super::rays::{ByLine, Rays};
 use crate::simd::{Lanes, Simd};
 
-/// How the lanes find the attacks.
+/// The method by which the lanes find the attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Sweep and Kogge-Stone fills, direction by direction.
@@ -16,7 +16,7 @@ pub enum Way {
     Hyperbola,
 }
 
-/// Which lines the sliders move on.
+/// The lines that the slider moves along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// Ranks and files.
@@ -37,7 +37,7 @@ pub struct OneSlider {
     pub occupied: [u64; 8],
 }
 
-/// What the slider of each board attacks, up to and including the first occupied square.
+/// The squares that the slider of each board attacks, up to and including the first occupied one of each ray.
 ///
 /// To be called inside [`Simd::enter`], with constants for `way` and `moves`. Lanes whose `from` is not one
 /// bit, or not part of `occupied`, have unspecified results.

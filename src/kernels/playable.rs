@@ -1,5 +1,5 @@
-//! The rules of the playable level (see [`crate::chess::validity`]), all boards at once, as one mask: it
-//! is computed for every record of a file, and is almost always zero.
+//! The rules of the playable level (see [`crate::chess::validity`]) as one mask for all boards. It is computed for
+//! every record of a file, and is almost always zero.
 
 use super::board::Board;
 use super::danger;
@@ -21,8 +21,7 @@ pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRes
     simd.store(broken(&board, in_check), &mut out.unplayable, at);
 }
 
-/// Not zero in lanes whose board is not playable; `in_check` is not zero where the side not to move
-/// is in check.
+/// Nonzero in lanes whose board is invalid; `in_check` is nonzero where the side not to move is in check.
 #[inline(always)]
 pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
     let one = in_check.splat(1);
@@ -36,15 +35,15 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
     let pawns = (board.us.pawns | board.them.pawns) & one.splat(RANK_1 | RANK_8);
     let pieces = board.occupied.count_ones();
     let too_many = pieces.sub(one) & pieces.splat(!31);
-    // Black's rights are those of White on the flipped board.
+    // On boards with Black to move the ranks are flipped, so our back rank is always the first.
     let broken_rights = inlined(
         #[inline(always)]
         |rooks: L, king: L, rank: u64| {
             let rank = king.splat(rank);
             let below = king.sub(one);
             let stray = rooks & !rank;
-            let homeless = rooks.if_zero(rooks, (king & rank).if_zero(all, stray));
-            homeless | several(rooks & below) | several(rooks & !below)
+            let misplaced = rooks.if_zero(rooks, (king & rank).if_zero(all, stray));
+            misplaced | several(rooks & below) | several(rooks & !below)
         },
     );
     let castling = broken_rights(board.castling & board.us.all, ours, RANK_1)

@@ -1,12 +1,12 @@
 //! Slider attacks of whole sets, one direction at a time.
 //!
-//! Towards the h-file a subtraction inside each byte does it: `occupied - 2 * sliders` changes exactly the
-//! squares from each slider to its first blocker. The other directions are Kogge-Stone fills: three
+//! Towards the h-file, one subtraction within each byte is enough: `occupied - 2 * sliders` changes exactly the squares
+//! from each slider to its first blocker. The other directions are Kogge-Stone fills: three
 //! doubling steps over a propagator and one last step onto the blocker.
 //!
-//! Two savings. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
-//! on file a or h" serves all directions that change the file, and no step inside a fill needs a wrap mask.
-//! And the doubled propagator of a direction is that of the opposite one, shifted.
+//! Two tricks save work. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
+//! on file a or h" serves all directions that change the file, and no step within a fill needs a wrap mask. And the
+//! doubled propagator of a direction is that of the opposite one, shifted.
 
 use super::{FILE_A, FILE_H};
 use crate::simd::{Lanes, LinesThrough, inlined};
@@ -22,7 +22,7 @@ struct Propagators<L> {
     four_down: L,
 }
 
-/// What fills need of the boards; shared by both sides and the kings.
+/// The data that fills need from the boards, shared by both sides and the kings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rays<L> {
     occupied: L,
@@ -153,7 +153,7 @@ impl<L: Lanes> Rays<L> {
         }
     }
 
-    /// The squares that the one piece of each lane sees along each line.
+    /// The squares that the single piece of each lane sees along each line.
     ///
     /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the flipped board
     /// (hyperbola quintessence); along the rank by sweep and fill.

@@ -1,9 +1,9 @@
-//! Adding sets bit by bit, so that less is left to count.
+//! Bitwise addition of sets, so that fewer population counts are needed.
 //!
 //! The sum of many sets is kept as five planes: bit *n* of plane *k* is bit *k* of the number of sets that
 //! hold square *n*. A full adder adds two sets to a plane and passes one carry on, so twenty sets cost
-//! about eighteen adders instead of twenty population counts, and every count over all of them
-//! (only these squares, only captures, any at all) needs just five planes.
+//! about eighteen adders instead of twenty population counts, and every count over all of them (only some squares,
+//! only captures) needs just five planes.
 
 use crate::simd::Lanes;
 

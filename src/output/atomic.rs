@@ -1,11 +1,11 @@
-//! A file that appears under its name when it is complete, and never before.
+//! A file that appears under its name only when it is complete.
 //!
-//! Data go to a temporary file in the same directory, which is synced and then renamed. If the
-//! run fails, is interrupted, or the program panics, the temporary file is removed and the name is untouched.
-//! Several files of a run get their names together, or none does ([`AtomicFile::commit_all`]).
+//! Data is written to a temporary file in the same directory, which is synced and then renamed. If the run fails or is
+//! interrupted, or the program panics, the temporary file is removed and the name is untouched. All files of a run get
+//! their names together, or none does ([`AtomicFile::commit_all`]).
 //!
-//! A temporary file is called `.NAME.PROCESS-XXXXXX.lanefish.part`. One that is left over (the machine lost
-//! power, the process was killed) is found by that name: [`AtomicFile::leftovers`].
+//! A temporary file is called `.NAME.PROCESS-XXXXXX.lanefish.part`. Leftovers (after a power failure, or if the process
+//! was killed) are found by that name: [`AtomicFile::leftovers`].
 
 use super::temporary::{self, Files, Known};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
-    /// Where the name leads, symbolic links followed.
+    /// The name after following symbolic links.
     target: PathBuf,
     force: bool,
     out: BufWriter<NamedTempFile>,
@@ -28,19 +28,18 @@ pub struct AtomicFile {
 
 /// The suffix of the names of temporary files.
 const SUFFIX: &str = ".lanefish.part";
-/// Bytes of the final name in that of the temporary file: together they stay below the limit of 255.
+/// Bytes of the final name that the temporary name contains, so that it stays below the limit of 255.
 const NAME: usize = 180;
-/// How many symbolic links are followed, as the system does.
+/// Number of symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
 impl AtomicFile {
-    /// Begins a file that will be called `path`. With `force` an existing file is replaced; the new file keeps its
-    /// permissions and, as far as this process may change it, its owner; a symbolic link stays and
-    /// its target is replaced.
+    /// Begins a file that will be called `path`. With `force` an existing file is replaced: the new file keeps its
+    /// permissions and, if this process may set it, its owner. If `path` is a symbolic link, its target is replaced.
     ///
     /// # Errors
-    /// [`Error::Exists`] if there is such a file and `force` is false; [`Error::Write`] if none can be
-    /// created in its directory.
+    /// [`Error::Exists`] if the file exists and `force` is false; [`Error::Write`] if no file can be created in its
+    /// directory.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let failed = |source| Error::Write {
             path: path.to_owned(),
@@ -101,15 +100,14 @@ impl AtomicFile {
     /// Completes the file: flushed, synced, renamed.
     ///
     /// # Errors
-    /// [`Error::Write`] if the disk is full or the name cannot be taken; [`Error::Exists`] if another process
-    /// has taken it meanwhile.
+    /// [`Error::Write`] if the disk is full or the file cannot be renamed; [`Error::Exists`] if another process has
+    /// created a file of that name in the meantime.
     pub fn commit(self) -> Result<(), Error> {
         Self::commit_all([self])
     }
 
-    /// Completes several files: all are flushed and synced before the first gets its name. If one
-    /// cannot get it, the earlier ones are undone, as far as the system can do that (always for
-    /// files that replace nothing).
+    /// Completes several files: all are flushed and synced before the first gets its name. If one cannot be renamed,
+    /// the earlier ones are undone, as far as the system allows (always for files that replace nothing).
     ///
     /// # Errors
     /// As [`AtomicFile::commit`].
@@ -132,7 +130,7 @@ impl AtomicFile {
                 }
             }
         }
-        // The rest, which was not reached.
+        // The files that were not reached.
         for file in files {
             file.known.forget(&mut known);
         }
@@ -141,13 +139,13 @@ impl AtomicFile {
         }
         if outcome.is_err() {
             for one in placed.into_iter().rev() {
-                one.take_back();
+                one.undo();
             }
         }
         outcome
     }
 
-    /// Everything is on disk, and only the name is missing.
+    /// Flushes and syncs the file; only the name is missing afterwards.
     fn complete(self) -> Result<Complete, Error> {
         let Self {
             path,
@@ -173,8 +171,8 @@ impl AtomicFile {
         })
     }
 
-    /// Temporary files in the directory of `path` left by a process that no longer exists, as far as that
-    /// can be known: on this machine, and as long as its process id has not been reused.
+    /// Temporary files in the directory of `path` left by a process that no longer exists. Detection works only on
+    /// the same machine and as long as the process id has not been reused.
     pub fn leftovers(path: &Path) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(directory_of(path)) else {
             return Vec::new();
@@ -206,7 +204,7 @@ struct Complete {
     known: Known,
 }
 
-/// A file that has its name, and how to undo that.
+/// A renamed file, and how to undo the renaming.
 struct Placed {
     path: PathBuf,
     target: PathBuf,
@@ -216,7 +214,7 @@ struct Placed {
 enum Undo {
     /// There was no file of that name.
     Remove,
-    /// The replaced file now has the temporary name, and is removed when this is dropped.
+    /// The replaced file now has the temporary name, and is removed on drop.
     Exchange(NamedTempFile),
     /// The replaced file is gone.
     Nothing,
@@ -258,7 +256,7 @@ impl Complete {
 }
 
 impl Placed {
-    fn take_back(self) {
+    fn undo(self) {
         // Nothing more can be done if this fails as well.
         let _ = match self.undo {
             Undo::Remove => fs::remove_file(&self.target),
@@ -268,7 +266,7 @@ impl Placed {
     }
 }
 
-/// Makes the new names durable by syncing their directories. Some systems cannot.
+/// Makes the new names durable by syncing their directories, where the system supports it.
 fn sync_directories(placed: &[Placed]) -> Result<(), Error> {
     for one in placed {
         let Ok(directory) = File::open(directory_of(&one.target)) else {
@@ -315,7 +313,7 @@ fn keep_mode(old: &Metadata, new: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let own = new.metadata()?;
         if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Only root may change the owner; for others it does not matter.
+            // Only root may change the owner; failure is ignored.
             let _ = fchown(new, Some(old.uid()), Some(old.gid()));
         }
         new.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
@@ -347,7 +345,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// As much of a name as fits, in whole characters.
+/// As much of the name as fits, in whole characters.
 fn beginning(name: &str) -> &str {
     let mut len = name.len().min(NAME);
     while !name.is_char_boundary(len) {
@@ -375,7 +373,7 @@ fn is_running(process: u32) -> bool {
     }
     #[cfg(not(unix))]
     {
-        // Not known, so none is reported.
+        // Unknown on this system, so nothing is reported as left over.
         let _ = process;
         true
     }

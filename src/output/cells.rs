@@ -103,7 +103,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Appends a text as a CSV field, in quotes where it needs them and in one line.
+/// Appends a text as a CSV field, quoted if needed and on one line.
 pub(crate) fn write_csv_text(text: &str, out: &mut Vec<u8>) {
     if !text.bytes().any(|byte| matches!(byte, b',' | b'"')) {
         one_line::push(text.as_bytes(), out);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_where_they_must_be() {
+    fn texts_are_quoted_only_if_needed() {
         let written = |text: &str, json| {
             let mut texts = Texts::default();
             texts.push(Some(text.into()));

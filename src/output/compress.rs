@@ -1,13 +1,13 @@
 //! Compressed outputs: blocks of fixed size, compressed on several threads and written in order.
 //!
-//! The data are cut after a fixed number of bytes, so that the result depends on nothing but the content
-//! and the level: neither on the number of threads nor on the sizes of the writes.
+//! The data is cut after a fixed number of bytes, so that the result depends only on the content and the level, not
+//! on the number of threads or the sizes of the writes.
 //!
-//! - zstd: a frame per block, with the size of its content, a checksum, and before it the skippable frame in
-//!   which `pzstd` announces the length of a frame. Readers that know of either decompress the frames in parallel.
+//! - zstd: one frame per block, with its content size and a checksum, preceded by the skippable frame in which `pzstd`
+//!   stores the length of a frame. Readers that use either can decompress the frames in parallel.
 //! - gzip: one member. Blocks are deflated independently and end on a byte boundary, as with `pigz
 //!   --independent`.
-//! - bzip2: a stream per block, as `pbzip2` writes it.
+//! - bzip2: one stream per block, as `pbzip2` writes them.
 
 use crate::error::Error;
 use crate::input::Compression;
@@ -40,18 +40,18 @@ pub const fn default_level(compression: Compression) -> i32 {
 /// Bytes per block. Smaller ones compress worse, larger ones keep fewer threads busy.
 const fn block_len(compression: Compression, level: i32) -> usize {
     match compression {
-        // From this level on the encoder looks back further than 4 MiB.
+        // From this level on, the encoder looks back further than 4 MiB.
         Compression::Zstd if level >= 17 => 16 << 20,
         Compression::Zstd | Compression::Bzip2 => 4 << 20,
         Compression::Gzip => 1 << 20,
     }
 }
 
-/// More threads than these would be idle: it bounds the memory of blocks in flight.
+/// Maximum number of threads, which limits the memory of blocks in flight.
 const MOST_THREADS: usize = 32;
 
-/// Compresses what is written to it, on several threads. [`Compressed::finish`] completes it; without that the
-/// output is not a whole container.
+/// Compresses the data written to it, on several threads. [`Compressed::finish`] completes the container; without it
+/// the output is truncated.
 ///
 /// ```
 /// use lanefish::input::Compression;
@@ -69,7 +69,7 @@ pub struct Compressed<W> {
     level: i32,
     block: Vec<u8>,
     block_len: usize,
-    /// Where blocks go; `None` if they are compressed in place.
+    /// Sends blocks to the threads; `None` if the calling thread compresses them.
     workers: Option<Sender<Task>>,
     threads: usize,
     /// Blocks in flight, in order.
@@ -102,8 +102,8 @@ impl<W: fmt::Debug> fmt::Debug for Compressed<W> {
 }
 
 impl<W: Write> Compressed<W> {
-    /// Begins a container. With one thread the caller's does everything; levels out of range become
-    /// the nearest of [`levels`].
+    /// Begins a container. With `threads` = 1 the calling thread does all the work; levels out of range become the
+    /// nearest of [`levels`].
     ///
     /// # Errors
     /// [`Error::Threads`] if they cannot be started.
@@ -134,7 +134,7 @@ impl<W: Write> Compressed<W> {
         })
     }
 
-    /// Hands on the block being filled, and writes those that are done.
+    /// Passes on the block being filled, and writes those that are finished.
     fn end_block(&mut self) -> io::Result<()> {
         let content = std::mem::take(&mut self.block);
         let Some(workers) = &self.workers else {
@@ -148,7 +148,7 @@ impl<W: Write> Compressed<W> {
             .send(Task { content, done })
             .map_err(|_| io::Error::other("a compressing thread ended early"))?;
         self.pending.push_back(receiver);
-        // One more block than threads waits for its turn.
+        // At most one block per thread is in flight.
         while self.pending.len() > self.threads {
             self.take_first(true)?;
         }
@@ -156,7 +156,7 @@ impl<W: Write> Compressed<W> {
         Ok(())
     }
 
-    /// Writes the first of the pending blocks; false if there is none, or if it is not done.
+    /// Writes the first of the pending blocks; false if there is none, or if it is not finished.
     fn take_first(&mut self, wait: bool) -> io::Result<bool> {
         let Some(first) = self.pending.front() else {
             return Ok(false);
@@ -205,7 +205,7 @@ impl<W: Write> Compressed<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(mut self) -> io::Result<W> {
-        // An empty output is also a container.
+        // An empty output is a container as well.
         if !self.block.is_empty() || (!self.begun && self.pending.is_empty()) {
             self.end_block()?;
         }
@@ -238,7 +238,7 @@ impl<W: Write> Write for Compressed<W> {
         Ok(taken)
     }
 
-    /// Blocks are not cut short: only finished ones are written out.
+    /// Does not end the current block: only finished blocks are written.
     fn flush(&mut self) -> io::Result<()> {
         while self.take_first(false)? {}
         self.out.flush()
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_depend_on_nothing_but_the_content() {
+    fn the_bytes_depend_only_on_the_content() {
         for compression in ALL {
             let block = block_len(compression, 1);
             for len in [0, 1, block - 1, block, block + 1, 2 * block + 77] {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_deflates_badly_is_whole_as_well() {
+    fn incompressible_data_is_complete() {
         let mut bits = 1u64;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_say_how_long_they_are_and_what_they_hold() {
+    fn frames_have_their_length_and_content_size() {
         let content = text(block_len(Compression::Zstd, 1) + 1000);
         let bytes = compressed(Compression::Zstd, 2, &content, 1 << 20);
         let (mut at, mut sizes) = (0, Vec::new());
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_output_arrive() {
+    fn errors_of_the_output_are_returned() {
         #[derive(Debug)]
         struct Full;
         impl Write for Full {

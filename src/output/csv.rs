@@ -1,5 +1,5 @@
 //! CSV: a header line, then one line per row; lines end in LF, quotes only where needed (RFC 4180).
-//! Control characters in text become blanks, so that every program sees one line per row.
+//! Control characters in text become blanks, so that each row is one line for any program.
 
 use super::rows::{Masks, RowFormat, cells};
 use crate::table::{Columns, Tile};

@@ -1,4 +1,4 @@
-//! Outputs: from records to bytes, and files that appear whole or not at all.
+//! Outputs: from records to bytes, and files that appear complete or not at all.
 
 mod atomic;
 pub(crate) mod cells;

@@ -1,7 +1,7 @@
 //! Rows of named columns as text: one file per format behind one small trait.
 //!
-//! The columns of a tile are filled one after the other, and then its rows are appended to a buffer: this way rows
-//! are formatted on all threads, and only finished buffers are put in order.
+//! The columns of a tile are filled one after the other, then its rows are appended to a buffer. Rows are formatted
+//! on all threads; only finished buffers are put in order.
 
 use super::cells::Cells;
 pub use super::cells::Masks;
@@ -9,7 +9,7 @@ use crate::table::{Columns, Tile};
 
 /// A text format with one line per row.
 pub trait RowFormat: Send + Sync {
-    /// Appends what comes before the first row.
+    /// Appends the text before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
     /// Appends the rows of the selected records.
     fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>);

@@ -1,9 +1,8 @@
-//! The temporary files of this process: registered by name, so that they can be removed however it ends.
+//! The temporary files of this process, registered by name so that they can be removed however the process ends.
 //!
-//! A run that fails or panics removes its own. A process ended by a signal cannot do that,
-//! so two others can: a thread that handles Ctrl-C ([`abandon_outputs`]), and the handler of a fatal
-//! signal, which may neither wait for a lock nor allocate and finds the names in fixed memory
-//! ([`for_each_temporary_file`]).
+//! A run that fails or panics removes its own files. If a signal ends the process, they are removed by the thread that
+//! handles Ctrl-C ([`abandon_outputs`]), or by the handler of a fatal signal, which may neither wait for a lock nor
+//! allocate and finds the names in fixed memory ([`for_each_temporary_file`]).
 
 use crate::input::TEMPORARY_FILES;
 use std::ffi::CStr;
@@ -22,8 +21,8 @@ pub(super) fn lock() -> Files {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all outputs under construction. From then on no output can be begun or get
-/// its name in this process: a thread that tries waits forever. For a thread that is about to end the process.
+/// Removes the temporary files of all unfinished outputs. Afterwards no output can be begun or renamed in this
+/// process: a thread that tries waits forever. For a thread that is about to end the process.
 pub fn abandon_outputs() {
     let files = lock();
     for file in files.iter() {
@@ -43,7 +42,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn new(files: &mut Files, path: &Path) -> Self {
         TEMPORARY_FILES.get_or_init(|| for_each_temporary_file);
-        // A program that uses the library may change the working directory meanwhile.
+        // A program that uses the library may change the working directory later.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         files.push(path.clone());
         Self {
@@ -52,7 +51,7 @@ impl Known {
         }
     }
 
-    /// Like dropping it, for callers that hold the lock.
+    /// Like drop, for callers that hold the lock.
     pub(super) fn forget(mut self, files: &mut Files) {
         self.remove(files);
     }
@@ -82,8 +81,8 @@ const LONGEST: usize = 4096;
 /// A name in fixed memory.
 #[derive(Debug)]
 struct Slot {
-    /// Low two bits: [`FREE`], [`CHANGING`] or [`READY`]. The others count the changes, so that
-    /// a reader can detect that its copy is stale.
+    /// Low two bits: [`FREE`], [`CHANGING`] or [`READY`]. The other bits count the changes, so that a reader can detect
+    /// that its copy is stale.
     state: AtomicU32,
     name: [AtomicU8; LONGEST],
 }
@@ -93,7 +92,7 @@ const CHANGING: u32 = 1;
 const READY: u32 = 2;
 const STATES: u32 = 3;
 
-/// A run has a few outputs at once. Names without a slot are removed by everything but the handler.
+/// Enough for the outputs of a run. Files without a slot are removed by everything but the signal handler.
 static SLOTS: [Slot; 8] = [const {
     Slot {
         state: AtomicU32::new(FREE),
@@ -123,7 +122,7 @@ impl Slot {
     }
 
     fn give_back(&self) {
-        // On to the next count.
+        // Free, with the next count.
         self.state.fetch_add(4 - READY, Ordering::AcqRel);
     }
 
@@ -141,14 +140,14 @@ impl Slot {
     }
 }
 
-/// Passes on the names of temporary files, without allocating and without waiting for anything but another
-/// call of itself: for signal handlers.
+/// Calls `take` with the names of the temporary files. For signal handlers: it does not allocate, and waits only for
+/// other calls of itself.
 #[cfg_attr(
     not(unix),
     expect(dead_code, reason = "no signal handler on this system")
 )]
 fn for_each_temporary_file(take: &mut dyn FnMut(&CStr)) {
-    // Not on the stack: that of a signal handler may be hardly larger.
+    // Not on the stack: that of a signal handler may be hardly larger than a name.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);
     let mut name = loop {
         match NAME.try_lock() {
@@ -185,7 +184,7 @@ mod tests {
             drop(one);
             assert_eq!(known(), (0, false));
         }
-        // A name that is too long has no slot; the lists outside the handler still have it.
+        // A name that is too long has no slot; it is registered only in the list.
         let long = Path::new("/nowhere").join("x".repeat(LONGEST));
         let one = Known::new(&mut lock(), &long);
         assert!(one.slot.is_none());

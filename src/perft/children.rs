@@ -1,14 +1,14 @@
-//! Children of a board, plane by plane: the only generator that perft from the lanes needs.
+//! Children of a board, plane by plane: the move generator of perft on the lanes.
 //!
-//! A child differs from its parent in a few bits of four planes, so it is written, not played: what a piece
-//! leaves behind is prepared once per piece, and each of its targets costs two logic operations per plane. All
-//! moves are legal by construction, with the same two masks as in [`crate::chess::legal_moves`]; that a
-//! rook loses its right to castle by moving or by being taken costs nothing, since the right is part of the
-//! piece's code.
+//! A child differs from its parent in a few bits of four planes, so it is written directly instead of by making a
+//! move: the board without the moving piece is prepared once per piece, and each of its targets costs two logic
+//! operations per plane. All moves are legal by construction, with the same two masks as in
+//! [`crate::chess::legal_moves`]. The loss of a castling right when a rook moves or is captured costs nothing, since
+//! the right is part of the piece code.
 //!
 //! The sentinel bits are valid for the lanes but not always the canonical ones of [`crate::block`]: some empty
 //! square outside ranks 3 and 6 indicates that Black is to move, and an en passant square is set whenever an
-//! enemy pawn stands beside a double step, whether or not it may capture.
+//! enemy pawn stands beside a double step, whether or not it can legally capture.
 
 use crate::block::{Group, Packed};
 use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
@@ -32,7 +32,7 @@ const ROOK: u8 = 4;
 const QUEEN: u8 = 5;
 const KING: u8 = 6;
 
-/// Boards in groups, one after the other; the lanes after the last hold old boards.
+/// Boards in consecutive groups; the lanes after the last board hold old boards.
 #[derive(Debug)]
 pub(super) struct Boards {
     groups: Box<[Group]>,
@@ -43,7 +43,7 @@ impl Boards {
     /// More than the legal moves of any playable board: 31 queens have less than 28 each.
     const MOST_CHILDREN: usize = 896;
 
-    /// No boards, with room for the children of one more board as long as there are at most `len`.
+    /// An empty list with capacity for `len` boards and the children of one more.
     pub(super) fn with_room(len: usize) -> Self {
         let groups = (len + Self::MOST_CHILDREN).div_ceil(Group::LEN);
         Self {
@@ -75,14 +75,14 @@ impl Boards {
 /// The board must be playable; so are its children.
 #[inline(always)]
 pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mut Boards) {
-    // The same code twice, with every shift and mask a constant.
+    // The same code for each colour, with all shifts and masks constant.
     match board.side_to_move() {
         Color::White => Parent::<A, false>::new(sliders, board).push_children(children),
         Color::Black => Parent::<A, true>::new(sliders, board).push_children(children),
     }
 }
 
-/// The squares of a set, lowest first.
+/// Takes the lowest square out of a set.
 #[inline(always)]
 fn next(set: &mut u64) -> Option<u64> {
     let bit = *set & set.wrapping_neg();
@@ -95,7 +95,7 @@ fn square_of(bit: u64) -> Square {
     Square::new(bit.trailing_zeros() as u8 & 63)
 }
 
-/// A board about to have children, from the view of the side to move.
+/// A board whose children are generated, from the view of the side to move.
 #[derive(Clone, Copy)]
 struct Parent<A, const BLACK: bool> {
     sliders: A,
@@ -184,7 +184,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// Passes the turn to the other side, after a move to this square.
+    /// Gives the move to the other side, after a move to this square.
     #[inline(always)]
     fn pass(&self, mut planes: Packed, to: u64) -> Packed {
         if !BLACK {
@@ -214,7 +214,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let king_bit = self.kings & us;
         let king = square_of(king_bit);
 
-        // Pins and checks: the enemy sliders that would see the king if our own pieces were not there.
+        // Pins and checks: the enemy sliders that would attack the king without our other pieces.
         let enemies = Bitboard(them);
         let mut snipers = (sliders.rook(king, enemies).0 & self.orthogonal
             | sliders.bishop(king, enemies).0 & self.diagonal)
@@ -445,7 +445,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// En passant captures; each is tried out, since two pawns leave the rank at once.
+    /// En passant captures; each is verified individually, since two pawns leave the rank at once.
     #[inline(always)]
     fn push_en_passants(&self, king: Square, checkers: u64, children: &mut Boards) {
         let to = self.en_passant;

@@ -1,9 +1,9 @@
-//! Counting the move tree on the lanes.
+//! Perft: counting the move tree on the lanes.
 //!
 //! The last ply is never made: the boards one ply above it are gathered in groups, a few hundred at a time,
-//! and an [`Analyzer`] counts their legal moves. So for each forty nodes or so only one board is written,
-//! and it is written straight into its lane (see `children`). [`crate::chess::perft`] is the
-//! same in plain form, and the fallback for boards that are not playable.
+//! and an [`Analyzer`] counts their legal moves. So only one board is written for about forty nodes, directly
+//! into its lane (see `children`). [`crate::chess::perft`] is the plain implementation, and the fallback for invalid
+//! boards.
 
 mod children;
 
@@ -16,10 +16,10 @@ use crate::tiers::{Analyzer, Tier};
 use children::{Boards, push_children};
 use rayon::prelude::*;
 
-/// Boards that are counted at once: they and the counts fit in the L1 cache.
+/// Boards counted at once: boards and counts fit in the L1 cache.
 const BATCH: usize = 256;
 
-/// From this depth on the work is shared between threads.
+/// From this depth on, the work is shared between threads.
 const SHARED_DEPTH: u32 = 5;
 
 /// The number of sequences of `depth` legal moves, counted on N threads.
@@ -107,7 +107,7 @@ fn divide_with<A: Sliders>(
                 boards.push((nodes.len(), board));
                 nodes.push((mv, 0));
             }
-            // Impossible: what follows from a playable position is playable, and playable positions pack.
+            // Unreachable: moves keep a position playable, and playable positions can be packed.
             Err(_) => nodes.push((mv, crate::chess::perft::perft(&mut after, below))),
         }
     }
@@ -127,7 +127,7 @@ fn divide_with<A: Sliders>(
         }
         return Ok(nodes);
     };
-    // One ply further down there are enough boards to keep all threads busy to the end.
+    // One ply deeper there are enough boards to keep all threads busy to the end.
     let mut tasks = Vec::new();
     let mut children = Boards::with_room(0);
     for (index, board) in boards {

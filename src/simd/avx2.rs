@@ -217,10 +217,10 @@ impl Lanes for Lanes4 {
     }
     #[inline(always)]
     fn lines_through_bit(self) -> LinesThrough<Self> {
-        // Bytes all the way: the one byte that is not zero holds 1 << column. A sum of absolute differences
-        // brings it to the bottom of its lane, a shuffle spreads it: the column mask. Its logarithm, by two
-        // nibble tables, is the column number f; the row number r comes the same way from the row mask. Row i
-        // of the diagonal is then 1 << (f - r + i), a table of eight in which every other index gives 0.
+        // Everything works on bytes: the one nonzero byte holds 1 << column. A sum of absolute differences
+        // moves it to the bottom of its lane, and a shuffle spreads it: the column mask. Its logarithm, by two
+        // nibble tables, is the column number f; the row number r comes from the row mask in the same way. Row i
+        // of the diagonal is then 1 << (f - r + i), from a table of eight; other indices give 0.
         // SAFETY: lanes exist only where the token proved AVX2.
         unsafe {
             let zero = _mm256_setzero_si256();

@@ -1,7 +1,7 @@
 //! Eight lanes in a 512-bit register: AVX-512.
 //!
-//! Two tokens share the lanes. [`Avx512`] needs what every server and desktop CPU with AVX-512 has had since the
-//! first (F, BW, DQ, VL, CD); [`Avx512Vpopcnt`] adds the vector population count of the later ones.
+//! Two tokens share the lanes. [`Avx512`] needs what all server and desktop CPUs with AVX-512 have (F, BW, DQ, VL, CD);
+//! [`Avx512Vpopcnt`] adds the vector population count of later CPUs.
 
 use super::{Lanes, LinesThrough, Simd, sealed};
 use std::arch::x86_64::*;
@@ -160,7 +160,7 @@ impl Not for Lanes8 {
 const REVERSED: i64 = 0x0001_0203_0405_0607;
 const IN_ORDER: i64 = 0x0706_0504_0302_0100;
 
-/// Tables by `63 - square`, as a leading zero count gives it.
+/// Tables indexed by `63 - square`, the number of leading zeros.
 mod by_leading_zeros {
     pub(super) const COLUMN: [u64; 8] = {
         let mut table = [0; 8];
@@ -267,7 +267,7 @@ impl Lanes8 {
         // SAFETY: lanes exist only where a token proved AVX-512 CD.
         unsafe { _mm512_lzcnt_epi64(self.0) }
     }
-    /// The pattern for the highest bit, moved to the one bit of each lane.
+    /// The pattern for the highest bit, moved to the single bit of each lane.
     #[inline(always)]
     fn around_bit(self, pattern: u64) -> Self {
         use by_leading_zeros::{NEAR_COLUMN, NEAR_ROW};
@@ -401,7 +401,7 @@ impl Lanes for Lanes8 {
     fn lines_through_bit(self) -> LinesThrough<Self> {
         use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL, ROW};
         let zeros = self.leading_zeros();
-        // A permutation uses as many low bits of its index as it has entries for.
+        // A permutation uses only the low bits of its index that select one of its entries.
         // SAFETY: lanes exist only where a token proved AVX-512 F.
         unsafe {
             let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));

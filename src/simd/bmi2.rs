@@ -1,7 +1,7 @@
-//! Bits gathered and scattered under a mask: PEXT and PDEP, with the other bit instructions of that generation.
+//! Bits gathered and scattered under a mask: PEXT and PDEP.
 //!
-//! Every CPU with BMI2 also has the other three features; they are required together so that code inside
-//! [`Bmi2::enter`] also gets single-instruction bit scans and population counts.
+//! Every CPU with BMI2 also has BMI1, LZCNT and POPCNT; they are required together so that code inside
+//! [`Bmi2::enter`] gets single-instruction bit scans and population counts.
 
 /// On other architectures there is no token.
 #[cfg(not(target_arch = "x86_64"))]

@@ -1,7 +1,7 @@
 //! Bytes of text, many at a time.
 //!
-//! SSE2 is part of every x86-64 CPU, so no token has to prove it; wider registers are used where available,
-//! whatever the tier. Other architectures use loops.
+//! SSE2 is part of x86-64, so no token is needed to prove it; wider registers are used where available, independently
+//! of the tier. Other architectures use loops.
 
 #[cfg(target_arch = "x86_64")]
 use super::Simd;
@@ -37,7 +37,7 @@ pub(crate) struct Classes {
     pub(crate) blank: u64,
     /// Line feed.
     pub(crate) feed: u64,
-    /// `A` to `Z`, `a` to `z`, `=` and `-`: what words are made of, besides digits.
+    /// `A` to `Z`, `a` to `z`, `=` and `-`: the characters of words, besides digits.
     pub(crate) letter: u64,
     /// `0` to `9`.
     pub(crate) digit: u64,
@@ -57,8 +57,8 @@ pub(crate) struct Classes {
 
 /// Finds the [`Classes`] of bytes in the widest registers of this CPU.
 ///
-/// The sets go through memory on purpose: ordinary arithmetic follows, which compilers like
-/// to move to vector registers if they have them, and that is slow.
+/// The sets go through memory on purpose: the following scalar arithmetic would otherwise be compiled to vector
+/// instructions, which is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classifier {
     /// Runs on this CPU.

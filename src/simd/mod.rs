@@ -1,15 +1,15 @@
-//! Lanes of `u64`: the only intrinsics of the crate. Nothing here knows chess.
+//! Lanes of `u64`: the only intrinsics of the crate. Nothing here is specific to chess.
 //!
-//! A *token* ([`Simd`]) proves what the CPU can do: it is a zero-sized value that only a successful
-//! detection makes. *Lanes* ([`Lanes`]) are vectors of `u64` that only a token can make, so each of their
-//! operations may be a safe method. A kernel is generic over the token and reads like scalar code.
+//! A *token* ([`Simd`]) proves what the CPU can do: it is a zero-sized value that only successful detection creates.
+//! *Lanes* ([`Lanes`]) are vectors of `u64` that only a token can create, so all their operations can be safe
+//! methods. A kernel is generic over the token and reads like scalar code.
 //!
 //! ## The inlining rules
 //!
 //! Everything between [`Simd::enter`] and the last operation must be `#[inline(always)]`: `enter` runs its
 //! closure inside a function that has the CPU features enabled, and only code that is inlined into that
 //! function may use them as single instructions. One function on the way that is *not* inlined turns each
-//! operation into a call, which is 90 times slower and still correct, so only a benchmark notices.
+//! operation into a call, which is correct but 90 times slower, so only a benchmark detects it.
 //! Closures are also written `#[inline(always)] || …` at the call, and `inlined(#[inline(always)] …)` if
 //! they are named.
 
@@ -18,8 +18,8 @@
     reason = "intrinsics; each block names the token that proves its CPU features"
 )]
 
-/// Generates from one list of CPU features: the list itself, the detection, and `enter`. For the
-/// body of an implementation; `pub` makes them public outside of a trait implementation.
+/// Generates the list of CPU features, the detection, and `enter` from one list. For the body of an implementation;
+/// `pub` makes them public outside of a trait implementation.
 macro_rules! features {
     ([$($public:tt)?] $($feature:tt)+) => {
         /// The CPU features, as `std::arch` names them.
@@ -89,7 +89,7 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
     /// # Panics
     /// If they are not all within the eight.
     fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
-    /// In each lane `base` plus, for each plane, its number of ones times its weight; stored like
+    /// Stores, in each lane, `base` plus the number of ones of each plane times its weight; otherwise like
     /// [`Simd::store`].
     fn store_weighted_counts<const N: usize>(
         self,
@@ -174,7 +174,7 @@ pub trait Lanes:
         let half = self ^ b;
         (half ^ c, (self & b) | (half & c))
     }
-    /// The same bits in every lane; `self` is only the proof that there are lanes.
+    /// The same bits in every lane; `self` only proves that lanes may be used.
     fn splat(self, bits: u64) -> Self;
     /// On the 8x8 matrix of the eight bytes, the neighbours of all bits.
     #[inline(always)]
@@ -203,6 +203,6 @@ pub trait Lanes:
     fn jumps_of_bit(self) -> Self {
         self.jumps()
     }
-    /// The lines through the one bit of each lane; unspecified for lanes with no or several bits.
+    /// The lines through the single bit of each lane; unspecified for lanes with no or several bits.
     fn lines_through_bit(self) -> LinesThrough<Self>;
 }

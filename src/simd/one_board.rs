@@ -1,9 +1,9 @@
 //! Vectors whose lanes are several views of *one* board, unlike the rest of this module: four lines in four
 //! lanes, eight rays in eight, or one bit in each of 64.
 //!
-//! The lanes here need two operations that the bulk lanes do not: reversing all 64 bits of a lane, and
-//! uniting the lanes at the end. Reversal has two versions: bytes and nibbles by shuffles (AVX2), or one affine
-//! instruction that reverses each byte followed by one byte shuffle (GFNI).
+//! They need two operations that the bulk lanes do not have: reversing all 64 bits of a lane, and the union of the
+//! lanes at the end. Reversal has two versions: bytes and nibbles by shuffles (AVX2), or one affine instruction that
+//! reverses each byte followed by one byte shuffle (GFNI).
 
 use std::fmt::Debug;
 
@@ -35,11 +35,11 @@ pub trait FourLanes: Copy + Send + Sync + Debug + 'static {
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The 64 bits of each lane in reverse order.
     fn reverse_bits(self, a: Self::Vector) -> Self::Vector;
-    /// Lanes 0 and 1 united.
+    /// The union of lanes 0 and 1.
     fn union_of_first_two(self, a: Self::Vector) -> u64;
-    /// Lanes 2 and 3 united.
+    /// The union of lanes 2 and 3.
     fn union_of_last_two(self, a: Self::Vector) -> u64;
-    /// All four lanes united.
+    /// The union of all four lanes.
     fn union(self, a: Self::Vector) -> u64;
 }
 
@@ -172,10 +172,10 @@ mod x86 {
     impl Avx512Eight {
         features!([pub] "avx512f" "avx512cd");
 
-        /// Cuts each lane at its nearest obstacle and unites the lanes whose bit is set in `lanes`.
+        /// Cuts each lane at its nearest obstacle and returns the union of the lanes whose bit is set in `lanes`.
         ///
         /// Lanes 0 to 3 keep their bits up to the lowest one that is also in `obstacles`, lanes 4 to 7
-        /// theirs down to the highest; without an obstacle a lane is kept as it is.
+        /// theirs down to the highest; a lane without an obstacle is unchanged.
         #[inline(always)]
         pub fn cut_at_nearest(self, rays: &[u64; 8], obstacles: u64, lanes: u8) -> u64 {
             #[inline]
@@ -202,19 +202,19 @@ mod x86 {
     impl Avx512Bitalg {
         features!([pub] "avx512f" "avx512bw" "avx512bitalg");
 
-        /// Picks 64 bits: bit i of the result is bit `from[i]` of `bits` (only the lowest six bits count),
-        /// but zero where bit i of `wanted` is.
+        /// Picks 64 bits: bit i of the result is bit `from[i]` of `bits` (only the lowest six bits of the index
+        /// count), or zero if bit i of `mask` is zero.
         #[inline(always)]
-        pub fn pick(self, bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
+        pub fn pick(self, bits: u64, from: &[u8; 64], mask: u64) -> u64 {
             #[inline]
             #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
-            fn pick(bits: u64, from: &[u8; 64], wanted: u64) -> u64 {
+            fn pick(bits: u64, from: &[u8; 64], mask: u64) -> u64 {
                 // SAFETY: the reference is valid for the 64 bytes.
                 let from = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
-                _mm512_mask_bitshuffle_epi64_mask(wanted, _mm512_set1_epi64(bits as i64), from)
+                _mm512_mask_bitshuffle_epi64_mask(mask, _mm512_set1_epi64(bits as i64), from)
             }
             // SAFETY: the token proves the features.
-            unsafe { pick(bits, from, wanted) }
+            unsafe { pick(bits, from, mask) }
         }
     }
 }
@@ -352,8 +352,8 @@ mod tests {
         };
         let bits = 0xDEAD_BEEF_0123_4567u64;
         let from: [u8; 64] = std::array::from_fn(|i| (i * 37 + 5) as u8);
-        let wanted = 0xFFFF_0F0F_1234_FFFF;
+        let mask = 0xFFFF_0F0F_1234_FFFF;
         let expected = (0..64).fold(0, |picked, i| picked | (bits >> (from[i] & 63) & 1) << i);
-        assert_eq!(token.pick(bits, &from, wanted), expected & wanted);
+        assert_eq!(token.pick(bits, &from, mask), expected & mask);
     }
 }

@@ -1,13 +1,13 @@
-//! Bit shuffle: the rays gathered and scattered again by instructions that pick any 64 bits of 64 (BITALG).
+//! Bit shuffle: the rays are gathered and scattered by an instruction that picks any 64 of 64 bits (BITALG).
 //!
 //! One instruction lines up the occupancy of all eight rays, one ray per byte, nearest square first. Subtracting
-//! one in each byte flips it up to its nearest blocker: just the attacked squares. A second instruction, given
-//! the place of each square in the bytes, puts them back. A queen costs no more than a rook,
-//! and the table is a hundredth of what PEXT needs.
+//! one in each byte flips it up to its nearest blocker: exactly the attacked squares. A second instruction, given the
+//! place of each square in the bytes, scatters them to the board. A queen costs no more than a rook, and the tables are
+//! about a seventieth of the size of those of PEXT.
 //!
 //! ```text
 //! . . . . . x . .      north-east   . . x . . . . 1     nearest square to the left;
-//! . . . . . . . .      less one     x x . . . . . 1     the 1 stands in where nothing blocks
+//! . . . . . . . .      minus one    x x . . . . . 1     the 1 replaces a missing blocker
 //! . . . . . . . .      differs      x x x . . . . .
 //! . . Q . . . . .
 //! ```

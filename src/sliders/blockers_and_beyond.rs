@@ -1,7 +1,7 @@
 //! Blockers and beyond: start with the attacks on the empty board and, for each blocker, remove the squares
 //! beyond it. Blockers on the far edges hide nothing and are ignored.
 //!
-//! It needs a scan per blocker, so its time grows with the blockers; the table is one set per pair of squares.
+//! It needs a bit scan per blocker, so its time grows with their number; the table is one set per pair of squares.
 
 use super::{Kind, Scan, Slider, Sliders, at};
 use crate::chess::geometry::beyond;

@@ -1,5 +1,5 @@
 //! Classical rays: eight rays from each square. The first blocker of a ray is its lowest one on a positive
-//! ray and its highest one on a negative ray; the ray that starts there is what the blocker hides.
+//! ray and its highest one on a negative ray; the blocker hides the ray that starts at its square.
 //!
 //! A sentinel in the corner towards which the ray runs replaces a missing blocker: no ray in
 //! that direction starts there, so nothing is removed and no branch is needed.

@@ -1,7 +1,7 @@
 //! Eight rays: the rays of one queen in eight lanes of an AVX-512 vector.
 //!
-//! The four positive rays are cut above their lowest blocker, the four negative ones below their highest,
-//! found by subtraction and by the vector's own count of leading zeros; then the lanes are united.
+//! The four positive rays are cut above their lowest blocker, found by subtraction, the four negative ones below their
+//! highest, found by the vector leading-zero count. The result is the union of the lanes.
 
 use super::{Kind, Sliders, at};
 use crate::chess::geometry::{Direction, ray_formula};

@@ -1,9 +1,8 @@
-//! Fills: let the piece spread over the empty squares, one direction at a time.
+//! Fills: the piece spreads over the empty squares, one direction at a time.
 //!
-//! *Dumb7* takes one step seven times. *Kogge-Stone* doubles: after one step it takes
-//! two at once, then four, with the empty squares narrowed to runs of that length. Both are meant for whole
-//! sets of pieces, which they fill for the price of one; here they run on a single piece, as a
-//! measure of what the sets must save.
+//! *Dumb7* takes one step seven times. *Kogge-Stone* doubles: after one step it takes two at once, then four, with
+//! the empty squares narrowed to runs of that length. Both are meant for whole sets of pieces, which they fill at the
+//! cost of one; here they run on a single piece, for comparison.
 
 use super::{Kind, Sliders};
 use crate::chess::{Bitboard, Square};

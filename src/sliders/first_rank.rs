@@ -1,6 +1,6 @@
-//! The first-rank table: what a rook attacks on one rank, for each file and the six inner squares' occupancy.
+//! The first-rank table: rook attacks on one rank, for each file and each occupancy of the six inner squares.
 //!
-//! Indexed `[occupancy6][file]` it is 512 bytes, and all four lines can be brought to it. A rank is shifted
+//! Indexed `[occupancy6][file]` it has 512 bytes, and all four lines can be mapped to it. A rank is shifted
 //! down; a diagonal is collapsed onto one rank by multiplying with the a-file, and its result spread out by
 //! the same multiplication; a file is turned into a rank and back by multiplying with the main diagonal,
 //! which reverses it, so the mirror of the rank number is the index.
@@ -55,8 +55,8 @@ pub(super) fn along_rank(square: usize, occupied: u64) -> u64 {
 #[inline(always)]
 fn along_file(square: usize, occupied: u64) -> u64 {
     let (file, rank) = (square & 7, square >> 3);
-    let turned = (occupied >> file & A_FILE).wrapping_mul(MAIN_DIAGONAL);
-    let inner = turned >> 57 & 63;
+    let as_rank = (occupied >> file & A_FILE).wrapping_mul(MAIN_DIAGONAL);
+    let inner = as_rank >> 57 & 63;
     let attacks = u64::from(FIRST_RANK[inner as usize][7 - rank]);
     (attacks.wrapping_mul(MAIN_DIAGONAL) & H_FILE) >> (7 - file)
 }

@@ -4,7 +4,7 @@
 //! first blocker, and the exclusive or keeps what changed. The same on the mirrored board gives the other
 //! half of the line. Files and diagonals have one bit per rank, so swapping bytes mirrors them, cheaply;
 //! a rank needs a table or a reversal of all bits. The line masks come from a table of 2 KiB, or from
-//! formulas and no memory at all: the three types are these choices.
+//! formulas without any table. The three types are combinations of these choices.
 
 use super::first_rank::{FIRST_RANK, along_rank};
 use super::{Kind, Sliders, at};
@@ -38,7 +38,7 @@ pub(super) static LINES: [[u64; 4]; 64] = {
     table
 };
 
-/// The slider is not in `line`, so one subtraction less is needed: `o - s` here is `o - 2s` with it.
+/// The slider is not in `line`, so one subtraction is enough: `o - s` here is `o - 2s` with the slider.
 #[inline(always)]
 fn by_byte_swap(square: usize, occupied: u64, line: u64) -> u64 {
     let bit = 1u64 << square;

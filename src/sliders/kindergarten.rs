@@ -1,4 +1,4 @@
-//! Kindergarten: the first-rank idea with results stored already spread out.
+//! Kindergarten bitboards: the first-rank idea with results stored as filled files.
 //!
 //! A diagonal or rank is collapsed to six bits by one multiplication, and the table holds the attacked files
 //! filled over all ranks, so one `&` with the line gives the set. Files have a table for the a-file.

@@ -1,13 +1,13 @@
-//! Magic bitboards: a multiplication gathers the relevant occupancy at the top of a word, more or less.
+//! Magic bitboards: a multiplication maps the relevant occupancy to a table index in the top bits of a word.
 //!
-//! For each square a number is known whose product with the masked occupancy has, in its topmost bits, an
-//! index that is the same for two occupancies only if their attacks are. The numbers are searched by
-//! `examples/find_magics.rs`; there is no theory behind them. The versions differ in where the tables are:
+//! For each square there is a number whose product with the masked occupancy has, in its top bits, an index that is
+//! the same for two occupancies only if their attacks are. The numbers were found by random search
+//! (`magic_numbers.rs`). The versions differ in the layout of the tables:
 //!
 //! | version | index | table |
 //! | --- | --- | --- |
 //! | plain | shift by 52 (rook) or 55 (bishop) | `[64][4096]` and `[64][512]`: simple, mostly empty |
-//! | fancy | shift by what the square needs | one after the other, without gaps |
+//! | fancy | shift by the bits that the square needs | one after the other, without gaps |
 //! | black | the same, the irrelevant squares *set* instead of cleared | the same |
 //! | fixed shift | as plain | all squares overlap in one table, wherever entries agree or are unused |
 
@@ -20,11 +20,11 @@ use super::{Kind, Sliders, at};
 use crate::chess::{Bitboard, Square};
 use std::sync::LazyLock;
 
-/// Fixed tables for each square.
+/// Tables of one size for all squares.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainMagic(&'static Plain);
 
-/// Tables of just the size each square needs.
+/// Tables of the size that each square needs.
 #[derive(Clone, Copy, Debug)]
 pub struct FancyMagic(&'static [u64; ENTRIES]);
 
@@ -32,7 +32,7 @@ pub struct FancyMagic(&'static [u64; ENTRIES]);
 #[derive(Clone, Copy, Debug)]
 pub struct BlackMagic(&'static [u64; ENTRIES]);
 
-/// One shift for all squares, and one table in which they overlap.
+/// One shift for all squares, and one table in which the squares overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedShiftMagic(&'static [u64; FIXED_ENTRIES]);
 
@@ -124,7 +124,7 @@ fn filled<T: Clone, const N: usize>(zero: T) -> Box<[T; N]> {
     }
 }
 
-/// Calls with each square, piece, relevant occupancy and the attacks.
+/// Calls `visit` with each square, piece and relevant occupancy, and the attacks.
 fn each_case(mut visit: impl FnMut(usize, usize, u64, u64)) {
     for (square, pieces) in SQUARES.iter().enumerate() {
         for (piece, entry) in pieces.iter().enumerate() {

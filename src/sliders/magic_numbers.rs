@@ -1,14 +1,15 @@
-//! Magic numbers, found by `examples/find_magics.rs` from the seed 0x6c616e6566697368.
+//! Magic numbers, found by a random search with the seed 0x6c616e6566697368. The program, `examples/find_magics.rs`,
+//! is in the history of the repository.
 //!
-//! Do not edit: run that program again. Its log:
+//! Do not edit. The log of the search:
 //!
 //! - ROOK_FANCY: 5351317 tries
 //! - ROOK_BLACK: 4926157 tries
-//! - ROOK_FIXED: 615732649 tries, 24 numbers a square
+//! - ROOK_FIXED: 615732649 tries, 24 numbers per square
 //! - BISHOP_FANCY: 381434 tries
 //! - BISHOP_BLACK: 370433 tries
-//! - BISHOP_FIXED: 8211393 tries, 24 numbers a square
-//! - shared table of the fixed shift: 121300 entries, of them 107648 used
+//! - BISHOP_FIXED: 8211393 tries, 24 numbers per square
+//! - shared table of the fixed shift: 121300 entries, 107648 of them used
 
 /// Entries of the table that all squares share under the fixed shift.
 pub(super) const FIXED_ENTRIES: usize = 121300;

@@ -1,7 +1,7 @@
-//! Slider attacks, one square and one occupancy at a time, in many ways.
+//! Slider attacks for one square and one occupancy at a time, by many algorithms.
 //!
 //! Each algorithm is one type in one file behind the trait [`Sliders`], and all of them are in one list,
-//! [`for_each_algorithm`], which the tests, the benches and the command line walk. The definition is
+//! [`for_each_algorithm`], which the tests, the benchmarks and the command line use. The definition is
 //! [`ray_walk`]; it builds the tables of all the others.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! let occupied = Bitboard(0xFFFF_0000_0000_FFFF);
 //! let attacks = RayWalk.queen(e4, occupied);
 //! assert_eq!(ObstructionDifference.queen(e4, occupied), attacks);
-//! // What needs a CPU feature exists only on CPUs that have it.
+//! // Algorithms that need CPU features are available only on CPUs that have them.
 //! if let Some(pext) = Pext::detect() {
 //!     let found = pext.enter(#[inline(always)] || pext.queen(e4, occupied));
 //!     assert_eq!(found, attacks);
@@ -65,7 +65,7 @@ use crate::chess::{Bitboard, Square, bit_scan};
 use crate::simd::one_board::{Avx2Four, GfniFour};
 use std::fmt::{self, Debug};
 
-/// The kind of code of an algorithm.
+/// Whether an algorithm uses intrinsics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Instructions of certain CPUs.
@@ -75,7 +75,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// An algorithm that needs CPU features uses intrinsics.
+    /// The kind of an algorithm that needs these CPU features: intrinsic, unless there are none.
     pub const fn of(needs: &[&str]) -> Self {
         if needs.is_empty() {
             Self::Portable
@@ -177,8 +177,8 @@ pub fn for_each_algorithm(visitor: &mut impl Visitor) {
     visitor.visit::<BitShuffle>();
 }
 
-/// The index of a square, in a form that shows the compiler that there are only 64: tables of 64 entries
-/// are then read without a check.
+/// The index of a square, in a form that shows the compiler that it is below 64, so that tables of 64 entries are read
+/// without a bounds check.
 #[inline(always)]
 const fn at(square: Square) -> usize {
     square.index() & 63

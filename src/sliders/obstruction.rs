@@ -1,8 +1,8 @@
 //! Obstruction difference: on a line, subtract the nearest blocker below from the blockers above.
 //!
 //! The subtraction borrows from the nearest blocker above and flips every bit between the two, which are
-//! the attacked squares and the slider itself. One leading-zero count per line, no mirroring, and all four
-//! lines are treated alike.
+//! the attacked squares and the slider itself. It takes one leading-zero count per line and no mirroring,
+//! and is the same for all four lines.
 
 use super::{Kind, Sliders, at};
 use crate::chess::geometry::{Line, ray_formula};

@@ -1,11 +1,11 @@
-//! PEXT: the CPU itself gathers the relevant occupancy into an index.
+//! PEXT: one instruction gathers the relevant occupancy into an index.
 //!
 //! A table holds, square after square, the attacks for all relevant occupancies in ascending order, which is
-//! the order in which PEXT numbers them; no multiplication, no search for magic numbers, no gaps.
+//! the order in which PEXT numbers them: no multiplication, no magic numbers, no gaps.
 //!
 //! The *compressed* version stores sixteen bits per entry instead of 64: a slider attacks at most 14 squares of
-//! those it reaches on the empty board, so PDEP can spread a small number back over them. That is a quarter
-//! of the memory for three more cycles.
+//! those it reaches on the empty board, so PDEP can spread a small number over them. This takes a quarter of the memory
+//! and three more cycles.
 
 use super::{Kind, Slider, Sliders, at};
 use crate::chess::{Bitboard, Square};
@@ -59,9 +59,9 @@ const fn squares() -> [[Entry; 2]; 64] {
 /// The attacks for each relevant occupancy in ascending order.
 ///
 /// Numbers from 2^k to 2^(k + 1) - 1 are those below 2^k with one more blocker, the k-th relevant square.
-/// A blocker hides the same squares whatever the others are, and two ray walks give the squares it hides. So
-/// each entry is an earlier one minus these squares: the compiler fills the table in a fraction of a second,
-/// whereas a walk for each entry takes it ten.
+/// A blocker hides the same squares whatever the others are, and two ray walks give the squares it hides. So each entry
+/// is an earlier one minus these squares, and the compiler fills the table in a fraction of a second instead of ten
+/// seconds with a ray walk for each entry.
 pub(super) static ATTACKS: [u64; ENTRIES] = {
     let squares = squares();
     let mut table = [0; ENTRIES];

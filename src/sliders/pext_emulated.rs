@@ -1,8 +1,8 @@
 //! PEXT without the instruction, on the tables of [`super::pext`].
 //!
 //! The *loop* takes the bits of the mask one after the other. The *network* moves all bits at once: each bit
-//! must go down by the number of zeros of the mask below it, and does so in six steps by powers of two, the
-//! bits that take part in a step being precomputed for each square.
+//! must move down by the number of zeros of the mask below it, and does so in six steps by powers of two. The bits that
+//! move in each step are precomputed for each square.
 
 use super::pext::{ATTACKS, ENTRIES, Entry, SQUARES};
 use super::{Kind, Sliders, at};

@@ -1,6 +1,6 @@
-//! The definition: walk from the square until a piece is in the way, or the board ends.
+//! The definition of slider attacks: walk from the square until a piece is in the way or the board ends.
 //!
-//! Slow and obviously correct. Every table of the other algorithms is built by these functions, most of them
+//! It is slow and obviously correct. Every table of the other algorithms is built by these functions, most of them
 //! at compile time, and every algorithm is tested against them.
 
 use super::{Kind, Sliders};
@@ -50,7 +50,7 @@ pub const fn bishop(square: Square, occupied: Bitboard) -> Bitboard {
     rays(square, Direction::BISHOP, occupied)
 }
 
-/// The walk itself as one of the algorithms.
+/// The walk as an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct RayWalk;
 

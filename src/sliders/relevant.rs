@@ -7,7 +7,7 @@ use super::ray_walk;
 use crate::chess::geometry::Direction;
 use crate::chess::{Bitboard, Square};
 
-/// Which of the two simple sliders.
+/// Rook or bishop; a queen combines both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slider {
     /// Along ranks and files.
@@ -28,7 +28,7 @@ impl Slider {
         }
     }
 
-    /// The squares whose occupancy matters to it.
+    /// The relevant squares of the slider.
     ///
     /// ```
     /// use lanefish::sliders::Slider;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn relevant_is_what_changes_the_attacks() {
+    fn only_relevant_squares_change_the_attacks() {
         for slider in Slider::ALL {
             for square in Square::all() {
                 let open = slider.attacks(square, Bitboard::EMPTY);

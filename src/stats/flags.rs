@@ -1,7 +1,7 @@
 //! The state of a position: one small number for all of its flags.
 
-/// The state of a position that is counted as one number below 256.
-/// Bit 0 Black to move; 1-4 castling K, Q, k, q; 5 there is an en passant square; 6 in check; 7 double check.
+/// The state of a position, counted as one number below 256. Bit 0: Black to move; 1-4: castling K, Q, k, q; 5: en
+/// passant square; 6: in check; 7: double check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flags(pub(super) u8);
 

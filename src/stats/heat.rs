@@ -1,14 +1,14 @@
 //! Heat maps: how often each square is occupied by each piece, and attacked by each side.
 //!
-//! The lanes count *vertically* ([`VerticalCounters`]); here their bits become numbers, once the counters are
-//! full or the maps are needed.
+//! The lanes count *vertically* ([`VerticalCounters`]); their bits are converted to numbers here, when the counters
+//! are full or the maps are needed.
 
 use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
 use crate::tiers::Analyzer;
 
-/// Number of maps: twelve pieces, two sides' attacks.
+/// Number of maps: twelve pieces, and the attacks of two sides.
 const MAPS: usize = VerticalCounters::SETS;
 
 /// Counts of each square, a1 first: pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and
@@ -34,7 +34,7 @@ impl HeatMaps {
     pub fn occupancy(&self) -> &[[u64; 64]] {
         &self.maps[..12]
     }
-    /// How often each square is attacked by White, by Black.
+    /// How often each square is attacked, by White and by Black.
     pub fn attacks(&self) -> &[[u64; 64]] {
         &self.maps[12..]
     }
@@ -73,7 +73,7 @@ impl Heat {
         }
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of another instance.
     pub(super) fn merge(&mut self, other: &Self) {
         let ours = self.maps.maps.as_flattened_mut();
         for (ours, theirs) in ours.iter_mut().zip(other.maps.maps.as_flattened()) {
@@ -142,9 +142,9 @@ mod tests {
         }
     }
 
-    /// Any planes are boards for this purpose.
+    /// Random planes will do as boards.
     #[test]
-    fn agrees_with_counting_one_by_one() {
+    fn agrees_with_counting_square_by_square() {
         let mut state = 1u64;
         let mut random = || {
             state = state

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 impl Stats {
     /// The object of `stats --json` without its `run` key.
     ///
-    /// `en_passant` counts the positions in which an en passant capture is legal, or with
-    /// `keep_en_passant` those that hold an en passant square at all.
+    /// `en_passant` counts the positions in which an en passant capture is legal, or with `keep_en_passant` those
+    /// with any en passant square.
     pub fn to_json(&self, keep_en_passant: bool) -> Map<String, Value> {
         let heat = self.heat();
         let moves = self.legal_moves();
@@ -105,7 +105,7 @@ fn mean(sum: u64, count: u64) -> Option<f64> {
 }
 
 fn summary(summary: &Distribution) -> Map<String, Value> {
-    // JSON numbers of serde_json end at 64 bits, which no sum of real data reaches.
+    // serde_json's numbers have 64 bits, more than any sum of real data.
     let sum =
         i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
     [

@@ -1,12 +1,12 @@
 //! Dataset statistics: mergeable aggregates, integers only.
 //!
-//! Everything is counted in integers and only divided when it is shown, so the order in which tiles arrive,
-//! the number of threads and the tier change nothing, not even the last bit.
+//! Everything is counted in integers and divided only for display, so the results are the same to the last bit
+//! whatever the order of the tiles, the number of threads and the tier.
 //!
-//! The work per position is arranged so that the hot loop does next to nothing. The lanes return three
+//! The work per position is arranged so that the hot loop does very little. The lanes return three
 //! words per position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
-//! phase, material and state flags); the loop looks each number up in a small table and adds one. Whatever
-//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted a second time,
+//! phase, material and state flags); the loop increments the counter of each number in a small table. Whatever
+//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted separately,
 //! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
@@ -62,7 +62,7 @@ pub struct Stats {
     mates: Mates,
 }
 
-/// How many records have a mate, by the side that mates.
+/// Number of records with a mate, by the mating side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Mates {
     /// White mates or has mated.
@@ -94,13 +94,13 @@ impl Default for Scores {
     }
 }
 
-/// How many positions have which castling rights.
+/// Number of positions with each castling right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Castling {
-    /// Nobody may castle.
+    /// No castling rights.
     pub none: u64,
-    /// Somebody may.
+    /// At least one castling right.
     pub some: u64,
     /// White may castle on the king side (towards the h-file).
     pub white_king: u64,
@@ -112,7 +112,7 @@ pub struct Castling {
     pub black_queen: u64,
 }
 
-/// How many records ended in which result.
+/// Number of records with each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Results {
@@ -132,17 +132,17 @@ impl Stats {
         .union(Questions::CHECKERS)
         .union(Questions::ATTACKS);
 
-    /// Groups after which the packed sums of a tile are emptied; their narrowest field holds 8 bits and
-    /// grows by at most two per position, in each of eight lanes of its own.
+    /// Groups after which the packed sums of a tile are unpacked: their narrowest field has 8 bits and grows by at
+    /// most two per position, separately in each of eight lanes.
     const RUN: usize = 64;
 
-    /// No positions.
+    /// Statistics of no positions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds positions and their results for [`Self::ASKS`]: those whose bit is set in the mask, which has a bit
-    /// for each lane of each group.
+    /// Adds the positions whose bit is set in the mask, with their results for [`Self::ASKS`]. The mask has a bit for
+    /// each lane of each group.
     ///
     /// # Panics
     /// If there are fewer results than groups, or fewer bits than lanes.
@@ -163,7 +163,7 @@ impl Stats {
             start = end;
             if start < groups.len() {
                 let counted = lanes(start);
-                // The other lanes may hold anything.
+                // The other lanes may have any content.
                 let (mut group, mut results) = (groups[start], results[start]);
                 for lane in (0..Group::LEN).filter(|lane| counted >> lane & 1 == 0) {
                     group.set(lane, Default::default());
@@ -236,8 +236,7 @@ impl Stats {
         self.en_passants += counts >> 56;
     }
 
-    /// Adds the results, scores and mates of those rows of a batch, from `start` on, whose bit is set in the
-    /// mask.
+    /// Adds the results, scores and mates of the rows of a batch, from `start` on, whose bit is set in the mask.
     ///
     /// # Panics
     /// If `start` is not a multiple of 64, or the batch has fewer rows than there are bits set.
@@ -247,7 +246,7 @@ impl Stats {
             for (values, present, mask) in words(column, start, mask) {
                 let mut counts = [0u8; 3];
                 if mask == !0 {
-                    // Rows without a result hold 0.
+                    // Rows without a result have the value 0.
                     for &result in values {
                         for (number, count) in (0..).zip(&mut counts) {
                             *count += u8::from(result == number);
@@ -294,12 +293,12 @@ impl Stats {
         }
     }
 
-    /// Adds records that were rejected.
+    /// Adds to the number of rejected records.
     pub fn add_rejected(&mut self, records: u64) {
         self.rejected += records;
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of other statistics.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
@@ -370,7 +369,7 @@ impl Stats {
     pub fn stalemate(&self) -> u64 {
         self.stalemate
     }
-    /// Positions that have an en passant square, explained or not.
+    /// Positions that have an en passant square, whether or not a capture is legal.
     pub fn with_en_passant_square(&self) -> u64 {
         self.flagged(Flags::en_passant)
     }
@@ -395,7 +394,7 @@ impl Stats {
     pub fn legal_moves(&self) -> Distribution {
         self.moves.summary()
     }
-    /// How many positions have N legal moves: index = N, up to the largest.
+    /// Number of positions with N legal moves, at index N, up to the largest N.
     pub fn legal_moves_histogram(&self) -> Vec<u64> {
         self.moves.histogram()
     }
@@ -415,15 +414,15 @@ impl Stats {
     pub fn legal_en_passants(&self) -> u64 {
         self.en_passants
     }
-    /// How many positions have N pieces.
+    /// Number of positions with N pieces, at index N.
     pub fn pieces_histogram(&self) -> Vec<u64> {
         self.pieces.histogram()
     }
-    /// How many positions have which phase, 24 = all minor and major pieces, 0 = none.
+    /// Number of positions by phase: 24 = all minor and major pieces, 0 = none.
     pub fn phase_histogram(&self) -> Vec<u64> {
         self.phase.histogram()
     }
-    /// How many positions have how much material (1-3-3-5-9): White's, Black's.
+    /// Number of positions by material (1-3-3-5-9), of White and of Black.
     pub fn material_histograms(&self) -> [Vec<u64>; 2] {
         [self.material[0].histogram(), self.material[1].histogram()]
     }
@@ -453,7 +452,7 @@ impl Stats {
     }
 }
 
-/// The values of a column 64 rows at a time, which of them are there, and which of them count.
+/// The values of a column, 64 rows at a time, with masks of those present and of those selected.
 fn words<'a, T: Clone + Default>(
     column: &'a Values<T>,
     start: usize,
@@ -465,7 +464,7 @@ fn words<'a, T: Clone + Default>(
     words.map(|((values, &present), &mask)| (values, present, mask))
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 fn bits(word: u64) -> impl Iterator<Item = usize> {
     let first = |rest: u64| (rest != 0).then_some(rest);
     std::iter::successors(first(word), move |rest| first(rest & (rest - 1)))

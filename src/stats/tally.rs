@@ -2,9 +2,8 @@
 
 /// How often each number below `N` occurs.
 ///
-/// Neighbouring positions often have equal numbers, and adding to a place that was written a moment ago
-/// waits for that write. Hence four copies, taken in turn by lane, side by side so that they share a
-/// cache line.
+/// Neighbouring positions often have equal numbers, and incrementing a counter that has just been written waits for
+/// that write. Hence each counter has four copies, used in turn by lane, side by side in one cache line.
 #[derive(Clone, Debug)]
 pub(super) struct Tally<const N: usize> {
     copies: Box<[[u64; 4]; N]>,
@@ -20,8 +19,7 @@ impl<const N: usize> Default for Tally<N> {
 }
 
 impl<const N: usize> Tally<N> {
-    /// Counts a number, which is below `N` for every playable position (the mask only shows that to the
-    /// compiler).
+    /// Counts a number, which is below `N` for every playable position (the mask only proves that to the compiler).
     #[inline(always)]
     pub(super) fn add(&mut self, lane: usize, number: usize) {
         self.copies[number & (N - 1)][lane % 4] += 1;
@@ -63,7 +61,7 @@ impl<const N: usize> Tally<N> {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// The number of numbers.
+    /// How many numbers there are.
     pub count: u64,
     /// Their sum.
     pub sum: i128,
@@ -87,8 +85,8 @@ impl Distribution {
             return Self::default();
         }
         let numbers = || (first..).zip(counts).filter(|&(_, &count)| count > 0);
-        // Up to 2^64 numbers of 16 bits: their squares sum to less than 2^96, and by the count 2^160 is
-        // out of reach in practice (2^127 is a million million positions with the largest score).
+        // The squares of up to 2^64 numbers of 16 bits sum to less than 2^96. The product with the count overflows only
+        // above 10^14 positions with the largest score.
         let sum: i128 = numbers().map(|(n, &c)| i128::from(n) * i128::from(c)).sum();
         let squares: i128 = numbers()
             .map(|(n, &c)| i128::from(n) * i128::from(n) * i128::from(c))
@@ -104,7 +102,7 @@ impl Distribution {
                 .map_or(0, |(n, _)| n)
         };
         let total = i128::from(count);
-        let spread = squares
+        let stddev = squares
             .checked_mul(total)
             .and_then(|scaled| scaled.checked_sub(sum.checked_mul(sum)?))
             .map(|scaled| (scaled as f64).sqrt() / total as f64);
@@ -115,7 +113,7 @@ impl Distribution {
             max: numbers().last().map(|(n, _)| n),
             mean: Some(sum as f64 / total as f64),
             median: Some((ranked((count - 1) / 2) + ranked(count / 2)) as f64 / 2.0),
-            stddev: spread,
+            stddev,
         }
     }
 }

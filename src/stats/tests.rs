@@ -31,7 +31,7 @@ fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> 
 }
 
 #[test]
-fn every_tier_counts_what_counting_by_hand_gives() {
+fn every_tier_agrees_with_plain_counting() {
     let positions: Vec<Position> = [Start::Standard, Start::Chess960]
         .into_iter()
         .flat_map(|start| RandomPlay::new(5, start).take(2500))
@@ -59,7 +59,7 @@ fn every_tier_counts_what_counting_by_hand_gives() {
         let king = position.king(color).unwrap();
         position.castling.rook(color, king, side).is_some()
     };
-    // A tile of 300 groups is more than the vertical counters hold.
+    // A tile of 300 groups is more than the vertical counters can hold.
     for (tier, tile) in Tier::all().zip([1, 64, 300, 64]) {
         let Some(analyzer) = tier.analyzer() else {
             continue;
@@ -151,7 +151,7 @@ fn every_tier_counts_what_counting_by_hand_gives() {
 }
 
 #[test]
-fn lanes_past_the_end_do_not_count() {
+fn lanes_after_the_last_board_are_ignored() {
     let positions: Vec<Position> = RandomPlay::new(1, Start::Standard)
         .take(24)
         .map(|played| played.position)
@@ -171,7 +171,7 @@ fn lanes_past_the_end_do_not_count() {
     }
 }
 
-/// Results are counted in batches of any size, wherever the rows begin and end.
+/// Results are counted in ranges of any size, at any place in a batch.
 #[test]
 fn results_of_ranges_of_rows() {
     let mut batch = Batch::owned(vec![Group::default(); 100], 800);
@@ -185,18 +185,18 @@ fn results_of_ranges_of_rows() {
             .for_each(|row| mask[row / 64] |= 1 << (row % 64));
         let mut stats = Stats::new();
         stats.add_fields(&batch, 0, &mask);
-        let of = |wanted| {
+        let count = |value| {
             rows.clone()
-                .filter(|&row| result(row) == Some(wanted))
+                .filter(|&row| result(row) == Some(value))
                 .count() as u64
         };
-        assert_eq!(stats.results, [0, 1, 2].map(of), "{rows:?}");
+        assert_eq!(stats.results, [0, 1, 2].map(count), "{rows:?}");
     }
 }
 
 #[test]
 #[cfg(feature = "json")]
-fn merged_statistics_are_those_of_everything() {
+fn merged_statistics_equal_those_of_the_whole() {
     let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
         .map(|played| played.position)
         .take(1024)
@@ -213,8 +213,8 @@ fn merged_statistics_are_those_of_everything() {
     batch.fields.insert(Field::Score, Array::I16(scores));
     batch.fields.insert(Field::Mate, Array::I16(mates));
     let analyzer = Tier::best().analyzer().unwrap();
-    let mut answers = vec![GroupResults::default(); 128];
-    analyzer.analyze(batch.groups(), Stats::ASKS, &mut answers);
+    let mut results = vec![GroupResults::default(); 128];
+    analyzer.analyze(batch.groups(), Stats::ASKS, &mut results);
     let of = |groups: std::ops::Range<usize>| {
         let mut stats = Stats::new();
         let mask = vec![!0; groups.len() / 8];
@@ -222,7 +222,7 @@ fn merged_statistics_are_those_of_everything() {
         stats.add_tile(
             analyzer,
             &batch.groups()[rows.clone()],
-            &answers[rows],
+            &results[rows],
             &mask,
         );
         stats.add_fields(&batch, groups.start * Group::LEN, &mask);

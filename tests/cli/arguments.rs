@@ -1,5 +1,5 @@
-//! What is wrong with the arguments is said before anything is opened or written; and what is read where no
-//! input is named.
+//! Errors in the arguments are reported before anything is opened or written; and the input that is read if none
+//! is named.
 
 use super::{Dir, START, complaint, lanefish, output, sample};
 use std::fs;
@@ -16,7 +16,7 @@ fn nothing_is_written_before_everything_is_checked() {
         &["compute", &input, "--columns", "fen,nothing"],
         &["compute", &input, "--level", "3"],
         &["compute", &missing],
-        // The last of several inputs as well.
+        // Also the last of several inputs.
         &["compute", &input, &missing],
         &["compute", &input, &foreign],
         &["compute", "-", "-"],
@@ -36,7 +36,7 @@ fn nothing_is_written_before_everything_is_checked() {
 }
 
 #[test]
-fn what_was_meant() {
+fn misspelled_values_get_a_suggestion() {
     let input = sample("perft.epd");
     for (arguments, meant) in [
         (
@@ -48,15 +48,15 @@ fn what_was_meant() {
         (&["convert", &input, "--to", "board"], "`boards`"),
         (&["converts", &input], "'convert'"),
     ] {
-        let said = complaint(2, arguments);
-        assert!(said.contains(meant), "{said}");
+        let stderr = complaint(2, arguments);
+        assert!(stderr.contains(meant), "{stderr}");
     }
-    let said = complaint(2, &["compute", &input, "--columns", "fen,xxxxxx"]);
-    assert!(!said.contains("did you mean"), "{said}");
+    let stderr = complaint(2, &["compute", &input, "--columns", "fen,xxxxxx"]);
+    assert!(!stderr.contains("did you mean"), "{stderr}");
 }
 
 #[test]
-fn a_pipe_is_read_where_no_input_is_named() {
+fn a_pipe_is_read_if_no_input_is_named() {
     let text = format!("{START}\n");
     for command in ["compute", "stats", "verify", "show"] {
         let named = lanefish(&[command, "-"])
@@ -75,14 +75,14 @@ fn a_pipe_is_read_where_no_input_is_named() {
         .assert()
         .code(0)
         .stdout(text.clone());
-    // A pipe that ends without a byte is an empty list only by name.
+    // An empty pipe is an error unless it is named as an input.
     for command in ["stats", "compute", "games", "verify", "show"] {
-        let said = complaint(2, &[command]);
+        let stderr = complaint(2, &[command]);
         assert!(
-            said.contains("standard input is empty") && said.contains("--help"),
-            "{said}"
+            stderr.contains("standard input is empty") && stderr.contains("--help"),
+            "{stderr}"
         );
-        assert_eq!(said.lines().count(), 1);
+        assert_eq!(stderr.lines().count(), 1);
     }
     lanefish(&["compute", "--columns", "fen", "-"])
         .write_stdin("")
@@ -93,7 +93,7 @@ fn a_pipe_is_read_where_no_input_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn files_are_read_from_standard_input_and_other_things_are_not() {
+fn only_pipes_and_files_are_read_from_standard_input() {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     use std::process::{Command, Stdio};
@@ -113,22 +113,22 @@ fn files_are_read_from_standard_input_and_other_things_are_not() {
     let empty = dir.file("empty.fen", "");
     let (status, rows, _) = run(fs::File::open(&empty).unwrap().into());
     assert_eq!((status, &*rows), (Some(0), "legal_moves\n"));
-    // What daemons, cron and CI systems start programs with.
+    // Standard input as daemons, cron and CI systems set it up.
     let (socket, _other) = UnixStream::pair().unwrap();
     for stdin in [Stdio::null(), OwnedFd::from(socket).into()] {
-        let (status, rows, said) = run(stdin);
+        let (status, rows, stderr) = run(stdin);
         assert_eq!((status, &*rows), (Some(2), ""));
         assert!(
-            said.contains("no input") && said.contains("--help"),
-            "{said}"
+            stderr.contains("no input") && stderr.contains("--help"),
+            "{stderr}"
         );
     }
 }
 
 #[test]
 fn progress_lines_have_binary_units_and_the_time() {
-    let said = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
-    let line = said.lines().next().unwrap();
+    let stderr = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
+    let line = stderr.lines().next().unwrap();
     assert!(
         line.starts_with("reading  ") && line.contains("iB"),
         "{line}"

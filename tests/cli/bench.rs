@@ -1,4 +1,4 @@
-//! `bench`: rows, their fields, and that they agree. Times are not looked at.
+//! `bench`: rows, their fields, and that their results agree. Times are not checked.
 
 use super::{complaint, json, output, sample};
 use serde_json::Value;
@@ -9,18 +9,18 @@ const AN_INSTANT: &str = "0.0001";
 
 #[test]
 fn slider_rows_have_all_fields_and_agree() {
-    let answer = json(0, &["bench", "sliders", "--json", "--seconds", AN_INSTANT]);
-    assert!(answer["version"].is_string() && answer["cpu"].is_string());
+    let report = json(0, &["bench", "sliders", "--json", "--seconds", AN_INSTANT]);
+    assert!(report["version"].is_string() && report["cpu"].is_string());
     let mut names = BTreeSet::new();
-    let mut asked = BTreeSet::new();
+    let mut queries = BTreeSet::new();
     let mut checksums: HashMap<(String, String), Value> = HashMap::new();
-    for row in answer["rows"].as_array().unwrap() {
+    for row in report["rows"].as_array().unwrap() {
         let text = |key: &str| row[key].as_str().expect(key).to_owned();
         names.insert(text("name"));
         assert_eq!(text("group"), "sliders");
         assert!(["intrinsic", "portable"].contains(&&*text("kind")));
         assert!(row["needs"].is_array() && row["table_bytes"].is_u64());
-        asked.insert((text("source"), text("piece")));
+        queries.insert((text("source"), text("piece")));
         if row["available"] == false {
             assert!(row["ns_per_query"].is_null() && row["checksum"].is_null());
             assert_ne!(row["needs"], Value::Array(Vec::new()), "{row}");
@@ -35,20 +35,20 @@ fn slider_rows_have_all_fields_and_agree() {
         assert_eq!(*checksum, row["checksum"], "{row}");
     }
     assert!(names.len() >= 20, "{names:?}");
-    assert_eq!(asked.len(), 9);
+    assert_eq!(queries.len(), 9);
 }
 
 #[test]
 fn kernel_rows_have_all_fields_and_agree() {
-    let answer = json(0, &["bench", "kernels", "--json", "--seconds", AN_INSTANT]);
-    let mut asked = BTreeSet::new();
+    let report = json(0, &["bench", "kernels", "--json", "--seconds", AN_INSTANT]);
+    let mut queries = BTreeSet::new();
     let mut checksums: HashMap<String, Value> = HashMap::new();
-    for row in answer["rows"].as_array().unwrap() {
+    for row in report["rows"].as_array().unwrap() {
         let name = row["name"].as_str().unwrap().to_owned();
         assert_eq!(row["group"], "kernels");
         assert!(row["needs"].is_array() && row["kind"].is_string());
         if let Some(tier) = row["tier"].as_str() {
-            asked.insert((tier.to_owned(), name.clone()));
+            queries.insert((tier.to_owned(), name.clone()));
         }
         if row["available"] == false {
             assert!(row["positions_per_second"].is_null(), "{row}");
@@ -67,16 +67,16 @@ fn kernel_rows_have_all_fields_and_agree() {
             .or_insert_with(|| row["checksum"].clone());
         assert_eq!(*checksum, row["checksum"], "{row}");
     }
-    // Four tiers, six questions.
-    assert_eq!((asked.len(), checksums.len()), (24, 6));
+    // Four tiers, six queries.
+    assert_eq!((queries.len(), checksums.len()), (24, 6));
 }
 
 #[test]
 fn decode_and_scan_rows_are_verified() {
     let own = ["bench", "decode", "scan", "--seconds", AN_INSTANT];
-    let answer = json(0, &[&own[..], &["--json"]].concat());
+    let report = json(0, &[&own[..], &["--json"]].concat());
     let mut names = Vec::new();
-    for row in answer["rows"].as_array().unwrap() {
+    for row in report["rows"].as_array().unwrap() {
         assert_eq!(row["verified"], true, "{row}");
         assert!(row["positions_per_second"].as_f64().unwrap() > 0.0, "{row}");
         assert!(row["bytes_per_second"].as_f64().unwrap() > 0.0, "{row}");
@@ -110,8 +110,8 @@ fn filter_input_and_tables() {
 }
 
 #[test]
-fn a_filter_that_lets_nothing_through_is_an_error_that_lists_what_there_is() {
-    let said = complaint(2, &["bench", "--filter", "no such row"]);
+fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
+    let stderr = complaint(2, &["bench", "--filter", "no such row"]);
     for name in [
         "no such row",
         "sliders/{",
@@ -121,41 +121,41 @@ fn a_filter_that_lets_nothing_through_is_an_error_that_lists_what_there_is() {
         "scan/{sum,",
         "{cache,memory}",
     ] {
-        assert!(said.contains(name), "{said}");
+        assert!(stderr.contains(name), "{stderr}");
     }
-    let said = complaint(2, &["bench", "decode", "--filter", "pext"]);
+    let stderr = complaint(2, &["bench", "decode", "--filter", "pext"]);
     assert!(
-        said.contains("decode/{fen,") && !said.contains("sliders"),
-        "{said}"
+        stderr.contains("decode/{fen,") && !stderr.contains("sliders"),
+        "{stderr}"
     );
 }
 
-/// Titles are known before anything is measured: one that is missing there could not be asked for.
+/// Titles are listed before anything is measured: a row missing from the list could not be requested.
 #[test]
 fn every_row_can_be_filtered_by_its_title() {
-    let answer = json(0, &["bench", "--json", "--seconds", AN_INSTANT]);
-    let rows = answer["rows"].as_array().unwrap();
-    let said = complaint(2, &["bench", "--filter", "no such row"]);
+    let report = json(0, &["bench", "--json", "--seconds", AN_INSTANT]);
+    let rows = report["rows"].as_array().unwrap();
+    let stderr = complaint(2, &["bench", "--filter", "no such row"]);
     let mut expected = 0;
-    // What is listed is as many rows as there are.
-    for group in said.split("the titles are ").nth(1).unwrap().split(", ") {
+    // As many titles are listed as there are rows.
+    for group in stderr.split("the titles are ").nth(1).unwrap().split(", ") {
         let parts = group.trim().split('/').skip(1);
         let counts = parts.map(|part| part.matches(',').count() + 1);
         expected += counts.product::<usize>();
     }
-    // Only tiers decode, not their alternatives.
+    // The alternatives have no row for decoding.
     expected -= 4;
-    assert_eq!(rows.len(), expected, "{said}");
+    assert_eq!(rows.len(), expected, "{stderr}");
     for row in rows {
         let name = row["name"].as_str().unwrap();
-        assert!(said.contains(name), "{name}: {said}");
+        assert!(stderr.contains(name), "{name}: {stderr}");
     }
 }
 
 #[test]
 fn tables_fit_a_terminal() {
     let table = output(0, &["bench", "--seconds", AN_INSTANT]);
-    // The first line names the CPU, which chooses its own length.
+    // The first line names the CPU and may be of any length.
     for line in table.lines().skip(1) {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -169,8 +169,8 @@ fn tables_fit_a_terminal() {
 #[test]
 fn wrong_arguments() {
     for seconds in ["0", "-1", "NaN", "1e9"] {
-        let said = complaint(2, &["bench", &format!("--seconds={seconds}")]);
-        assert!(said.contains("seconds"), "{said}");
+        let stderr = complaint(2, &["bench", &format!("--seconds={seconds}")]);
+        assert!(stderr.contains("seconds"), "{stderr}");
     }
     complaint(2, &["bench", "no-such-group"]);
     complaint(2, &["bench", "--input", "no/such/file"]);

@@ -1,4 +1,4 @@
-//! Outputs that are compressed, because their names end in `.zst`, `.gz` or `.bz2`.
+//! Outputs that are compressed because their names end in `.zst`, `.gz` or `.bz2`.
 
 use super::{Dir, START, complaint, json, lanefish, output, sample};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::Read;
 
 const SUFFIXES: [&str; 3] = ["zst", "gz", "bz2"];
 
-/// What the usual reader of a container makes of it; of gzip it reads one member.
+/// The content of a container as common decoders read it; of gzip files, one member.
 fn decompressed(path: &str) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     let mut content = Vec::new();
@@ -48,7 +48,7 @@ fn every_command_compresses_by_the_suffix() {
         assert!(decompressed(&rejects).ends_with(b"1. e4 e5 2. Ke3 *\n"));
         let stats = json(0, &["stats", "--json", &name("a.boards"), &name("a.epd")]);
         assert_eq!(stats["positions"], 2 * 4098);
-        // The format is that of the name without the suffix.
+        // The format is inferred from the name without the suffix.
         assert_eq!(
             json(0, &["info", "--json", &name("a.boards")])["format"],
             "boards"
@@ -77,7 +77,7 @@ fn the_bytes_do_not_depend_on_the_threads() {
             12 * 4098 + 1
         );
     }
-    // More than one frame, so that readers have something to do side by side.
+    // More than one frame, so that readers can decompress in parallel.
     let frames = fs::read(dir.path("1.csv.zst")).unwrap();
     let announced = frames
         .windows(8)
@@ -105,19 +105,19 @@ fn levels() {
         ("x.epd.bz2", "-1"),
         ("x.epd", "3"),
     ] {
-        let said = complaint(
+        let stderr = complaint(
             2,
             &["convert", &input, "-o", &dir.name(name), "--level", level],
         );
-        assert!(said.contains(&format!("--level {level}")), "{said}");
+        assert!(stderr.contains(&format!("--level {level}")), "{stderr}");
         assert_eq!(dir.list(), before);
     }
-    let said = complaint(2, &["convert", &input, "--to", "epd", "--level", "3"]);
-    assert!(said.contains("not compressed"), "{said}");
+    let stderr = complaint(2, &["convert", &input, "--to", "epd", "--level", "3"]);
+    assert!(stderr.contains("not compressed"), "{stderr}");
 }
 
 #[test]
-fn nothing_half_is_left_behind() {
+fn failed_runs_leave_no_partial_output() {
     let dir = Dir::new();
     let bad = dir.file("a.fen", format!("{START}\nbad\n"));
     for suffix in SUFFIXES {
@@ -125,7 +125,7 @@ fn nothing_half_is_left_behind() {
         complaint(2, &["convert", "--strict", &bad, "-o", &out]);
         assert_eq!(dir.list(), ["a.fen"]);
     }
-    // Nothing at all is a whole container.
+    // An empty output is a complete container.
     let empty = dir.file("a.fen", "");
     for suffix in SUFFIXES {
         let out = dir.name(&format!("b.fen.{suffix}"));
@@ -142,7 +142,7 @@ fn a_full_disk_is_an_error() {
     for suffix in SUFFIXES {
         let full = dir.name(&format!("full.csv.{suffix}"));
         std::os::unix::fs::symlink("/dev/full", &full).unwrap();
-        let said = complaint(2, &["compute", &sample("sample.epd"), "-o", &full]);
-        assert!(said.contains("full.csv"), "{said}");
+        let stderr = complaint(2, &["compute", &sample("sample.epd"), "-o", &full]);
+        assert!(stderr.contains("full.csv"), "{stderr}");
     }
 }

@@ -39,7 +39,7 @@ fn chosen_columns_keep_their_order() {
     );
 }
 
-/// A value of Kiwipete through the other format.
+/// A value of Kiwipete, read from JSON Lines.
 fn kiwipete(column: &str) -> String {
     let dir = Dir::new();
     let file = dir.file("one.fen", KIWIPETE);
@@ -126,7 +126,7 @@ fn tags_are_columns() {
 }
 
 #[test]
-fn what_was_meant_by_a_column() {
+fn misspelled_columns_get_a_suggestion() {
     let input = sample("perft.epd");
     for (name, meant) in [
         ("legal_move", "legal_moves"),
@@ -140,16 +140,16 @@ fn what_was_meant_by_a_column() {
         ("White", "white"),
         ("tag", "tag:NAME"),
     ] {
-        let said = complaint(2, &["compute", "--columns", name, &input]);
+        let stderr = complaint(2, &["compute", "--columns", name, &input]);
         let hint = format!("there is no column `{name}`; did you mean `{meant}`?");
-        assert!(said.contains(&hint), "{said}");
-        assert!(said.contains("tag:NAME is any tag"), "{said}");
+        assert!(stderr.contains(&hint), "{stderr}");
+        assert!(stderr.contains("tag:NAME is any tag"), "{stderr}");
     }
     for name in ["tag:", "tag:White-Title", "tag:a b", "tag:é"] {
-        let said = complaint(2, &["compute", "--columns", name, &input]);
+        let stderr = complaint(2, &["compute", "--columns", name, &input]);
         assert!(
-            said.contains("the name of a tag is letters, digits and `_`"),
-            "{said}"
+            stderr.contains("the name of a tag is letters, digits and `_`"),
+            "{stderr}"
         );
     }
     assert!(output(0, &["compute", "--help"]).contains(" tag:NAME"));
@@ -168,7 +168,7 @@ fn results_as_games_write_them() {
 }
 
 #[test]
-fn a_score_of_nothing_has_no_sign() {
+fn a_score_of_zero_has_no_sign() {
     let dir = Dir::new();
     let file = dir.file(
         "game.pgn",
@@ -181,7 +181,7 @@ fn a_score_of_nothing_has_no_sign() {
 }
 
 #[test]
-fn clocks_stand_in_operations_where_epd_has_no_fields_for_them() {
+fn clocks_are_read_from_epd_operations() {
     let dir = Dir::new();
     let file = dir.file(
         "a.epd",
@@ -194,7 +194,7 @@ fn clocks_stand_in_operations_where_epd_has_no_fields_for_them() {
 }
 
 #[test]
-fn checkers_and_pinned_men_are_told_by_square() {
+fn checkers_and_pinned_pieces_by_square() {
     let dir = Dir::new();
     let file = dir.file(
         "check.fen",
@@ -218,9 +218,9 @@ fn checkers_and_pinned_men_are_told_by_square() {
     );
 }
 
-/// The record that is rejected has a number, too.
+/// Rejected records are numbered as well.
 #[test]
-fn numbers_of_records_go_on_behind_a_reject() {
+fn record_numbers_continue_after_a_reject() {
     let dir = Dir::new();
     for (name, good, bad) in [
         ("a.fen", format!("{START}\n"), "nonsense\n".to_owned()),
@@ -247,15 +247,15 @@ fn numbers_of_records_go_on_behind_a_reject() {
                 &file,
             ];
             assert_eq!(output(1, &arguments), "index\n0\n2\n3\n", "{name}");
-            let told = complaint(1, &arguments);
-            assert!(told.contains(&format!("{name}:2 ")), "{told}");
+            let stderr = complaint(1, &arguments);
+            assert!(stderr.contains(&format!("{name}:2 ")), "{stderr}");
         }
     }
 }
 
-/// A column asks for what it needs, whatever else is asked for.
+/// Each column requests what it needs, whatever other columns are selected.
 #[test]
-fn columns_alone_are_what_they_are_among_all() {
+fn columns_do_not_depend_on_each_other() {
     let input = sample("famous.epd");
     let rows = |columns| {
         let arguments = ["compute", "--columns", columns, "--format", "jsonl", &input];
@@ -301,7 +301,7 @@ fn operations_are_quoted() {
 }
 
 #[test]
-fn the_name_of_the_output_tells_the_format() {
+fn the_format_is_inferred_from_the_output_name() {
     let dir = Dir::new();
     let input = sample("perft.epd");
     for (name, start) in [("rows.csv", "fen,"), ("rows.jsonl", "{\"fen\":")] {
@@ -309,8 +309,8 @@ fn the_name_of_the_output_tells_the_format() {
         assert_eq!(output(0, &["compute", &input, "-o", &path]), "");
         assert!(fs::read_to_string(&path).unwrap().starts_with(start));
     }
-    let told = complaint(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
-    assert!(told.contains("--format"), "{told}");
+    let stderr = complaint(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
+    assert!(stderr.contains("--format"), "{stderr}");
     output(
         0,
         &[
@@ -326,13 +326,13 @@ fn the_name_of_the_output_tells_the_format() {
 
 #[test]
 fn unknown_columns_and_formats_are_usage_errors() {
-    let told = complaint(
+    let stderr = complaint(
         2,
         &["compute", "--columns", "fen,beauty", &sample("perft.epd")],
     );
     assert!(
-        told.contains("`beauty`") && told.contains("--list-columns"),
-        "{told}"
+        stderr.contains("`beauty`") && stderr.contains("--list-columns"),
+        "{stderr}"
     );
     complaint(2, &["compute", "--format", "xml", &sample("perft.epd")]);
     complaint(2, &["compute"]);
@@ -375,7 +375,6 @@ fn a_closed_pipe_ends_quietly() {
         .unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-    // The pipe is closed here.
     let done = child.wait_with_output().unwrap();
     assert_eq!(done.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&done.stderr), "");

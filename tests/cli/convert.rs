@@ -1,4 +1,4 @@
-//! `convert`: there and back again, and what is said about what got lost.
+//! `convert`: round trips, and the fields reported as lost.
 
 use super::{Dir, KIWIPETE, START, complaint, lanefish, output, sample};
 use std::fs;
@@ -24,7 +24,7 @@ fn operations_survive_in_boards_and_epd() {
     assert!(output(0, &["convert", "--to", "epd", &boards]) == epd);
 }
 
-/// The fields of games and puzzles go through boards files; of what EPD says in operations nothing is lost.
+/// The fields of games and puzzles survive in boards files; everything that EPD can express as operations is kept.
 #[test]
 fn fields_survive_in_boards() {
     let dir = Dir::new();
@@ -53,13 +53,13 @@ fn fields_survive_in_boards() {
     ] {
         assert!(info.contains(column), "{column}: {info}");
     }
-    // To EPD: from boards files and from the inputs it is the same, and the same is lost.
+    // To EPD: boards files and the original inputs give the same text and lose the same fields.
     let to_epd = |inputs: &[&str]| {
         let arguments = [&["convert", "--to", "epd"], inputs].concat();
         (output(0, &arguments), complaint(0, &arguments))
     };
-    let (text, said) = to_epd(&inputs);
-    assert_eq!(to_epd(&[&boards]), (text.clone(), said.clone()));
+    let (text, stderr) = to_epd(&inputs);
+    assert_eq!(to_epd(&[&boards]), (text.clone(), stderr.clone()));
     assert!(text.contains(" id \"0aB\"; c0 \"rating 1432\"; c1 \"endgame short\";\n"));
     for lost in [
         "`move` (5 records)",
@@ -67,30 +67,30 @@ fn fields_survive_in_boards() {
         "`black` (3 records)",
         "`termination` (3 records)",
     ] {
-        assert!(said.contains(lost), "{said}");
+        assert!(stderr.contains(lost), "{stderr}");
     }
     assert!(
-        !said.contains("puzzle") && !said.contains("themes"),
-        "{said}"
+        !stderr.contains("puzzle") && !stderr.contains("themes"),
+        "{stderr}"
     );
     assert_eq!(to_epd(&[&epd]).1, "");
-    let said = complaint(0, &["convert", "--to", "fen", &puzzles]);
+    let stderr = complaint(0, &["convert", "--to", "fen", &puzzles]);
     for lost in [
         "`puzzle_id` (2 records)",
         "`puzzle_rating` (1 record)",
         "`themes` (1 record)",
         "`operations` (2 records)",
     ] {
-        assert!(said.contains(lost), "{said}");
+        assert!(stderr.contains(lost), "{stderr}");
     }
 }
 
 #[test]
-fn what_has_no_place_is_said() {
-    let told = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);
+fn lost_fields_are_reported() {
+    let stderr = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);
     assert!(
-        told.contains("`operations`") && told.contains("426"),
-        "{told}"
+        stderr.contains("`operations`") && stderr.contains("426"),
+        "{stderr}"
     );
     assert_eq!(
         complaint(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]),
@@ -104,16 +104,16 @@ fn perft_files_keep_their_counts() {
     let (boards, perft) = (dir.name("a.boards"), dir.name("a.perft"));
     output(0, &["convert", &sample("perft.epd"), "-o", &boards]);
     output(0, &["convert", &boards, "-o", &perft]);
-    let told = output(0, &["perft", "--suite", &perft, "--max-nodes", "10000"]);
-    assert!(told.starts_with("9 positions, "), "{told}");
+    let report = output(0, &["perft", "--suite", &perft, "--max-nodes", "10000"]);
+    assert!(report.starts_with("9 positions, "), "{report}");
 }
 
 #[test]
-fn existing_files_are_replaced_only_by_force() {
+fn existing_files_are_replaced_only_with_force() {
     let dir = Dir::new();
     let out = dir.file("a.fen", "mine");
-    let told = complaint(2, &["convert", &sample("perft.epd"), "-o", &out]);
-    assert!(told.contains("--force"), "{told}");
+    let stderr = complaint(2, &["convert", &sample("perft.epd"), "-o", &out]);
+    assert!(stderr.contains("--force"), "{stderr}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     output(
         0,
@@ -168,9 +168,9 @@ fn boards_through_pipes() {
 }
 
 #[test]
-fn an_output_into_a_missing_directory() {
+fn an_output_in_a_missing_directory() {
     let dir = Dir::new();
-    let told = complaint(
+    let stderr = complaint(
         2,
         &[
             "convert",
@@ -179,31 +179,31 @@ fn an_output_into_a_missing_directory() {
             &dir.name("no/such/a.fen"),
         ],
     );
-    assert!(told.contains("a.fen"), "{told}");
+    assert!(stderr.contains("a.fen"), "{stderr}");
 }
 
 #[test]
-fn formats_that_are_only_read_are_refused_before_anything_is_opened() {
+fn read_only_formats_are_rejected_before_anything_is_opened() {
     let dir = Dir::new();
     let input = sample("perft.epd");
     for name in ["a.pgn", "a.pgn.zst"] {
-        let said = complaint(2, &["convert", &input, "-o", &dir.name(name)]);
+        let stderr = complaint(2, &["convert", &input, "-o", &dir.name(name)]);
         assert!(
-            said.contains("pgn can be read but not written")
-                && said.contains("fen, epd, perft, boards"),
-            "{said}"
+            stderr.contains("pgn can be read but not written")
+                && stderr.contains("fen, epd, perft, boards"),
+            "{stderr}"
         );
     }
     for command in ["convert", "generate"] {
         for format in ["pgn", "puzzles", "evals"] {
-            let said = complaint(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
+            let stderr = complaint(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
             assert!(
-                said.contains("not written") && said.contains("boards"),
-                "{said}"
+                stderr.contains("not written") && stderr.contains("boards"),
+                "{stderr}"
             );
         }
-        let said = complaint(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
-        assert!(said.contains("did you mean `boards`?"), "{said}");
+        let stderr = complaint(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
+        assert!(stderr.contains("did you mean `boards`?"), "{stderr}");
     }
     assert_eq!(dir.list(), [""; 0]);
 }

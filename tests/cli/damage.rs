@@ -1,20 +1,20 @@
-//! What a damaged or broken input leaves behind: exactly what stands before the damage, and a sentence.
+//! Damaged or truncated inputs: exactly the records before the damage are processed, and the damage is reported.
 
 use super::{Dir, json, lanefish};
 use serde_json::Value;
 use std::fs;
 
-/// The statistics without what a run says of itself.
+/// The statistics without the `run` key, and standard error.
 fn stats(status: i32, arguments: &[&str]) -> (Value, String) {
     let done = lanefish(arguments).assert().code(status);
     let mut stats: Value = serde_json::from_slice(&done.get_output().stdout).expect("JSON");
     stats.as_object_mut().expect("an object").remove("run");
-    let told = String::from_utf8(done.get_output().stderr.clone()).expect("UTF-8");
-    (stats, told)
+    let stderr = String::from_utf8(done.get_output().stderr.clone()).expect("UTF-8");
+    (stats, stderr)
 }
 
 #[test]
-fn statistics_of_a_damaged_file_count_what_stands_before_the_damage() {
+fn statistics_of_a_damaged_file_count_the_records_before_the_damage() {
     let dir = Dir::new();
     let whole = dir.name("whole.boards");
     lanefish(&["generate", "-n", "200000", "-o", &whole])
@@ -32,25 +32,25 @@ fn statistics_of_a_damaged_file_count_what_stands_before_the_damage() {
     for threads in ["1", "2", "8", "64"] {
         for _ in 0..3 {
             let arguments = ["stats", "--json", "--threads", threads, &damaged];
-            let (found, told) = stats(2, &arguments);
+            let (found, stderr) = stats(2, &arguments);
             assert_eq!(found, expected, "{threads} threads");
             assert!(
-                told.contains(&format!("damaged at byte {}", blocks[30])),
-                "{told}"
+                stderr.contains(&format!("damaged at byte {}", blocks[30])),
+                "{stderr}"
             );
             assert!(
-                told.contains("the 122,880 records before that place were processed"),
-                "{told}"
+                stderr.contains("the 122,880 records before that place were processed"),
+                "{stderr}"
             );
         }
     }
-    // The same of a container that breaks off in a later input.
+    // A later input that is a truncated container.
     let text = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n".repeat(1000);
     let mut packed = zstd::encode_all(text.as_bytes(), 1).expect("packed");
     packed.truncate(packed.len() - 3);
     let broken = dir.file("broken.fen.zst", packed);
-    let (found, told) = stats(2, &["stats", "--json", &whole, &broken]);
+    let (found, stderr) = stats(2, &["stats", "--json", &whole, &broken]);
     expected = json(0, &["stats", "--json", &whole]);
     assert!(found["positions"].as_u64() >= expected["positions"].as_u64());
-    assert!(told.contains("broken.fen.zst"), "{told}");
+    assert!(stderr.contains("broken.fen.zst"), "{stderr}");
 }

@@ -1,19 +1,18 @@
-//! The acceptance harness: `stats` on the shared data against answers that two independent libraries gave,
-//! in every tier, with one thread and two, through text and through a boards file.
+//! The acceptance tests: `stats` on the shared data, compared with the results of two independent libraries, in
+//! every tier, with one thread and two, from text and from a boards file.
 //!
 //! The expected files count the positions that *both* libraries accept. In two perft files they disagree
-//! with one another about positions that no game can reach, and with our playable level, which takes them
-//! all. There the comparison is made on the positions that remain at the strict level, with one exception,
-//! see [`EXPLAINED_BY_NO_MOVE`].
+//! about positions that no game can reach, all of which our playable level accepts. There the comparison is made on
+//! the positions that are valid at the strict level, with one exception: see [`EXPLAINED_BY_NO_MOVE`].
 
 use super::{Dir, json, lanefish, output};
 use crate::support::shared_data;
 use serde_json::Value;
 use std::fs;
 
-/// The fourth position of the classical perft set, mirrored: its check cannot have come about by any last
-/// move (bishop and discoverers had nowhere to come from). We say so at the strict level; the libraries that
-/// made the expected files accept it.
+/// The fourth position of the classical perft set, mirrored: no last move explains its check (neither the bishop nor
+/// a piece that discovered the check has a square to come from). Our strict level rejects it; the libraries that made
+/// the expected files accept it.
 const EXPLAINED_BY_NO_MOVE: &str =
     "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1";
 
@@ -26,7 +25,7 @@ fn available_tiers() -> Vec<String> {
         .collect()
 }
 
-/// What must be equal whatever the tier and the number of threads.
+/// The statistics that must not depend on the tier or the number of threads.
 fn without_run(mut stats: Value) -> Value {
     stats
         .as_object_mut()
@@ -99,7 +98,7 @@ fn check(stats: &Value, expected: &Value, what: &str) {
 }
 
 #[test]
-fn stats_agree_with_the_expected_answers() {
+fn stats_agree_with_the_expected_results() {
     let Some(directory) = shared_data("expected") else {
         return;
     };
@@ -121,12 +120,12 @@ fn stats_agree_with_the_expected_answers() {
                 .into_iter()
                 .find(|p| p.exists())
         });
-        // Puzzles are another format.
+        // Files of puzzles have no counterpart.
         let Some(file) = found else { continue };
         let mut file = file.to_str().expect("UTF-8").to_owned();
 
-        let debated = expected["only_cozy_accepts"] != 0;
-        if debated {
+        let disputed = expected["only_cozy_accepts"] != 0;
+        if disputed {
             let mut fens = output(
                 1,
                 &[
@@ -186,11 +185,11 @@ fn stats_agree_with_the_expected_answers() {
                             input,
                         ],
                     ));
-                    let turned_away = stats["rejected"].take();
+                    let rejects = stats["rejected"].take();
                     if strict && input != &boards {
-                        assert_eq!(turned_away, rejected, "{what}");
+                        assert_eq!(rejects, rejected, "{what}");
                     } else {
-                        assert_eq!(turned_away, 0, "{what}");
+                        assert_eq!(rejects, 0, "{what}");
                     }
                     match &first {
                         None => {

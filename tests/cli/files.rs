@@ -1,4 +1,4 @@
-//! Outputs, their names, and how they appear: together, whole, or not at all.
+//! Outputs: their names, and that they appear together and complete, or not at all.
 
 use super::{Dir, KIWIPETE, START, complaint, lanefish, output, sample};
 use crate::support::shared_data;
@@ -8,14 +8,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The program, for what needs its own standard output.
+/// The program, for tests that redirect its standard output.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
     command.args(arguments).env_remove("NO_COLOR");
     command
 }
 
-/// Makes a named pipe; false, said loudly, where that cannot be done.
+/// Creates a named pipe; false, with a message, if that is impossible.
 fn fifo(path: &Path) -> bool {
     let made = Command::new("mkfifo").arg(path).status();
     let made = made.is_ok_and(|status| status.success());
@@ -46,7 +46,7 @@ fn no_output_is_another_output() {
         ("-".to_owned(), "/dev/stdout".to_owned()),
         ("/dev/stdout".to_owned(), "/proc/self/fd/1".to_owned()),
     ] {
-        let told = complaint(
+        let stderr = complaint(
             2,
             &[
                 "compute",
@@ -60,11 +60,11 @@ fn no_output_is_another_output() {
                 &other,
             ],
         );
-        assert!(told.contains("same place"), "{one} {other}: {told}");
+        assert!(stderr.contains("same place"), "{one} {other}: {stderr}");
         assert_eq!(dir.list(), before);
     }
     assert!(complaint(2, &["stats", &input, "--rejects", "-"]).contains("same place"));
-    // Nobody minds what is thrown away twice.
+    // Discarding both is fine.
     let null = ["-o", "/dev/null", "--rejects", "/dev/null"];
     complaint(
         0,
@@ -82,13 +82,13 @@ fn no_output_is_an_input() {
     let directory = dir.name("");
     for output in [&input, &dir.name("link.epd"), &dir.name("hard.epd")] {
         for input in [&input, &directory] {
-            let told = complaint(2, &["convert", input, "--force", "-o", output]);
-            assert!(told.contains("is an input"), "{told}");
-            let told = complaint(2, &["stats", input, "--force", "--rejects", output]);
-            assert!(told.contains("is an input"), "{told}");
+            let stderr = complaint(2, &["convert", input, "--force", "-o", output]);
+            assert!(stderr.contains("is an input"), "{stderr}");
+            let stderr = complaint(2, &["stats", input, "--force", "--rejects", output]);
+            assert!(stderr.contains("is an input"), "{stderr}");
         }
     }
-    // Standard output, too.
+    // Also standard output.
     let opened = OpenOptions::new().append(true).open(&input).unwrap();
     let done = program(&["convert", &input, "--to", "fen"])
         .stdout(opened)
@@ -99,7 +99,7 @@ fn no_output_is_an_input() {
 }
 
 #[test]
-fn a_run_that_fails_commits_nothing_and_one_that_ends_commits_all() {
+fn a_failed_run_commits_no_output_and_a_finished_run_all() {
     let dir = Dir::new();
     let text = format!("{START}\nbad\n").repeat(3000);
     let mut cut = zstd::encode_all(text.as_bytes(), 1).unwrap();
@@ -128,19 +128,19 @@ fn a_run_that_fails_commits_nothing_and_one_that_ends_commits_all() {
 }
 
 #[test]
-fn strict_says_which_record_and_nothing_that_depends_on_luck() {
+fn strict_reports_one_record_deterministically() {
     let dir = Dir::new();
     let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
-    let told = complaint(2, &["stats", "--strict", &file]);
-    assert_eq!(told.lines().count(), 1, "{told}");
+    let stderr = complaint(2, &["stats", "--strict", &file]);
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(
-        told.contains("a.fen:2 ") && !told.contains("more"),
-        "{told}"
+        stderr.contains("a.fen:2 ") && !stderr.contains("more"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn what_is_replaced_keeps_its_mode_and_its_links() {
+fn replaced_files_keep_their_mode_and_links() {
     let dir = Dir::new();
     let old = dir.file("old.csv", "old\n");
     fs::set_permissions(&old, fs::Permissions::from_mode(0o640)).unwrap();
@@ -161,7 +161,7 @@ fn what_is_replaced_keeps_its_mode_and_its_links() {
 }
 
 #[test]
-fn a_name_without_a_folder() {
+fn a_name_without_a_directory() {
     let dir = Dir::new();
     program(&[
         "compute",
@@ -208,7 +208,7 @@ fn standard_output_by_its_other_names() {
 }
 
 #[test]
-fn a_closed_standard_output_is_an_error_and_a_real_null_is_not() {
+fn a_closed_standard_output_is_an_error_but_dev_null_is_not() {
     let file = sample("sample.epd");
     let shell = |command: &str| {
         let done = Command::new("sh")
@@ -217,22 +217,22 @@ fn a_closed_standard_output_is_an_error_and_a_real_null_is_not() {
             .arg(&file)
             .output()
             .unwrap();
-        let told = String::from_utf8(done.stderr).unwrap();
-        (done.status.code(), told)
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        (done.status.code(), stderr)
     };
     for command in ["stats", "compute", "verify", "convert --to epd", "generate"] {
         let file = if command == "generate" { "" } else { "\"$2\"" };
         let run = |redirection: &str| shell(&format!("\"$1\" {command} {file} {redirection}"));
-        let (status, told) = run(">&-");
+        let (status, stderr) = run(">&-");
         assert_eq!(status, Some(2), "{command}");
-        assert!(told.contains("standard output"), "{told}");
+        assert!(stderr.contains("standard output"), "{stderr}");
         for null in ["> /dev/null", "1<> /dev/null"] {
             assert_eq!(run(null), (Some(0), String::new()), "{command}");
         }
     }
-    let (status, told) = shell("\"$1\" stats - <&-");
+    let (status, stderr) = shell("\"$1\" stats - <&-");
     assert_eq!(status, Some(2));
-    assert!(told.contains("standard input"), "{told}");
+    assert!(stderr.contains("standard input"), "{stderr}");
     assert_eq!(shell("\"$1\" info >&-").0, Some(2));
 }
 
@@ -268,22 +268,22 @@ fn a_closed_pipe_is_quiet_only_as_standard_output() {
             let mut some = [0; 100];
             File::open(pipe).unwrap().read_exact(&mut some).unwrap();
         });
-        let told = complaint(2, arguments);
+        let stderr = complaint(2, arguments);
         reader.join().unwrap();
-        assert!(told.contains("pipe.csv"), "{told}");
+        assert!(stderr.contains("pipe.csv"), "{stderr}");
     }
 }
 
 #[test]
-fn temporary_files_of_dead_runs_are_told_with_v() {
+fn leftover_temporary_files_are_reported_with_v() {
     let dir = Dir::new();
     let old = ".old.csv.999999999-AbCdEf.lanefish.part";
     dir.file(old, "half");
     let own = format!(".old.csv.{}-AbCdEf.lanefish.part", std::process::id());
     dir.file(&own, "half");
     let file = sample("sample.epd");
-    let told = complaint(0, &["-v", "compute", &file, "-o", &dir.name("x.csv")]);
-    assert!(told.contains(old) && !told.contains(&own), "{told}");
+    let stderr = complaint(0, &["-v", "compute", &file, "-o", &dir.name("x.csv")]);
+    assert!(stderr.contains(old) && !stderr.contains(&own), "{stderr}");
     assert_eq!(
         complaint(0, &["compute", &file, "-o", &dir.name("y.csv")]),
         ""
@@ -292,48 +292,51 @@ fn temporary_files_of_dead_runs_are_told_with_v() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_one_reject() {
+fn a_dangling_link_is_one_reject() {
     let dir = Dir::new();
     dir.file("a.fen", format!("{START}\nbad\n"));
     symlink("nowhere.fen", dir.path("b.fen")).unwrap();
     let directory = dir.name("");
     let elsewhere = Dir::new();
     let rejects = elsewhere.name("rejects.txt");
-    let told = complaint(1, &["stats", "--json", "--rejects", &rejects, &directory]);
-    assert!(told.contains("2 of 3 records rejected"), "{told}");
-    assert!(told.contains("b.fen") && told.contains("a.fen:2"), "{told}");
+    let stderr = complaint(1, &["stats", "--json", "--rejects", &rejects, &directory]);
+    assert!(stderr.contains("2 of 3 records rejected"), "{stderr}");
+    assert!(
+        stderr.contains("b.fen") && stderr.contains("a.fen:2"),
+        "{stderr}"
+    );
     let rejects = fs::read_to_string(&rejects).unwrap();
     assert_eq!(rejects.lines().count(), 2);
     assert!(rejects.contains("broken_link"), "{rejects}");
     assert!(complaint(2, &["stats", "--strict", &directory]).contains("b.fen"));
-    // A name that the user gave is another matter.
+    // If the user names it, it is an error.
     complaint(2, &["stats", &dir.name("b.fen")]);
 }
 
 #[test]
 fn large_windows_need_an_option_that_the_error_names() {
     let dir = Dir::new();
-    // A frame of 2 GiB window, made by hand: an empty last block.
+    // A handmade frame with a window of 2 GiB and an empty last block.
     let frame = [0x28, 0xB5, 0x2F, 0xFD, 0, (31 - 10) << 3, 1, 0, 0];
     let file = dir.file("a.fen.zst", frame);
-    let told = complaint(2, &["stats", &file]);
-    assert!(told.contains("--max-window 2048M"), "{told}");
+    let stderr = complaint(2, &["stats", &file]);
+    assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     output(0, &["stats", "--max-window", "2G", &file]);
-    let told = lanefish(&["stats", "-"])
+    let done = lanefish(&["stats", "-"])
         .write_stdin(frame)
         .assert()
         .code(2);
-    let told = String::from_utf8(told.get_output().stderr.clone()).unwrap();
-    assert!(told.contains("--max-window 2048M"), "{told}");
+    let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     for name in ["pgn/magic-flipped.pgn.zst", "pgn/magic-flipped.pgn.bz2"] {
         if let Some(path) = shared_data(&format!("regressions/{name}")) {
-            let told = complaint(2, &["stats", path.to_str().unwrap()]);
-            assert!(told.contains("renamed"), "{told}");
+            let stderr = complaint(2, &["stats", path.to_str().unwrap()]);
+            assert!(stderr.contains("renamed"), "{stderr}");
         }
     }
 }
 
-/// A list that fills more pipes and chunks than can be under way.
+/// A list larger than all pipes and chunks in flight.
 fn long_list(dir: &Dir) -> String {
     let line = format!("{START}\n");
     let mut file = File::create(dir.path("long.fen")).unwrap();
@@ -345,7 +348,7 @@ fn long_list(dir: &Dir) -> String {
 }
 
 #[test]
-fn a_file_that_is_cut_while_it_is_read_is_an_error() {
+fn a_file_truncated_while_it_is_read_is_an_error() {
     let dir = Dir::new();
     let file = long_list(&dir);
     let csv = dir.name("out.csv");
@@ -378,15 +381,15 @@ fn a_file_that_is_cut_while_it_is_read_is_an_error() {
             .unwrap();
         std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
         let done = child.wait_with_output().unwrap();
-        let told = String::from_utf8(done.stderr).unwrap();
+        let stderr = String::from_utf8(done.stderr).unwrap();
         if arguments.contains(&"--no-mmap") {
-            // A file that is read ends where it ends; its last line is cut, or not.
-            assert!(matches!(done.status.code(), Some(0 | 1)), "{told}");
+            // Without a map the file simply ends early, perhaps within a line.
+            assert!(matches!(done.status.code(), Some(0 | 1)), "{stderr}");
         } else {
-            assert_eq!(done.status.code(), Some(2), "{told}");
+            assert_eq!(done.status.code(), Some(2), "{stderr}");
             assert!(
-                told.contains("cut to") || told.contains("shorter"),
-                "{told}"
+                stderr.contains("cut to") || stderr.contains("shorter"),
+                "{stderr}"
             );
             assert_eq!(dir.list(), ["long.fen"]);
         }

@@ -1,4 +1,4 @@
-//! Formats that are recognised and not read yet: refused by name.
+//! Formats that are recognized but not supported yet are rejected by name.
 
 use super::{Dir, START, complaint, output, sample};
 use crate::support::shared_data;
@@ -17,37 +17,37 @@ fn files_of_known_foreign_formats_are_named() {
         let Some(path) = shared_data(&format!("nnue/{name}")) else {
             return;
         };
-        let said = complaint(2, &["stats", path.to_str().unwrap()]);
+        let stderr = complaint(2, &["stats", path.to_str().unwrap()]);
         assert!(
-            said.contains(what) && said.contains("lanefish cannot read that format yet"),
-            "{name}: {said}"
+            stderr.contains(what) && stderr.contains("lanefish cannot read that format yet"),
+            "{name}: {stderr}"
         );
-        assert_eq!(said.lines().count(), 1, "{said}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
 }
 
 #[test]
-fn by_name_where_the_content_says_nothing() {
+fn the_file_name_decides_if_the_content_is_unknown() {
     let dir = Dir::new();
     let file = dir.file("x.binpack", "anything");
-    let said = complaint(2, &["stats", &file]);
+    let stderr = complaint(2, &["stats", &file]);
     assert!(
-        said.contains(
+        stderr.contains(
             "x.binpack is a binpack (training data): lanefish cannot read that format yet"
         ),
-        "{said}"
+        "{stderr}"
     );
-    // In a directory they are left out, as all that is not supported.
+    // In a directory they are skipped, like all unsupported files.
     dir.file("a.fen", START);
-    let said = complaint(0, &["-v", "stats", &dir.name("")]);
-    assert!(said.contains("x.binpack"), "{said}");
-    let said = complaint(
+    let stderr = complaint(0, &["-v", "stats", &dir.name("")]);
+    assert!(stderr.contains("x.binpack"), "{stderr}");
+    let stderr = complaint(
         2,
         &["convert", &sample("perft.epd"), "-o", &dir.name("y.vf")],
     );
     assert!(
-        said.contains("cannot write that format yet") && said.contains("boards"),
-        "{said}"
+        stderr.contains("cannot write that format yet") && stderr.contains("boards"),
+        "{stderr}"
     );
     assert_eq!(dir.list(), ["a.fen", "x.binpack"]);
 }
@@ -57,28 +57,28 @@ fn lines_with_score_and_result_are_explained_once() {
     let dir = Dir::new();
     let lines = format!("{START} | 20 | 0.5\n").repeat(20);
     let file = dir.file("a.txt", format!("{START}\n{lines}"));
-    let said = complaint(1, &["stats", "--from", "fen", &file]);
+    let stderr = complaint(1, &["stats", "--from", "fen", &file]);
     assert_eq!(
-        said.matches("carry a score and a result").count(),
+        stderr.matches("carry a score and a result").count(),
         1,
-        "{said}"
+        "{stderr}"
     );
     let file = dir.file("b.txt", format!("{START}\nnonsense\n"));
-    let said = complaint(1, &["stats", "--from", "fen", &file]);
-    assert!(!said.contains("a score and a result"), "{said}");
+    let stderr = complaint(1, &["stats", "--from", "fen", &file]);
+    assert!(!stderr.contains("a score and a result"), "{stderr}");
 }
 
 #[test]
-fn one_note_names_all_that_an_output_cannot_hold() {
+fn one_note_names_all_lost_fields() {
     let dir = Dir::new();
     let file = dir.file(
         "a.pgn",
         "[Event \"?\"]\n[Site \"x\"]\n[Result \"1-0\"]\n\n1. e4 { [%eval 0.2] [%clk 0:01:00] } e5 1-0\n",
     );
-    let said = complaint(0, &["convert", &file, "--to", "epd"]);
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let stderr = complaint(0, &["convert", &file, "--to", "epd"]);
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     for field in ["`move` (2 records)", "`score`", "`result`", "`site`"] {
-        assert!(said.contains(field), "{said}");
+        assert!(stderr.contains(field), "{stderr}");
     }
     assert_eq!(
         output(0, &["-q", "convert", &file, "--to", "epd"])

@@ -9,7 +9,7 @@ const GAMES: &str = "[Event \"Club, \\\"blitz\\\"\"]\n[White \"A\"]\n[Black \"B\
     [Event \"?\"]\n[TimeControl \"60+0\"]\n\n1. e4 e5 2. Ke3 *\n";
 
 #[test]
-fn one_row_a_game_as_csv() {
+fn one_row_per_game_as_csv() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
     let text = output(1, &["games", &file]);
@@ -28,7 +28,7 @@ fn one_row_a_game_as_csv() {
 }
 
 #[test]
-fn one_object_a_game_as_jsonl() {
+fn one_object_per_game_as_jsonl() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
     let row = json(0, &["games", "--format", "jsonl", "--limit", "1", &file]);
@@ -42,22 +42,22 @@ fn one_object_a_game_as_jsonl() {
 }
 
 #[test]
-fn selections_say_what_they_leave_out() {
+fn selections_report_what_they_skip() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
     let selection = ["--min-elo", "1400", "--plies", "1..2", "--min-plies", "1"];
-    let said = complaint(0, &[&["stats", "--json", &file], &selection[..]].concat());
+    let stderr = complaint(0, &[&["stats", "--json", &file], &selection[..]].concat());
     assert!(
-        said.contains("--min-elo skipped 1 game and 3 positions"),
-        "{said}"
+        stderr.contains("--min-elo skipped 1 game and 3 positions"),
+        "{stderr}"
     );
     assert!(
-        said.contains("--plies skipped 0 games and 3 positions"),
-        "{said}"
+        stderr.contains("--plies skipped 0 games and 3 positions"),
+        "{stderr}"
     );
     assert!(
-        said.contains("--min-plies skipped 0 games and 0 positions"),
-        "{said}"
+        stderr.contains("--min-plies skipped 0 games and 0 positions"),
+        "{stderr}"
     );
     let text = output(
         0,
@@ -75,13 +75,13 @@ fn selections_say_what_they_leave_out() {
 }
 
 #[test]
-fn a_container_without_its_first_bytes_is_broken() {
+fn a_container_with_an_incomplete_header_is_truncated() {
     let dir = Dir::new();
     for content in [&b""[..], b"\x28", b"\x28\xB5\x2F"] {
         for name in ["a.pgn.zst", "a.pgn.gz", "a.zst"] {
             let file = dir.file(name, content);
-            let said = complaint(2, &["games", &file]);
-            assert!(said.contains("are truncated"), "{name}: {said}");
+            let stderr = complaint(2, &["games", &file]);
+            assert!(stderr.contains("are truncated"), "{name}: {stderr}");
         }
     }
     assert_eq!(
@@ -92,7 +92,7 @@ fn a_container_without_its_first_bytes_is_broken() {
     );
 }
 
-/// The JSON of `stats` without how the run was done.
+/// The JSON of `stats` without the `run` key.
 fn stats(arguments: &[&str]) -> serde_json::Value {
     let mut object = json(0, &[&["stats", "--json"], arguments].concat());
     object.as_object_mut().expect("an object").remove("run");
@@ -130,7 +130,7 @@ fn statistics_are_the_same_through_boards_containers_threads_and_tiers() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn invalid_options_are_rejected() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
     for (option, value) in [
@@ -142,7 +142,7 @@ fn options_that_make_no_sense_are_refused() {
         ("--time-control", "lightning"),
         ("--result", "2-0"),
     ] {
-        let said = complaint(2, &["stats", option, value, &file]);
-        assert!(said.contains(option), "{said}");
+        let stderr = complaint(2, &["stats", option, value, &file]);
+        assert!(stderr.contains(option), "{stderr}");
     }
 }

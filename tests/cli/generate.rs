@@ -37,7 +37,7 @@ fn everything_generated_is_strictly_valid() {
 }
 
 #[test]
-fn none_is_a_number_too() {
+fn no_positions_at_all() {
     assert_eq!(output(0, &["generate", "-n", "0"]), "");
     let dir = Dir::new();
     let boards = dir.name("none.boards");

@@ -18,7 +18,7 @@ const COMMANDS: [&str; 12] = [
     "man",
 ];
 
-/// The section of a help text that has this heading.
+/// The section of a help text under a heading.
 fn section<'a>(help: &'a str, heading: &str) -> &'a str {
     let start = format!("\n{heading}:\n");
     let Some(at) = help.find(&start) else {
@@ -30,7 +30,7 @@ fn section<'a>(help: &'a str, heading: &str) -> &'a str {
 }
 
 #[test]
-fn short_help_fits_a_screen_and_names_what_it_leaves_out() {
+fn short_help_fits_a_screen_and_refers_to_the_long_one() {
     for command in COMMANDS {
         let short = output(0, &[command, "-h"]);
         assert!(short.lines().count() <= 42, "{command}: {short}");
@@ -50,7 +50,7 @@ fn short_help_fits_a_screen_and_names_what_it_leaves_out() {
 }
 
 #[test]
-fn options_stand_under_headings_that_fit() {
+fn options_are_listed_under_the_right_headings() {
     for command in ["stats", "compute", "convert", "games", "show", "verify"] {
         let long = output(0, &[command, "--help"]);
         let games =
@@ -81,7 +81,7 @@ fn options_stand_under_headings_that_fit() {
 }
 
 #[test]
-fn options_that_mean_nothing_are_not_shown() {
+fn options_without_effect_are_not_shown() {
     for (command, options) in [
         (
             "generate",
@@ -98,13 +98,13 @@ fn options_that_mean_nothing_are_not_shown() {
             assert!(!long.contains(option), "{command}: {option}");
         }
     }
-    // What would choose records is refused, and what makes no difference is not.
+    // Options that select records are rejected; those that make no difference are accepted.
     for (option, value) in [("--skip", "1"), ("--limit", "1"), ("--rejects", "x")] {
         for arguments in [["generate", option, value], [option, value, "generate"]] {
-            let said = complaint(2, &arguments);
+            let stderr = complaint(2, &arguments);
             assert!(
-                said.contains(option) && said.contains("means nothing"),
-                "{said}"
+                stderr.contains(option) && stderr.contains("means nothing"),
+                "{stderr}"
             );
         }
     }
@@ -132,7 +132,7 @@ fn options_that_mean_nothing_are_not_shown() {
 }
 
 #[test]
-fn manual_pages_have_all_sections_and_no_help_of_help() {
+fn manual_pages_have_all_sections_and_no_page_for_help() {
     let dir = Dir::new();
     output(0, &["man", "--directory", &dir.name("pages")]);
     let mut names: Vec<String> = fs::read_dir(dir.path("pages"))
@@ -156,8 +156,8 @@ fn manual_pages_have_all_sections_and_no_help_of_help() {
     }
     let page = output(0, &["man", "compute"]);
     assert!(page.contains(".TH lanefish-compute 1"), "{page}");
-    let said = complaint(2, &["man", "comptue"]);
-    assert!(said.contains("did you mean `compute`?"), "{said}");
+    let stderr = complaint(2, &["man", "comptue"]);
+    assert!(stderr.contains("did you mean `compute`?"), "{stderr}");
 }
 
 #[test]

@@ -15,10 +15,10 @@ fn the_cpu() {
         "{text}"
     );
     assert!(text.lines().any(|line| line.starts_with("why: ")), "{text}");
-    let told = output(0, &["info", "--tier", "portable"]);
+    let text = output(0, &["info", "--tier", "portable"]);
     assert!(
-        told.contains("tier: portable\n") && told.contains("requested"),
-        "{told}"
+        text.contains("tier: portable\n") && text.contains("requested"),
+        "{text}"
     );
 }
 
@@ -82,9 +82,9 @@ fn files() {
 }
 
 #[test]
-fn it_answers_at_once() {
+fn info_is_immediate() {
     let file = sample("sample.boards");
-    // The best of several: other tests run meanwhile.
+    // The best of several runs: other tests run at the same time.
     let best = (0..10)
         .map(|_| {
             let begin = Instant::now();
@@ -97,7 +97,7 @@ fn it_answers_at_once() {
 }
 
 #[test]
-fn what_cannot_be_told() {
+fn files_without_information() {
     let dir = Dir::new();
     complaint(2, &["info", &dir.name("missing")]);
     assert!(complaint(2, &["info", &dir.name("")]).contains("directory"));

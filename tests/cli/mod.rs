@@ -29,14 +29,14 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program, with nothing in its environment that would change what it does.
+/// The program, without environment variables that would change its behaviour.
 fn lanefish(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("lanefish").expect("the program is built with its tests");
     command.args(arguments).env_remove("NO_COLOR");
     command
 }
 
-/// Standard output of a run that ends with this status.
+/// Standard output of a run, which must end with this status.
 fn output(status: i32, arguments: &[&str]) -> String {
     let done = lanefish(arguments)
         .assert()
@@ -47,7 +47,7 @@ fn output(status: i32, arguments: &[&str]) -> String {
     String::from_utf8(done).expect("UTF-8")
 }
 
-/// Standard error of a run that ends with this status.
+/// Standard error of a run, which must end with this status.
 fn complaint(status: i32, arguments: &[&str]) -> String {
     let done = lanefish(arguments)
         .assert()
@@ -63,7 +63,7 @@ fn json(status: i32, arguments: &[&str]) -> Value {
     serde_json::from_str(&output(status, arguments)).expect("JSON")
 }
 
-/// A file of this repository's samples.
+/// Path of one of this repository's sample files.
 fn sample(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("data")
@@ -81,16 +81,16 @@ impl Dir {
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
-    /// The name of a file in it, as an argument.
+    /// Path of a file in it, as an argument.
     fn name(&self, name: &str) -> String {
         self.path(name).to_str().expect("UTF-8").to_owned()
     }
-    /// Writes a file and gives its name.
+    /// Writes a file and returns its path.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         fs::write(self.path(name), content).expect("written");
         self.name(name)
     }
-    /// Names of everything in it.
+    /// Names of all its entries.
     fn list(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.0.path())
             .expect("readable")

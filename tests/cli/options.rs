@@ -84,14 +84,17 @@ fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
                 &["stats", "--json", "--tier", tier, &sample("perft.epd")],
             );
         } else {
-            let told = complaint(2, &["stats", "--tier", tier, &sample("perft.epd")]);
-            assert!(told.contains(tier) && told.contains("portable"), "{told}");
+            let stderr = complaint(2, &["stats", "--tier", tier, &sample("perft.epd")]);
+            assert!(
+                stderr.contains(tier) && stderr.contains("portable"),
+                "{stderr}"
+            );
         }
     }
 }
 
 #[test]
-fn rejects_are_told_counted_and_written() {
+fn rejects_are_reported_counted_and_written() {
     let dir = Dir::new();
     let bad: String = (0..15).map(|n| format!("bad line {n}\n")).collect();
     let file = dir.file("a.fen", format!("{START}\r\n{bad}{KIWIPETE}\n"));
@@ -104,13 +107,15 @@ fn rejects_are_told_counted_and_written() {
         (&stats["positions"], &stats["rejected"]),
         (&2.into(), &15.into())
     );
-    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(told.contains("15 of 17 records rejected"), "{told}");
+    let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(stderr.contains("15 of 17 records rejected"), "{stderr}");
     assert!(
-        told.contains("a.fen:2 ") && told.contains("a.fen:11 ") && !told.contains("a.fen:12 "),
-        "{told}"
+        stderr.contains("a.fen:2 ")
+            && stderr.contains("a.fen:11 ")
+            && !stderr.contains("a.fen:12 "),
+        "{stderr}"
     );
-    assert!(told.contains("and 5 more"), "{told}");
+    assert!(stderr.contains("and 5 more"), "{stderr}");
     let lines = fs::read_to_string(&rejects).unwrap();
     assert_eq!(lines.lines().count(), 15);
     assert!(
@@ -119,12 +124,12 @@ fn rejects_are_told_counted_and_written() {
             .all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit()))
     );
     assert_eq!(complaint(1, &["-q", "stats", &file]), "");
-    // It is an output file like any other.
+    // The file of rejects is an output like any other.
     assert!(complaint(2, &["stats", "--rejects", &rejects, &file]).contains("--force"));
     complaint(1, &["stats", "--rejects", &rejects, "--force", &file]);
 }
 
-/// A record that is not text is written as its planes and clocks.
+/// Binary records are written as their planes and clocks.
 #[test]
 fn rejects_of_boards_files_are_written_as_numbers() {
     let dir = Dir::new();
@@ -154,17 +159,17 @@ fn strict_stops_at_the_first_bad_record() {
         .assert()
         .code(2)
         .stdout("");
-    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(
-        told.contains("a.fen:2 ") && !told.contains("a.fen:4 "),
-        "{told}"
+        stderr.contains("a.fen:2 ") && !stderr.contains("a.fen:4 "),
+        "{stderr}"
     );
 }
 
 #[test]
 fn validity_levels() {
     let dir = Dir::new();
-    // Five queens beside eight pawns: playable, but no promotions account for them.
+    // Five queens and eight pawns: playable, but promotions cannot account for the queens.
     let file = dir.file("a.fen", "4k3/8/8/8/8/8/PPPPPPPP/QQQQK2Q b - - 0 1\n");
     json(0, &["stats", "--json", &file]);
     json(1, &["-q", "stats", "--json", "--validity", "strict", &file]);
@@ -172,27 +177,28 @@ fn validity_levels() {
 }
 
 #[test]
-fn strict_judges_en_passant_squares_that_nobody_can_take_on() {
+fn strict_checks_en_passant_squares_without_a_legal_capture() {
     let dir = Dir::new();
-    // Behind the first square a pawn may have jumped, behind the second it still stands where it began.
+    // The first en passant square may follow a double step of the e-pawn; in the second position there is still a
+    // pawn on e2.
     let file = dir.file(
         "a.fen",
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\n\
          rnbqkbnr/pppppppp/8/8/4P3/8/PPPPPPP1/RNBQKBNR b KQkq e3 0 1\n",
     );
-    let judged = |level, status| {
+    let counts = |level, status| {
         let found = json(
             status,
             &["-q", "stats", "--json", "--validity", level, &file],
         );
         (found["positions"].clone(), found["rejected"].clone())
     };
-    assert_eq!(judged("playable", 0), (2.into(), 0.into()));
-    assert_eq!(judged("strict", 1), (1.into(), 1.into()));
-    let told = complaint(1, &["stats", "--json", "--validity", "strict", &file]);
+    assert_eq!(counts("playable", 0), (2.into(), 0.into()));
+    assert_eq!(counts("strict", 1), (1.into(), 1.into()));
+    let stderr = complaint(1, &["stats", "--json", "--validity", "strict", &file]);
     assert!(
-        told.contains("a.fen:2 ") && told.contains("en passant square"),
-        "{told}"
+        stderr.contains("a.fen:2 ") && stderr.contains("en passant square"),
+        "{stderr}"
     );
 }
 
@@ -201,15 +207,15 @@ fn directories_and_missing_files() {
     let dir = Dir::new();
     dir.file("b.fen", START);
     dir.file("a.epd", KIWIPETE);
-    dir.file("notes.md", "not positions at all");
+    dir.file("notes.md", "no positions");
     let directory = dir.name("");
     assert_eq!(
         output(0, &["compute", "--columns", "legal_moves", &directory]),
         "legal_moves\n48\n20\n"
     );
     assert!(complaint(0, &["-v", "stats", &directory]).contains("notes.md"));
-    let told = complaint(2, &["stats", &dir.name("missing.fen")]);
-    assert!(told.contains("missing.fen"), "{told}");
+    let stderr = complaint(2, &["stats", &dir.name("missing.fen")]);
+    assert!(stderr.contains("missing.fen"), "{stderr}");
     let empty = Dir::new();
     complaint(2, &["stats", &empty.name("")]);
 }
@@ -243,14 +249,14 @@ fn compressed_inputs() {
 fn dropped_en_passant_squares_are_counted_with_v() {
     let dir = Dir::new();
     let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
-    let told = complaint(0, &["-v", "stats", &file]);
-    assert!(told.contains("1 en passant square dropped"), "{told}");
+    let stderr = complaint(0, &["-v", "stats", &file]);
+    assert!(stderr.contains("1 en passant square dropped"), "{stderr}");
     let evals = dir.file(
         "a.jsonl",
         "{\"fen\":\"8/8/8/8/k2Pp2Q/8/8/3K4 b - d3\",\"evals\":[]}\n",
     );
-    let told = complaint(0, &["-v", "stats", &file, &evals]);
-    assert!(told.contains("2 en passant squares dropped"), "{told}");
+    let stderr = complaint(0, &["-v", "stats", &file, &evals]);
+    assert!(stderr.contains("2 en passant squares dropped"), "{stderr}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
     assert!(
         output(
@@ -276,8 +282,8 @@ fn usage_errors_end_with_two() {
 
 #[test]
 fn progress_goes_to_standard_error() {
-    let told = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
-    assert!(told.contains("records"), "{told}");
+    let stderr = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
+    assert!(stderr.contains("records"), "{stderr}");
     assert_eq!(complaint(0, &["stats", &sample("sample.epd")]), "");
     assert_eq!(
         complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]),
@@ -305,10 +311,10 @@ fn a_full_disk_is_an_error() {
             .output()
             .unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
-        let told = String::from_utf8(done.stderr).unwrap();
-        assert!(told.contains("standard output"), "{told}");
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert!(stderr.contains("standard output"), "{stderr}");
     }
-    let told = complaint(
+    let stderr = complaint(
         2,
         &[
             "compute",
@@ -319,7 +325,7 @@ fn a_full_disk_is_an_error() {
             &sample("sample.epd"),
         ],
     );
-    assert!(told.contains("/dev/full"), "{told}");
+    assert!(stderr.contains("/dev/full"), "{stderr}");
 }
 
 #[cfg(unix)]
@@ -336,7 +342,7 @@ fn an_interrupted_run_leaves_no_file() {
     while dir.list().is_empty() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
-            "nothing was begun"
+            "the run did not start"
         );
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -346,7 +352,7 @@ fn an_interrupted_run_leaves_no_file() {
     if !signal.is_ok_and(|status| status.success()) {
         child.kill().unwrap();
         child.wait().unwrap();
-        eprintln!("SKIPPED: no `kill` command here");
+        eprintln!("SKIPPED: no `kill` command");
         return;
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));

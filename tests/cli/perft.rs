@@ -1,10 +1,10 @@
-//! `perft`: counts, divided counts, suites.
+//! `perft`: counts, `--divide`, suites.
 
 use super::{Dir, KIWIPETE, START, complaint, json, output, sample};
 use crate::support::shared_data;
 
 #[test]
-fn the_total_stands_alone() {
+fn only_the_total_is_printed() {
     assert_eq!(output(0, &["perft", "3"]), "nodes 8902\n");
     assert_eq!(output(0, &["perft", KIWIPETE, "3"]), "nodes 97862\n");
     assert_eq!(output(0, &["perft", "0"]), "nodes 1\n");
@@ -21,13 +21,13 @@ fn divided_by_the_first_move() {
 
 #[test]
 fn as_json() {
-    let answer = json(0, &["perft", "--json", "--divide", START, "2"]);
-    assert_eq!(answer["fen"], START);
-    assert_eq!(answer["depth"], 2);
-    assert_eq!(answer["nodes"], 400);
-    assert_eq!(answer["moves"]["e2e4"], 20);
+    let report = json(0, &["perft", "--json", "--divide", START, "2"]);
+    assert_eq!(report["fen"], START);
+    assert_eq!(report["depth"], 2);
+    assert_eq!(report["nodes"], 400);
+    assert_eq!(report["moves"]["e2e4"], 20);
     for key in ["seconds", "nodes_per_second", "tier", "threads"] {
-        assert!(!answer[key].is_null(), "{key}");
+        assert!(!report[key].is_null(), "{key}");
     }
     assert!(json(0, &["perft", "--json", "2"]).get("moves").is_none());
 }
@@ -49,10 +49,10 @@ fn suites() {
     let wrong = dir.file("wrong.epd", format!("{START} ;D1 20 ;D2 401\n"));
     let text = output(1, &["perft", "--suite", &wrong]);
     assert!(text.contains("1 wrong"), "{text}");
-    let answer = json(1, &["perft", "--json", "--suite", &wrong]);
-    assert_eq!(answer["wrong"][0]["expected"], 401);
-    assert_eq!(answer["wrong"][0]["nodes"], 400);
-    assert_eq!(answer["ok"], false);
+    let report = json(1, &["perft", "--json", "--suite", &wrong]);
+    assert_eq!(report["wrong"][0]["expected"], 401);
+    assert_eq!(report["wrong"][0]["nodes"], 400);
+    assert_eq!(report["ok"], false);
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn shared_suites_up_to_a_hundred_thousand_nodes() {
             return;
         };
         let path = path.to_str().expect("UTF-8").to_owned();
-        let answer = json(
+        let report = json(
             0,
             &["perft", "--json", "--max-nodes", "100000", "--suite", &path],
         );
-        assert_eq!(answer["ok"], true, "{name}");
-        assert!(answer["counts"].as_u64() > Some(50), "{name}: {answer}");
+        assert_eq!(report["ok"], true, "{name}");
+        assert!(report["counts"].as_u64() > Some(50), "{name}: {report}");
     }
 }
 

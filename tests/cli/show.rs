@@ -46,17 +46,17 @@ fn no_color_is_honoured() {
 }
 
 #[test]
-fn what_is_no_position() {
-    let told = complaint(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
-    assert!(told.contains("king"), "{told}");
-    let told = complaint(
+fn invalid_positions() {
+    let stderr = complaint(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
+    assert!(stderr.contains("king"), "{stderr}");
+    let stderr = complaint(
         2,
         &[
             "show",
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX w KQkq - 0 1",
         ],
     );
-    assert!(!told.is_empty());
+    assert!(!stderr.is_empty());
     let dir = Dir::new();
     complaint(2, &["show", &dir.name("missing.fen")]);
     complaint(2, &["show"]);

@@ -1,10 +1,10 @@
-//! Ctrl-C and SIGTERM: at once, whatever is under way, and nothing is left behind.
+//! Ctrl-C and SIGTERM end the program promptly, whatever it is doing, and leave no files behind.
 
 use super::{Dir, START, sample};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Half a second, and what a busy machine may add.
+/// Half a second, with a margin for a busy machine.
 const SOON: Duration = Duration::from_millis(2500);
 
 fn start(arguments: &[&str]) -> Child {
@@ -17,31 +17,31 @@ fn start(arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Waits until the directory is as it should be.
-fn wait_for(what: impl Fn() -> bool) {
+/// Waits until the condition holds.
+fn wait_for(condition: impl Fn() -> bool) {
     let begin = Instant::now();
-    while !what() {
+    while !condition() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
-            "nothing was begun"
+            "the run did not start"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// False, said loudly, where there is no such command.
+/// Sends a signal; false, with a message, if there is no `kill` command.
 fn send(child: &Child, signal: &str) -> bool {
     let sent = Command::new("kill")
         .args([format!("-{signal}"), child.id().to_string()])
         .status();
     let sent = sent.is_ok_and(|status| status.success());
     if !sent {
-        eprintln!("SKIPPED: no `kill` command here");
+        eprintln!("SKIPPED: no `kill` command");
     }
     sent
 }
 
-/// Waits for the end, which must come soon, and gives status and standard error.
+/// Waits for the program to end, which must happen soon; returns its status and standard error.
 fn ends_soon(mut child: Child, begin: Instant) -> (Option<i32>, String) {
     loop {
         if child.try_wait().unwrap().is_some() {
@@ -49,13 +49,13 @@ fn ends_soon(mut child: Child, begin: Instant) -> (Option<i32>, String) {
         }
         if begin.elapsed() > SOON {
             child.kill().unwrap();
-            panic!("it goes on");
+            panic!("still running");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
-    (child.wait().unwrap().code(), told)
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    (child.wait().unwrap().code(), stderr)
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn signals_end_every_long_command() {
             let mut child = start(arguments);
             match arguments[0] {
                 "generate" => wait_for(|| !dir.list().is_empty()),
-                // There is nothing to be seen of the others.
+                // The others leave no sign that they have started.
                 _ => std::thread::sleep(Duration::from_millis(300)),
             }
             let begin = Instant::now();
@@ -81,17 +81,17 @@ fn signals_end_every_long_command() {
                 child.wait().unwrap();
                 return;
             }
-            let (code, told) = ends_soon(child, begin);
-            assert_eq!(code, Some(status), "{arguments:?}: {told}");
-            assert_eq!(told, "lanefish: interrupted\n", "{arguments:?}");
+            let (code, stderr) = ends_soon(child, begin);
+            assert_eq!(code, Some(status), "{arguments:?}: {stderr}");
+            assert_eq!(stderr, "lanefish: interrupted\n", "{arguments:?}");
             assert_eq!(dir.list(), [""; 0], "{arguments:?}");
         }
     }
 }
 
-/// The main thread waits for a reader that never comes, and cannot look at a flag.
+/// The main thread waits forever for standard output to be read, and cannot check a flag.
 #[test]
-fn a_run_that_cannot_stop_by_itself_is_ended() {
+fn a_blocked_run_is_ended() {
     let dir = Dir::new();
     let list = dir.file("long.fen", format!("{START}\n").repeat(20_000));
     let rejects = dir.name("rejects.txt");
@@ -110,16 +110,16 @@ fn a_run_that_cannot_stop_by_itself_is_ended() {
                 return;
             }
         }
-        let (code, told) = ends_soon(child, begin);
+        let (code, stderr) = ends_soon(child, begin);
         assert_eq!(code, Some(if signals[0] == "INT" { 130 } else { 143 }));
-        assert_eq!(told, "lanefish: interrupted\n");
+        assert_eq!(stderr, "lanefish: interrupted\n");
         assert_eq!(dir.list(), ["long.fen"]);
     }
 }
 
-/// `nohup` starts programs so that they ignore this signal.
+/// `nohup` starts programs with this signal ignored.
 #[test]
-fn hangups_that_are_ignored_stay_ignored() {
+fn ignored_hangups_stay_ignored() {
     let command = "trap '' HUP; exec \"$1\" show - < \"$2\"";
     let dir = Dir::new();
     let pipe = dir.path("pipe.fen");

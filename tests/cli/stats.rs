@@ -1,4 +1,4 @@
-//! `stats`: the table, the JSON, and that nothing changes either but the data.
+//! `stats`: the table and the JSON, which depend on nothing but the data.
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample};
 use crate::formats::{boards_bytes, sample_batch};
@@ -6,7 +6,7 @@ use lanefish::chess::Color;
 use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
 
-/// The last line tells the run, which is never the same.
+/// The table without its last line, which describes the run and always differs.
 fn table(arguments: &[&str]) -> String {
     let text = output(0, arguments);
     let mut lines: Vec<&str> = text.lines().collect();
@@ -31,7 +31,7 @@ fn table_with_maps_of_one_position() {
 }
 
 #[test]
-fn colour_is_asked_for_and_refused() {
+fn colour_on_request_only() {
     let file = sample("perft.epd");
     assert!(output(0, &["stats", "--color", "always", &file]).contains("\x1b["));
     assert!(!output(0, &["stats", &file]).contains("\x1b["));
@@ -123,14 +123,14 @@ fn json_of_two_positions() {
     }
 }
 
-/// Several blocks, several threads: what is counted of the columns is what their rows say.
+/// Several blocks, several threads: the counts match the rows of the columns.
 #[test]
 fn results_scores_and_mates_are_those_of_the_records() {
     let dir = Dir::new();
     let mut batch = sample_batch(10_000);
     let mut mates = Values::default();
     for row in 0..batch.len() {
-        // Few, far apart, and in no moves for those who are mated.
+        // A few mates, far apart, some of them in zero moves: the side to move is mated.
         mates.push((row % 97 < 2).then_some((row % 5) as i16 - 2));
     }
     batch.fields.insert(Field::Mate, Array::I16(mates.clone()));
@@ -142,7 +142,7 @@ fn results_scores_and_mates_are_those_of_the_records() {
         panic!("scores");
     };
     let rows = || 0..batch.len();
-    let ended = |code| {
+    let with_result = |code| {
         rows()
             .filter(|&row| results.get(row) == Some(&code))
             .count()
@@ -162,10 +162,10 @@ fn results_scores_and_mates_are_those_of_the_records() {
         assert_eq!(
             stats["results"],
             json!({
-                "white": ended(2),
-                "draw": ended(1),
-                "black": ended(0),
-                "unknown": batch.len() - ended(0) - ended(1) - ended(2),
+                "white": with_result(2),
+                "draw": with_result(1),
+                "black": with_result(0),
+                "unknown": batch.len() - with_result(0) - with_result(1) - with_result(2),
             })
         );
         let score = &stats["score"];
@@ -181,7 +181,7 @@ fn results_scores_and_mates_are_those_of_the_records() {
 }
 
 #[test]
-fn mates_are_told_also_where_there_are_no_scores() {
+fn mates_are_counted_without_scores_too() {
     let dir = Dir::new();
     let file = dir.file(
         "x.pgn",
@@ -193,7 +193,7 @@ fn mates_are_told_also_where_there_are_no_scores() {
 }
 
 #[test]
-fn nothing_is_no_error() {
+fn an_empty_input_is_not_an_error() {
     let dir = Dir::new();
     let file = dir.file("empty.fen", "# nothing\n\n");
     let stats = json(0, &["stats", "--json", &file]);

@@ -1,4 +1,4 @@
-//! Control characters of the input: they begin no new line in any output, and reach no terminal.
+//! Control characters of the input start no new line in any output and never reach a terminal.
 
 use super::{Dir, START, complaint, json, lanefish, output};
 use lanefish::block::Packed;
@@ -7,18 +7,18 @@ use lanefish::formats::boards::BoardsWriter;
 use lanefish::table::{Array, Batch, Field, Fields, Texts};
 use serde_json::Value;
 
-/// Every kind of line end and separator, an escape sequence in both its forms, and what must stay.
-const NASTY: &str =
+/// Every kind of line end and separator, an escape sequence in both its forms, and characters that must stay.
+const HOSTILE: &str =
     "a\nb\r\nc\td\u{b}\u{c}e\u{85}f\u{2028}g\u{2029}h\0\u{1b}[31mi\u{9b}31mj\u{7f}, \"é\"";
-const TAMED: &str = "a b  c d  e f g h  [31mi 31mj , \"é\"";
+const SANITIZED: &str = "a b  c d  e f g h  [31mi 31mj , \"é\"";
 
-/// A boards file with such texts.
+/// A boards file with hostile texts.
 fn boards(dir: &Dir) -> String {
     let mut batch = Batch::new();
     batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
     for field in [Field::Site, Field::Operations, Field::White, Field::Themes] {
         let mut column = Texts::default();
-        column.push(Some(NASTY.into()));
+        column.push(Some(HOSTILE.into()));
         batch.fields.insert(field, Array::Text(column));
     }
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
@@ -26,9 +26,9 @@ fn boards(dir: &Dir) -> String {
     dir.file("x.boards", writer.finish().unwrap().0)
 }
 
-fn is_tame(text: &str) {
-    let nasty = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
-    assert!(!text.contains(nasty), "{text:?}");
+fn assert_sanitized(text: &str) {
+    let hostile = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+    assert!(!text.contains(hostile), "{text:?}");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn rows_and_lines_stay_one_line() {
             &boards,
         ],
     );
-    let quoted = format!("\"{}\"", TAMED.replace('"', "\"\""));
+    let quoted = format!("\"{}\"", SANITIZED.replace('"', "\"\""));
     assert_eq!(
         csv,
         format!("site,operations,white,themes\n{quoted},{quoted},{quoted},{quoted}\n")
@@ -52,17 +52,17 @@ fn rows_and_lines_stay_one_line() {
     for format in ["epd", "perft"] {
         let text = output(0, &["convert", "--to", format, &boards]);
         let start = START.strip_suffix(" 0 1").unwrap();
-        assert_eq!(text, format!("{start} {TAMED}\n"));
+        assert_eq!(text, format!("{start} {SANITIZED}\n"));
     }
     let jsonl = output(
         0,
         &["compute", "--format", "jsonl", "--columns", "site", &boards],
     );
-    is_tame(&jsonl);
+    assert_sanitized(&jsonl);
     assert_eq!(jsonl.lines().count(), 1);
     let row: Value = serde_json::from_str(&jsonl).unwrap();
-    assert_eq!(row["site"], NASTY);
-    // Boards files keep the text as it is.
+    assert_eq!(row["site"], HOSTILE);
+    // Boards files keep the text unchanged.
     let copy = dir.name("y.boards");
     output(0, &["convert", &boards, "-o", &copy]);
     let again = output(
@@ -81,11 +81,11 @@ fn rows_of_games_stay_one_line() {
         format!("[Event \"x\"]\n[White \"{name}\"]\n\n1. e4 e5 *\n"),
     );
     let csv = output(0, &["games", &game]);
-    is_tame(&csv);
+    assert_sanitized(&csv);
     assert_eq!(csv.lines().count(), 2);
     assert!(csv.contains("W   [2J  h"), "{csv}");
     let jsonl = output(0, &["games", "--format", "jsonl", &game]);
-    is_tame(&jsonl);
+    assert_sanitized(&jsonl);
     let row: Value = serde_json::from_str(&jsonl).unwrap();
     assert_eq!(row["tags"]["White"], name);
 }
@@ -98,33 +98,33 @@ fn messages_and_rejects_stay_one_line() {
         format!("{START}\nrub\u{1b}[31mbish\u{9b}0m x w - - 0 1\n"),
     );
     let rejects = dir.name("rejects");
-    let told = complaint(1, &["stats", "--rejects", &rejects, &file]);
-    is_tame(&told);
-    assert!(told.contains("evil ]0;x  name.fen:2 "), "{told}");
-    assert_eq!(told.lines().count(), 2, "{told}");
+    let stderr = complaint(1, &["stats", "--rejects", &rejects, &file]);
+    assert_sanitized(&stderr);
+    assert!(stderr.contains("evil ]0;x  name.fen:2 "), "{stderr}");
+    assert_eq!(stderr.lines().count(), 2, "{stderr}");
     let lines = std::fs::read_to_string(&rejects).unwrap();
-    is_tame(&lines.replace('\t', " "));
+    assert_sanitized(&lines.replace('\t', " "));
     assert_eq!(lines.lines().count(), 1);
     assert_eq!(lines.split('\t').count(), 4);
     assert!(
         lines.ends_with("rub [31mbish 0m x w - - 0 1\n"),
         "{lines:?}"
     );
-    // The error that ends a run, and reports.
+    // An error that ends a run, and reports.
     let missing = dir.name("no\u{1b}[2J\nthing.fen");
-    let told = complaint(2, &["stats", &missing]);
-    is_tame(&told);
-    assert_eq!(told.lines().count(), 1, "{told:?}");
+    let stderr = complaint(2, &["stats", &missing]);
+    assert_sanitized(&stderr);
+    assert_eq!(stderr.lines().count(), 1, "{stderr:?}");
     for arguments in [["verify", &file], ["info", &file]] {
         let done = lanefish(&arguments).output().unwrap();
-        is_tame(&String::from_utf8(done.stdout).unwrap());
-        is_tame(&String::from_utf8(done.stderr).unwrap());
+        assert_sanitized(&String::from_utf8(done.stdout).unwrap());
+        assert_sanitized(&String::from_utf8(done.stderr).unwrap());
     }
     let report = json(1, &["verify", "--json", &file]);
     assert_eq!(report["files"][0]["path"], file);
 }
 
-/// The line feeds that once made positions out of a text; its columns lie one over the other, too.
+/// A text with line feeds that were once read as positions; the file's columns also overlap.
 #[test]
 fn line_feeds_in_a_text_column() {
     let Some(path) = crate::support::shared_data("regressions/boards/nltext.boards") else {

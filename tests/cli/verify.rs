@@ -1,4 +1,4 @@
-//! `verify`: what is wrong, and where.
+//! `verify`: faults and their places.
 
 use super::{Dir, START, json, lanefish, output, sample};
 use serde_json::json;
@@ -46,7 +46,7 @@ fn strict_is_the_default_here_and_only_here() {
 }
 
 #[test]
-fn damage_is_found_and_placed() {
+fn damage_is_found_and_located() {
     let dir = Dir::new();
     let mut bytes = fs::read(sample("sample.boards")).unwrap();
     let middle = bytes.len() / 2;
@@ -107,17 +107,17 @@ fn truncated_compression() {
 }
 
 #[test]
-fn lines_that_are_no_positions() {
+fn lines_that_are_not_positions() {
     let dir = Dir::new();
     let file = dir.file(
         "a.fen",
         format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"),
     );
     let done = lanefish(&["verify", &file]).assert().code(1);
-    let told = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(
-        told.contains("a.fen:2 ") && told.contains("a.fen:3 "),
-        "{told}"
+        stderr.contains("a.fen:2 ") && stderr.contains("a.fen:3 "),
+        "{stderr}"
     );
     let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     assert!(text.contains("3 records, 2 rejected\n"), "{text}");

@@ -1,8 +1,8 @@
-/* Stands between the program and the system: lets chosen calls fail.
+/* Intercepts system calls of the program and lets chosen ones fail.
  *
- * FAULT=CALL:WHAT:FROM:COUNT lets calls number FROM (from 1) to FROM+COUNT-1 of CALL go wrong. WHAT is an
- * error number, or `short`: a read or write of at most seven bytes. A file named FAULT_FIRED is made when
- * one has. */
+ * With FAULT=CALL:WHAT:FROM:COUNT, calls number FROM (from 1) to FROM+COUNT-1 of CALL fail. WHAT is an error
+ * number, or `short`: a read or write of at most seven bytes. The first failure creates the file named by
+ * FAULT_FIRED. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void configure(void) {
     count = strtol(rest + 1, &rest, 10);
 }
 
-/* Whether this call is to go wrong. */
+/* Whether this call is to fail. */
 static int fails(const char *name) {
     if (!fired || strcmp(name, call) != 0)
         return 0;

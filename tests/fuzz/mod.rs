@@ -1,6 +1,6 @@
-//! Every fuzz target for some seconds: over the seeds that are kept in `fuzz/corpus`, and over mutations of
-//! them. `LANEFISH_FUZZ_SECONDS` gives each target more time (seconds), `LANEFISH_FUZZ_SEED` another beginning,
-//! `LANEFISH_FUZZ_TARGET` names a single one.
+//! Every fuzz target for two seconds, on the seeds in `fuzz/corpus` and on mutations of them.
+//! `LANEFISH_FUZZ_SECONDS` sets the time per target, `LANEFISH_FUZZ_SEED` the random seed, and
+//! `LANEFISH_FUZZ_TARGET` selects a single target.
 
 mod properties;
 
@@ -16,11 +16,11 @@ fn variable(name: &str) -> Option<u64> {
 
 /// The seeds of a target: small files.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/corpus")
         .join(target);
-    let mut paths: Vec<_> = std::fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    let mut paths: Vec<_> = std::fs::read_dir(&directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|entry| entry.unwrap().path())
         .collect();
     paths.sort();
@@ -31,7 +31,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Text that means something to some reader.
+/// Text that has a meaning in some format.
 const WORDS: [&[u8]; 48] = [
     b"[Event \"x\"]\n",
     b"\n\n",
@@ -83,7 +83,7 @@ const WORDS: [&[u8]; 48] = [
     b"\x28\xB5\x2F\xFD",
 ];
 
-/// A small change, or some.
+/// Makes one to four small changes.
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
     for _ in 0..1 + random.below(4) {
         let place = random.below(bytes.len() as u64 + 1) as usize;
@@ -106,7 +106,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
                 bytes.splice(place..place, other[from..from + len].iter().copied());
             }
             7 if bytes.len() >= place + 8 => {
-                // Numbers of binary formats: extremes and neighbours.
+                // Numbers of binary formats, mostly extreme ones.
                 let numbers = [
                     0,
                     1,
@@ -156,7 +156,7 @@ fn run(target: &str) {
     seeds.iter().for_each(|seed| run(seed));
     let mut current = Vec::new();
     while begin.elapsed() < Duration::from_secs(seconds) {
-        // Some mutations build upon one another.
+        // Several mutations accumulate before the next seed.
         if current.is_empty() || current.len() > 8192 || random.below(6) == 0 {
             current.clone_from(&seeds[random.below(seeds.len() as u64) as usize]);
         }

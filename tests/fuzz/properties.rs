@@ -1,8 +1,8 @@
-//! What must hold of every reader for any bytes at all. The fuzz targets and the tests run the same functions.
+//! Properties of every reader that hold for any input. The fuzz targets and the tests run the same functions.
 //!
-//! A reader must not panic; every record is counted, good or bad; wherever the bytes may be cut, the pieces
-//! decode to what the whole decodes to; all tiers agree about the positions; and what is written of them reads
-//! back to the same.
+//! A reader must not panic; every record is counted, accepted or rejected; chunks decode to the same records as the
+//! whole input, wherever it is cut; all tiers agree on the positions; and the positions survive being written and
+//! read again.
 
 #![allow(
     unreachable_pub,
@@ -21,7 +21,7 @@ use lanefish::tiers::Tier;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The name of a target, and what must hold.
+/// The name of a target and the function that checks its properties.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
@@ -38,17 +38,18 @@ pub const TARGETS: [Target; 10] = [
     ("san", san),
 ];
 
-/// FEN: every line of it alone as well.
+/// FEN, as a list of lines and as a single position.
 pub fn fen(bytes: &[u8]) {
     lines(Format::FEN, bytes);
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(position) = Position::from_fen_unvalidated(text)
     {
         let written = position.to_string();
-        let again = Position::from_fen_unvalidated(&written).expect("what is written is read");
+        let again =
+            Position::from_fen_unvalidated(&written).expect("the writer's output can be read");
         assert_eq!(again.to_string(), written);
         let shredder = Position::from_fen_unvalidated(&position.shredder_fen());
-        assert_eq!(shredder.expect("what is written is read"), again);
+        assert_eq!(shredder.expect("the writer's output can be read"), again);
     }
 }
 
@@ -57,7 +58,7 @@ pub fn epd(bytes: &[u8]) {
     lines(Format::EPD, bytes);
 }
 
-/// Perft lists, blocks and all.
+/// Perft lists, including blocks.
 pub fn perft(bytes: &[u8]) {
     lines(Format::PERFT, bytes);
 }
@@ -93,7 +94,7 @@ fn choice(bytes: &[u8]) -> u64 {
         })
 }
 
-/// Records, rejects and games of some chunks, as one would see them in an output.
+/// Records, rejects and games of the chunks of an input, as text.
 fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u64, String)> {
     let mut totals = Totals::default();
     let (mut found, mut offset) = (Vec::new(), 0);
@@ -111,7 +112,7 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
             found.push((reject.place.record, format!("{reject} {:?}", reject.raw)));
         }
         for game in &decoded.game_rows {
-            // Where it ends counts from the start of its chunk.
+            // Not its end, which is relative to the chunk.
             let GameRow {
                 game,
                 tags,
@@ -151,7 +152,7 @@ fn record(batch: &Batch, row: usize) -> String {
     text
 }
 
-/// Nothing is lost: every record is good or a reject (or stands in damage).
+/// Checks that nothing is lost: every record is accepted, rejected, or part of damage.
 fn account(decoded: &Decoded, format: Format) {
     let good: usize = decoded.batches.iter().map(Batch::len).sum();
     let all = (good + decoded.rejects.len()) as u64;
@@ -173,7 +174,7 @@ fn account(decoded: &Decoded, format: Format) {
     }
 }
 
-/// A format of lines: in one chunk, and in pieces as a pipe may give them.
+/// A line-based format: in one chunk, and in pieces as from a pipe.
 fn lines(format: Format, bytes: &[u8]) {
     let mut seed = choice(bytes);
     let max_record = if seed.is_multiple_of(5) { 64 } else { 1 << 24 };
@@ -199,7 +200,7 @@ fn lines(format: Format, bytes: &[u8]) {
     positions(&format.decode(&chunk(bytes, 0), &options));
 }
 
-/// Games: cut wherever the text may be cut, with and without variations, strictly and not.
+/// Games: cut at every possible boundary, with and without variations, strict or lenient.
 pub fn games(bytes: &[u8]) {
     let seed = choice(bytes);
     let mut options = options(if seed.is_multiple_of(5) { 100 } else { 1 << 24 });
@@ -214,7 +215,7 @@ pub fn games(bytes: &[u8]) {
         let pieces = decoded(Format::PGN, &[&bytes[..cut], &bytes[cut..]], &options);
         assert_eq!(pieces, whole, "cut at {cut}");
         limit = cut - 1;
-        // A text of nothing but tags has a place in each line.
+        // A text of nothing but tags has a boundary in each line.
         if limit < bytes.len() / 2 && seed >> 12 & 1 == 0 {
             break;
         }
@@ -222,7 +223,7 @@ pub fn games(bytes: &[u8]) {
     positions(&Format::PGN.decode(&chunk(bytes, 0), &options));
 }
 
-/// Boards files whose checksums are right, whatever they say.
+/// Boards files, also with corrected checksums.
 pub fn boards(bytes: &[u8]) {
     let repaired = repair(bytes);
     for bytes in [bytes, &repaired] {
@@ -248,7 +249,7 @@ pub fn boards(bytes: &[u8]) {
                 .map(|(_, text)| text.clone())
                 .collect()
         };
-        // A section that is cut off is not looked into, so only what is whole can be compared.
+        // The content of a truncated section is skipped, so only complete files can be compared.
         if from == bytes.len() {
             assert_eq!(records(&pieces), records(&whole));
         }
@@ -256,7 +257,7 @@ pub fn boards(bytes: &[u8]) {
     }
 }
 
-/// Makes the checksums of all sections right that can be found.
+/// Corrects the checksums of all sections that can be found.
 pub fn repair(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let magics: [&[u8]; 4] = [
@@ -287,11 +288,11 @@ pub fn repair(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// All tiers say the same of all boards, and boards files and FEN give back what they were given.
+/// Checks that all tiers agree on all boards, and that boards files and FEN keep the positions.
 fn positions(decoded: &Decoded) {
     for batch in &decoded.batches {
         let mut playable = Vec::new();
-        let wanted = Questions::KINDS
+        let requested = Questions::KINDS
             .union(Questions::CHECKERS)
             .union(Questions::PINNED)
             .union(Questions::ATTACKS)
@@ -303,7 +304,7 @@ fn positions(decoded: &Decoded) {
                 continue;
             };
             let mut results = vec![GroupResults::default(); batch.groups().len()];
-            analyzer.analyze(batch.groups(), wanted, &mut results);
+            analyzer.analyze(batch.groups(), requested, &mut results);
             let Some(expected) = &first else {
                 playable = (0..batch.len())
                     .filter(|row| results[row / 8].unplayable[row % 8] == 0)
@@ -335,7 +336,7 @@ fn positions(decoded: &Decoded) {
             let results = first.as_ref().map(|all| &all[row / 8]);
             let moves = results.map(|results| results.legal(row % 8).moves);
             assert_eq!(moves, Some(position.count_legal_moves()));
-            // A boards file may hold an en passant square that nobody can use; readers of FEN drop it.
+            // A boards file may hold an en passant square without a legal capture; readers of FEN drop it.
             let mut position = position;
             position.drop_idle_en_passant();
             let again = Position::from_fen_unvalidated(&position.to_string());
@@ -344,19 +345,20 @@ fn positions(decoded: &Decoded) {
                 Some(position.to_string())
             );
         }
-        written(batch);
+        survives_in_boards(batch);
     }
 }
 
-/// A boards file of these records has these records, but no tags.
-fn written(batch: &Batch) {
+/// Checks that a boards file keeps the records, except for tags.
+fn survives_in_boards(batch: &Batch) {
     let mut batch = batch.clone();
     batch.tags.clear();
-    let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).expect("memory takes everything");
+    let mut writer =
+        BoardsWriter::new(Vec::new(), Fields::ALL).expect("writing to memory does not fail");
     writer
         .write(&batch, 0..batch.len())
-        .expect("memory takes everything");
-    let (bytes, _) = writer.finish().expect("memory takes everything");
+        .expect("writing to memory does not fail");
+    let (bytes, _) = writer.finish().expect("writing to memory does not fail");
     let options = options(1 << 24);
     let again = Format::BOARDS.decode(&chunk(&bytes, 0), &options);
     assert_eq!(again.damage, []);
@@ -371,7 +373,7 @@ fn written(batch: &Batch) {
     );
 }
 
-/// Compressed containers: all there is comes out, and then the end or an error.
+/// Compressed containers: everything that can be decompressed, then the end or an error, mapped or streamed.
 pub fn containers(bytes: &[u8]) {
     thread_local! {
         static PLACE: tempfile::TempDir = tempfile::tempdir().expect("a temporary directory");
@@ -391,7 +393,7 @@ pub fn containers(bytes: &[u8]) {
                 Ok(None) => return (all, None),
                 Err(error) => return (all, Some(error.to_string())),
             }
-            // A small file may unpack to very much; that is not what is looked for here.
+            // A small file may decompress to a huge one; that is not tested here.
             if all.len() > 4 << 20 {
                 return (Vec::new(), None);
             }
@@ -400,7 +402,7 @@ pub fn containers(bytes: &[u8]) {
     let mapped = read(Access::default());
     let streamed = read(Access::default().map(false));
     assert_eq!(mapped.1.is_some(), streamed.1.is_some());
-    // How much of damaged data can be had may differ; what is had does not.
+    // How much of damaged data is recovered may differ, but not its content.
     let common = mapped.0.len().min(streamed.0.len());
     assert!(mapped.0[..common] == streamed.0[..common]);
     if mapped.1.is_none() {
@@ -408,7 +410,7 @@ pub fn containers(bytes: &[u8]) {
     }
 }
 
-/// The options that choose among games and positions: what is kept and what is left out is all there is.
+/// Selections of games and positions: kept and skipped positions add up to all positions.
 pub fn selection(bytes: &[u8]) {
     let (head, text) = bytes.split_at(bytes.len().min(48));
     let byte = |at: usize| head.get(at).copied().unwrap_or(0);
@@ -450,7 +452,7 @@ pub fn selection(bytes: &[u8]) {
     assert_eq!(positions(&some) + left_out, positions(&all));
 }
 
-/// A position and a move in algebraic notation: what is read is legal, and is read again as it is written.
+/// A position and a move in algebraic notation: parsed moves are legal and survive being written and parsed again.
 pub fn san(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (fen, san) = text.rsplit_once('\n').unwrap_or(("", &text));

@@ -21,13 +21,19 @@ pub use write::CastlingStyle;
 use super::position::Position;
 use super::square::Square;
 use super::validity::{Validity, Violations};
+use crate::setters::setters;
 
 /// Options of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub struct FenOptions {
     /// Keep the en passant square as written, even where no en passant capture is legal.
     pub keep_en_passant: bool,
 }
+
+setters!(FenOptions {
+    keep_en_passant: bool,
+});
 
 /// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
