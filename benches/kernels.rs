@@ -5,10 +5,10 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
 use lanefish::kernels::{BoardCounts, VerticalCounters};
+use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
 
@@ -29,7 +29,7 @@ fn groups(positions: &[Position]) -> Vec<Group> {
         .collect()
 }
 
-fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], requested: Questions) -> u64 {
+fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], requested: Queries) -> u64 {
     let mut results = [GroupResults::default(); TILE];
     let mut sum = 0;
     for tile in groups.chunks(TILE) {
@@ -67,25 +67,25 @@ fn kernels(criterion: &mut Criterion) {
         .sum();
 
     let queries = [
-        ("legal_count", Questions::MOVES),
+        ("legal_count", Queries::MOVES),
         (
             "everything",
-            Questions::ALL
-                .without(Questions::MOBILITY)
-                .without(Questions::UNPLAYABLE),
+            Queries::ALL
+                .without(Queries::MOBILITY)
+                .without(Queries::INVALID),
         ),
-        ("attack_maps", Questions::ATTACKS),
-        ("checkers", Questions::CHECKERS),
-        ("pins", Questions::PINNED),
-        ("mobility", Questions::MOBILITY),
-        ("unplayable", Questions::UNPLAYABLE),
+        ("attack_maps", Queries::ATTACKS),
+        ("checkers", Queries::CHECKERS),
+        ("pins", Queries::PINNED),
+        ("mobility", Queries::MOBILITY),
+        ("invalid", Queries::INVALID),
     ];
     for (name, requested) in queries {
         let mut bench = criterion.benchmark_group(name);
         bench.throughput(Throughput::Elements(positions.len() as u64));
         bench.sample_size(20);
         for analyzer in Tier::all().filter_map(Tier::analyzer) {
-            if requested.contains(Questions::MOVES) {
+            if requested.contains(Queries::MOVES) {
                 assert_eq!(
                     legal_moves(analyzer, &groups, requested),
                     expected,

@@ -4,11 +4,11 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::answers::Questions;
 use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{self, Job, RunOptions};
+use lanefish::queries::Queries;
 use lanefish::stats::Stats;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Fields};
@@ -21,8 +21,8 @@ struct Gather<'a>(&'a dyn Analyzer);
 
 impl Job for Gather<'_> {
     type Part = Stats;
-    fn asks(&self) -> Questions {
-        Stats::ASKS
+    fn queries(&self) -> Queries {
+        Stats::QUERIES
     }
     fn begin(&self) -> Stats {
         Stats::new()

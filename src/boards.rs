@@ -4,9 +4,9 @@
 //! at once. Large collections are divided among the threads of rayon's pool; the results are the same, bit for
 //! bit, whatever the tier and the number of threads.
 
-use crate::answers::{GroupResults, Questions};
 use crate::block::{Group, PackError, Packed};
 use crate::chess::{Bitboard, Color, LegalCounts, Position};
+use crate::queries::{GroupResults, Queries};
 use crate::table::Batch;
 use crate::tiers::{Analyzer, Tier};
 use rayon::prelude::*;
@@ -85,28 +85,28 @@ impl Boards {
 
     /// Number of legal moves; each promotion piece counts, castling counts once per rook.
     pub fn legal_moves(&self) -> Vec<u16> {
-        self.ask(Questions::MOVES, |results, lane| results.legal(lane).moves)
+        self.ask(Queries::MOVES, |results, lane| results.legal(lane).moves)
     }
     /// Numbers of legal moves, captures, promotions, castling moves and en passant captures.
     pub fn legal_counts(&self) -> Vec<LegalCounts> {
-        self.ask(Questions::KINDS, GroupResults::legal)
+        self.ask(Queries::KINDS, GroupResults::legal)
     }
     /// Pieces that give check to the side to move.
     pub fn checkers(&self) -> Vec<Bitboard> {
-        self.ask(Questions::CHECKERS, |results, lane| {
+        self.ask(Queries::CHECKERS, |results, lane| {
             Bitboard(results.checkers[lane])
         })
     }
     /// Pieces of the side to move that are absolutely pinned to their king.
     pub fn pinned(&self) -> Vec<Bitboard> {
-        self.ask(Questions::PINNED, |results, lane| {
+        self.ask(Queries::PINNED, |results, lane| {
             Bitboard(results.pinned[lane])
         })
     }
     /// Squares that a side attacks: sliders stop at the first piece, squares of own pieces count, pins are
     /// ignored.
     pub fn attacks(&self, color: Color) -> Vec<Bitboard> {
-        self.ask(Questions::ATTACKS, |results, lane| {
+        self.ask(Queries::ATTACKS, |results, lane| {
             Bitboard(match color {
                 Color::White => results.attacks_white[lane],
                 Color::Black => results.attacks_black[lane],
@@ -114,12 +114,12 @@ impl Boards {
         })
     }
     /// All of these at once, and more, as the lanes give it: a result for each group of eight positions.
-    pub fn analyze(&self, questions: Questions) -> Vec<GroupResults> {
+    pub fn analyze(&self, queries: Queries) -> Vec<GroupResults> {
         let analyzer = self.analyzer();
         let mut results = vec![GroupResults::default(); self.groups().len()];
         let runs = self.groups().par_chunks(RUN);
         runs.zip(results.par_chunks_mut(RUN))
-            .for_each(|(groups, results)| analyzer.analyze(groups, questions, results));
+            .for_each(|(groups, results)| analyzer.analyze(groups, queries, results));
         results
     }
 
@@ -131,7 +131,7 @@ impl Boards {
     /// A value of each position.
     fn ask<T: Copy + Default + Send>(
         &self,
-        questions: Questions,
+        queries: Queries,
         value: impl Fn(&GroupResults, usize) -> T + Sync,
     ) -> Vec<T> {
         let analyzer = self.analyzer();
@@ -140,7 +140,7 @@ impl Boards {
         runs.zip(self.groups().par_chunks(RUN))
             .for_each(|(values, groups)| {
                 let mut results = vec![GroupResults::default(); groups.len()];
-                analyzer.analyze(groups, questions, &mut results);
+                analyzer.analyze(groups, queries, &mut results);
                 for (values, results) in values.chunks_mut(Group::LEN).zip(&results) {
                     for (lane, to) in values.iter_mut().enumerate() {
                         *to = value(results, lane);

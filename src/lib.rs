@@ -25,7 +25,7 @@
 //! | [`Boards`] | the front door: positions in memory, asked about in bulk |
 //! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference for all else |
 //! | [`block`] | packed boards, 32 bytes each, in groups of eight |
-//! | [`answers`] | what can be asked of boards and what comes back |
+//! | [`queries`] | what can be asked of boards and what comes back |
 //! | [`tiers`] | which implementation runs on this CPU |
 //! | [`sliders`] | slider attacks: many algorithms behind one trait |
 //! | [`table`] | records as columns, and the catalogue of all columns |
@@ -109,7 +109,6 @@
 //! `cli` (default) builds the command-line tool; a program that only uses the library does without it:
 //! `lanefish = { version = "0.1", default-features = false }`.
 
-pub mod answers;
 #[doc(hidden)]
 pub mod bench;
 pub mod block;
@@ -129,6 +128,7 @@ pub mod one_line;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
+pub mod queries;
 mod setters;
 #[doc(hidden)]
 pub mod simd;

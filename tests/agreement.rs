@@ -1,11 +1,11 @@
 //! Every kernel in every tier that the CPU supports, compared with the plain rules of `chess`.
 
 use crate::support::{self, Random};
-use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
 use lanefish::kernels::BoardCounts;
+use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
 
 /// All results for one board.
@@ -72,7 +72,7 @@ fn result(results: &GroupResults, lane: usize) -> Results {
             results.mobility[lane] & 0xFFFF,
             results.mobility[lane] >> 16,
         ],
-        playable: results.unplayable[lane] == 0,
+        playable: results.invalid[lane] == 0,
     }
 }
 
@@ -111,7 +111,7 @@ fn check(positions: &[Position]) {
             continue;
         };
         let mut all = vec![GroupResults::default(); groups.len()];
-        analyzer.analyze(&groups, Questions::ALL, &mut all);
+        analyzer.analyze(&groups, Queries::ALL, &mut all);
         for (index, position) in positions.iter().enumerate() {
             let found = result(&all[index / Group::LEN], index % Group::LEN);
             assert_eq!(found, reference(position), "{tier}: {position}");
@@ -129,13 +129,13 @@ fn check(positions: &[Position]) {
 /// Checks that each query on its own has the same results as all of them together.
 fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResults]) {
     let queries = [
-        Questions::MOVES,
-        Questions::KINDS,
-        Questions::CHECKERS,
-        Questions::PINNED,
-        Questions::ATTACKS,
-        Questions::MOBILITY,
-        Questions::UNPLAYABLE,
+        Queries::MOVES,
+        Queries::KINDS,
+        Queries::CHECKERS,
+        Queries::PINNED,
+        Queries::ATTACKS,
+        Queries::MOBILITY,
+        Queries::INVALID,
     ];
     for query in queries {
         let mut results = vec![GroupResults::default(); groups.len()];
@@ -143,22 +143,22 @@ fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResul
         for (index, (found, expected)) in results.iter().zip(all).enumerate() {
             let tier = analyzer.tier();
             let same = (0..8).all(|lane| {
-                (!query.contains(Questions::MOVES)
+                (!query.contains(Queries::MOVES)
                     || found.legal(lane).moves == expected.legal(lane).moves)
-                    && (!query.contains(Questions::KINDS)
+                    && (!query.contains(Queries::KINDS)
                         || found.counts[lane] == expected.counts[lane])
-                    && (!query.contains(Questions::CHECKERS)
+                    && (!query.contains(Queries::CHECKERS)
                         || found.checkers[lane] == expected.checkers[lane])
-                    && (!query.contains(Questions::PINNED)
+                    && (!query.contains(Queries::PINNED)
                         || found.pinned[lane] == expected.pinned[lane])
-                    && (!query.contains(Questions::ATTACKS)
+                    && (!query.contains(Queries::ATTACKS)
                         || found.attacks_white[lane] == expected.attacks_white[lane])
-                    && (!query.contains(Questions::ATTACKS)
+                    && (!query.contains(Queries::ATTACKS)
                         || found.attacks_black[lane] == expected.attacks_black[lane])
-                    && (!query.contains(Questions::MOBILITY)
+                    && (!query.contains(Queries::MOBILITY)
                         || found.mobility[lane] == expected.mobility[lane])
-                    && (!query.contains(Questions::UNPLAYABLE)
-                        || (found.unplayable[lane] == 0) == (expected.unplayable[lane] == 0))
+                    && (!query.contains(Queries::INVALID)
+                        || (found.invalid[lane] == 0) == (expected.invalid[lane] == 0))
             });
             assert!(
                 same,
@@ -328,14 +328,14 @@ fn boards_that_break_a_rule() {
         .collect();
     let good = playable.iter().filter(|&&playable| playable).count();
     assert!((5_000..35_000).contains(&good), "{good}");
-    let alone = Questions::UNPLAYABLE;
+    let alone = Queries::INVALID;
     let groups = support::groups(&boards);
     for analyzer in Tier::all().filter_map(Tier::analyzer) {
-        for requested in [alone, Questions::ALL] {
+        for requested in [alone, Queries::ALL] {
             let mut results = vec![GroupResults::default(); groups.len()];
             analyzer.analyze(&groups, requested, &mut results);
             for (index, board) in boards.iter().enumerate() {
-                let found = results[index / Group::LEN].unplayable[index % Group::LEN] == 0;
+                let found = results[index / Group::LEN].invalid[index % Group::LEN] == 0;
                 assert_eq!(found, playable[index], "{}: {board:?}", analyzer.tier());
             }
         }

@@ -5,13 +5,13 @@ use crate::formats::{OnlyValidity, lines};
 use crate::support::Random;
 use assert_cmd::Command;
 use lanefish::Error;
-use lanefish::answers::Questions;
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, RunOptions, run};
+use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields, Texts, Values};
 use serde_json::Value;
@@ -59,7 +59,7 @@ fn base() -> Batch {
         push!(Eco, Text, Some(Arc::from("C20")));
         push!(Mate, I16, (!there).then_some(row as i16 - 9));
         position.make(mv);
-        position.drop_idle_en_passant();
+        position.drop_unusable_en_passant();
     }
     batch
 }
@@ -786,8 +786,8 @@ struct Lines;
 
 impl Job for Lines {
     type Part = Vec<String>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -1,7 +1,6 @@
 //! Formats: round trips keep everything, nothing is lost silently, and all damage is found.
 
 use crate::support::Random;
-use lanefish::answers::{GroupResults, Questions};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::validity::Validity;
 use lanefish::chess::{Move, Position};
@@ -10,6 +9,7 @@ use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, Summary, run};
+use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields};
 use lanefish::tiers::{Analyzer, Tier};
@@ -23,14 +23,14 @@ impl Analyzer for OnlyValidity {
     fn tier(&self) -> Tier {
         Tier::PORTABLE
     }
-    fn analyze(&self, groups: &[Group], _: Questions, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], _: Queries, results: &mut [GroupResults]) {
         for (group, results) in groups.iter().zip(results) {
             for lane in 0..Group::LEN {
                 let playable = group
                     .get(lane)
                     .unpack(0, 1)
                     .is_ok_and(|position| position.is_valid(Validity::Playable));
-                results.unplayable[lane] = u64::from(!playable);
+                results.invalid[lane] = u64::from(!playable);
             }
         }
     }
@@ -44,8 +44,8 @@ pub(crate) struct Collect;
 
 impl Job for Collect {
     type Part = Batch;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Batch {
         Batch::new()
@@ -276,7 +276,7 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
         } else {
             let chosen = random.below(moves.as_slice().len() as u64) as usize;
             position.make(moves.as_slice()[chosen]);
-            position.drop_idle_en_passant();
+            position.drop_unusable_en_passant();
         }
         let board = Packed::pack(&position).unwrap();
         batch.push(board, position.halfmove, position.fullmove);

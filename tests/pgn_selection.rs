@@ -31,13 +31,9 @@ fn game(tags: &[(&str, &str)]) -> String {
 /// Whether a selection takes the game with these tags.
 fn takes(selection: &Selection, tags: &[(&str, &str)]) -> bool {
     let (batch, summary) = select(&game(tags), selection.clone());
-    let left_out: u64 = summary
-        .left_out
-        .values()
-        .map(|left_out| left_out.games)
-        .sum();
+    let skipped: u64 = summary.skipped.values().map(|skipped| skipped.games).sum();
     assert_eq!(
-        (batch.len(), left_out),
+        (batch.len(), skipped),
         if batch.is_empty() { (0, 1) } else { (5, 0) }
     );
     !batch.is_empty()
@@ -137,7 +133,7 @@ fn only_options_in_use_are_reported() {
     let all = Selection::default;
     let names = |selection| {
         let (_, summary) = select(&game(&[]), selection);
-        summary.left_out.into_keys().collect::<Vec<_>>()
+        summary.skipped.into_keys().collect::<Vec<_>>()
     };
     assert_eq!(names(all()), [""; 0]);
     let set = [
@@ -332,7 +328,7 @@ fn since_and_until_include_their_day_and_skip_unknown_dates() {
         assert_eq!(takes(&since(limit), &tags), from, "{date} since {limit}");
         assert_eq!(takes(&until(limit), &tags), to, "{date} until {limit}");
         let (_, summary) = select(&game(&tags), since(limit));
-        let unknown = summary.left_out["since"].unknown;
+        let unknown = summary.skipped["since"].unknown;
         assert_eq!(unknown, u64::from(!from && !to), "{date}");
     }
     assert!(!takes(&since("2025"), &[]));

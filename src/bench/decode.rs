@@ -12,7 +12,7 @@
 //! All but `pgn` use the same positions.
 
 use super::positions::{digest, follow_up, groups_of};
-use super::{Candidate, Comparison, Options, Row, Subject};
+use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::fen::CastlingStyle;
@@ -39,7 +39,7 @@ const GAMES: u64 = 50;
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
 pub fn measure_decode(
-    options: &Options,
+    options: &BenchOptions,
     positions: &[Position],
     show: impl FnMut(Row),
 ) -> Result<(), Error> {
@@ -198,7 +198,7 @@ fn random_games() -> (String, Vec<Packed>) {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(games, "{end}");
-        position.drop_idle_en_passant();
+        position.drop_unusable_en_passant();
         boards.extend(Packed::pack(&position));
     }
     (games, boards)
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn rows_are_verified() {
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::ZERO,
-            ..Options::default()
+            ..BenchOptions::default()
         };
         let mut rows = Vec::new();
         measure_decode(&options, &[], |row| rows.push(row)).unwrap();

@@ -4,12 +4,12 @@
 //! written as for the pipeline; what the pipeline does with them is not timed.
 
 use super::positions::{digest, follow_up, groups_of};
-use super::{Candidate, Comparison, Options, Row, Subject};
-use crate::answers::{GroupResults, Questions};
+use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::block::Group;
 use crate::chess::{Color, Position, Role};
 use crate::error::Error;
 use crate::kernels::PieceSets;
+use crate::queries::{GroupResults, Queries};
 use crate::sliders::{Kind, Pext, Sliders};
 use crate::tiers::{self, Analyzer, Tier};
 use std::cell::LazyCell;
@@ -61,16 +61,16 @@ impl Kernel {
     }
 
     /// The request to the analyzer.
-    pub const fn asks(self) -> Questions {
+    pub const fn queries(self) -> Queries {
         match self {
-            Self::Decode => Questions::NONE,
-            Self::AttackMaps => Questions::ATTACKS,
-            Self::Checkers => Questions::CHECKERS,
-            Self::Pins => Questions::PINNED,
-            Self::LegalCount => Questions::MOVES,
-            Self::Everything => Questions::ALL
-                .without(Questions::MOBILITY)
-                .without(Questions::UNPLAYABLE),
+            Self::Decode => Queries::NONE,
+            Self::AttackMaps => Queries::ATTACKS,
+            Self::Checkers => Queries::CHECKERS,
+            Self::Pins => Queries::PINNED,
+            Self::LegalCount => Queries::MOVES,
+            Self::Everything => Queries::ALL
+                .without(Queries::MOBILITY)
+                .without(Queries::INVALID),
         }
     }
 
@@ -153,7 +153,7 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
 pub fn measure_kernels(
-    options: &Options,
+    options: &BenchOptions,
     positions: &[Position],
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
@@ -217,7 +217,7 @@ fn analyzing<'a>(
     groups: &'a [Group],
     expected: &[u64],
 ) -> Candidate<'a> {
-    let requested = kernel.asks();
+    let requested = kernel.queries();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, requested, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
@@ -273,9 +273,9 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::ZERO,
-            ..Options::default()
+            ..BenchOptions::default()
         };
         let mut rows = Vec::new();
         measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
@@ -287,7 +287,7 @@ mod tests {
                 continue;
             };
             assert!(measured.verified, "{}", row.title());
-            let expected = checksums.entry(row.question()).or_insert(measured.checksum);
+            let expected = checksums.entry(row.query()).or_insert(measured.checksum);
             assert_eq!(measured.checksum, *expected, "{}", row.title());
             assert!(row.ratio_to_portable(&rows).unwrap() > 0.0);
         }

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// What to measure, and for how long.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct BenchOptions {
     /// Time for each row.
     pub time: Duration,
     /// Run only rows whose [`Row::title`] contains this.
@@ -37,7 +37,7 @@ pub struct Options {
     pub threads: usize,
 }
 
-impl Default for Options {
+impl Default for BenchOptions {
     /// A fifth of a second per row, all rows, one thread.
     fn default() -> Self {
         Self {
@@ -113,7 +113,7 @@ pub struct Measured {
 }
 
 impl Row {
-    /// Group, name and whatever else distinguishes the row; [`Options::filter`] is matched against it.
+    /// Group, name and whatever else distinguishes the row; [`BenchOptions::filter`] is matched against it.
     pub fn title(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => {
@@ -129,13 +129,13 @@ impl Row {
     }
 
     /// Whether the row matches the filter of the options.
-    pub fn is_requested(&self, options: &Options) -> bool {
+    pub fn is_requested(&self, options: &BenchOptions) -> bool {
         let filter = options.filter.as_deref();
         filter.is_none_or(|filter| self.title().contains(filter))
     }
 
     /// The query. Rows with the same query have the same checksum.
-    pub fn question(&self) -> String {
+    pub fn query(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => format!("{}/{source}/{piece}", self.group),
             _ => format!("{}/{}", self.group, self.name),
@@ -150,7 +150,7 @@ impl Row {
             .iter()
             .filter(|row| match (&row.subject, &self.subject) {
                 (Subject::Scan { place, .. }, Subject::Scan { place: own, .. }) => place == own,
-                _ => row.question() == self.question(),
+                _ => row.query() == self.query(),
             })
             .filter_map(|row| row.measured.as_ref())
             .fold(own, |fastest, row| row.timing.nanoseconds.min(fastest));
@@ -235,7 +235,7 @@ const LEAST_NANOSECONDS: f64 = 0.1;
 /// # Panics
 /// If a candidate returns no sample.
 pub fn measure_together<C: Sync>(
-    options: &Options,
+    options: &BenchOptions,
     candidates: &[C],
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
 ) -> Result<Vec<Timing>, Error> {
@@ -317,14 +317,14 @@ impl<'a> Candidate<'a> {
 
 /// Rows that are timed together so that they can be compared.
 struct Comparison<'a> {
-    options: &'a Options,
+    options: &'a BenchOptions,
     /// Each row, and whether there is a candidate for it.
     rows: Vec<(Row, bool)>,
     candidates: Vec<Candidate<'a>>,
 }
 
 impl<'a> Comparison<'a> {
-    fn new(options: &'a Options) -> Self {
+    fn new(options: &'a BenchOptions) -> Self {
         Self {
             options,
             rows: Vec::new(),
@@ -440,10 +440,10 @@ mod tests {
 
     #[test]
     fn every_thread_measures_every_candidate() {
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::ZERO,
             threads: 2,
-            ..Options::default()
+            ..BenchOptions::default()
         };
         let items = [1, 2, 3];
         let pass = |items: &[u64]| items.iter().sum();

@@ -6,12 +6,14 @@
 
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
-use super::{Candidate, Comparison, LEAST_NANOSECONDS, Options, Row, Subject, nanoseconds_since};
-use crate::answers::{GroupResults, Questions};
+use super::{
+    BenchOptions, Candidate, Comparison, LEAST_NANOSECONDS, Row, Subject, nanoseconds_since,
+};
 use crate::block::Group;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::Checksum;
+use crate::queries::{GroupResults, Queries};
 use crate::sliders::Kind;
 use crate::tiers::{Analyzer, Tier};
 use std::fmt;
@@ -53,7 +55,7 @@ impl fmt::Display for Place {
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
 pub fn measure_scan(
-    options: &Options,
+    options: &BenchOptions,
     positions: &[Position],
     analyzer: &dyn Analyzer,
     mut show: impl FnMut(Row),
@@ -204,7 +206,7 @@ fn count_legal_moves(analyzer: &dyn Analyzer, groups: &[Group]) -> u64 {
     let mut results = [GroupResults::default(); TILE];
     let mut moves = 0;
     for groups in groups.chunks(TILE) {
-        analyzer.analyze(groups, Questions::MOVES, &mut results);
+        analyzer.analyze(groups, Queries::MOVES, &mut results);
         for result in &results[..groups.len()] {
             moves += result.counts.iter().map(|n| n & 0xFFFF).sum::<u64>();
         }
@@ -219,10 +221,10 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::ZERO,
             threads: 2,
-            ..Options::default()
+            ..BenchOptions::default()
         };
         let analyzer = Tier::best().analyzer().unwrap();
         let mut rows = Vec::new();

@@ -8,7 +8,7 @@
 //! same queries in the layout of the kernels.
 
 use super::{
-    Candidate, Comparison, Options, Row, Subject, sample_positions, samples_under_pressure,
+    BenchOptions, Candidate, Comparison, Row, Subject, sample_positions, samples_under_pressure,
 };
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
@@ -259,7 +259,7 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
 pub fn measure_sliders(
-    options: &Options,
+    options: &BenchOptions,
     positions: &[Position],
     mut show: impl FnMut(Row),
 ) -> Result<(), Error> {
@@ -395,9 +395,9 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::ZERO,
-            ..Options::default()
+            ..BenchOptions::default()
         };
         let mut rows = Vec::new();
         measure_sliders(&options, &[], |row| rows.push(row)).unwrap();
@@ -411,7 +411,7 @@ mod tests {
                 continue;
             };
             assert!(measured.verified, "{}", row.title());
-            let expected = checksums.entry(row.question()).or_insert(measured.checksum);
+            let expected = checksums.entry(row.query()).or_insert(measured.checksum);
             assert_eq!(measured.checksum, *expected, "{}", row.title());
             assert!(row.ratio_to_fastest(&rows).unwrap() >= 1.0);
         }

@@ -33,7 +33,7 @@ impl CastlingSide {
 
     /// The destination file of the king.
     #[inline]
-    pub const fn king_goal(self) -> File {
+    pub const fn king_destination(self) -> File {
         match self {
             Self::King => File::new(6),
             Self::Queen => File::new(2),
@@ -41,7 +41,7 @@ impl CastlingSide {
     }
     /// The destination file of the rook.
     #[inline]
-    pub const fn rook_goal(self) -> File {
+    pub const fn rook_destination(self) -> File {
         match self {
             Self::King => File::new(5),
             Self::Queen => File::new(3),

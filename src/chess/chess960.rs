@@ -7,7 +7,7 @@ use super::position::Position;
 use super::square::{File, Rank, Square};
 
 /// Number of start positions.
-pub const ARRAYS: u16 = 960;
+pub const START_POSITIONS: u16 = 960;
 
 /// The number of the start position of standard chess.
 pub const STANDARD: u16 = 518;
@@ -16,10 +16,10 @@ pub const STANDARD: u16 = 518;
 ///
 /// ```
 /// use lanefish::chess::{Role, chess960};
-/// let letters: String = chess960::array(chess960::STANDARD).unwrap().map(Role::letter).iter().collect();
+/// let letters: String = chess960::start_position(chess960::STANDARD).unwrap().map(Role::letter).iter().collect();
 /// assert_eq!(letters, "rnbqkbnr");
 /// ```
-pub fn array(number: u16) -> Option<[Role; 8]> {
+pub fn start_position(number: u16) -> Option<[Role; 8]> {
     /// Which two of the remaining five squares hold the knights.
     const KNIGHTS: [(usize, usize); 10] = [
         (0, 1),
@@ -33,7 +33,7 @@ pub fn array(number: u16) -> Option<[Role; 8]> {
         (2, 4),
         (3, 4),
     ];
-    if number >= ARRAYS {
+    if number >= START_POSITIONS {
         return None;
     }
     let mut rest = usize::from(number);
@@ -72,7 +72,7 @@ impl Position {
                 Color::White => Rank::new(1),
                 Color::Black => Rank::new(6),
             };
-            for (file, role) in File::all().zip(array(number)?) {
+            for (file, role) in File::all().zip(start_position(number)?) {
                 position.put(Square::at(file, back), Piece { color, role });
                 let role = Role::Pawn;
                 position.put(Square::at(file, second), Piece { color, role });
@@ -89,7 +89,9 @@ mod tests {
 
     #[test]
     fn start_positions_are_distinct_and_valid() {
-        let starts: Vec<_> = (0..ARRAYS).map(|number| array(number).unwrap()).collect();
+        let starts: Vec<_> = (0..START_POSITIONS)
+            .map(|number| start_position(number).unwrap())
+            .collect();
         for (number, start) in starts.iter().enumerate() {
             let places = |role| (0..8).filter(move |&file| start[file] == role);
             let [first, second] = [places(Role::Rook).min(), places(Role::Rook).max()];
@@ -99,7 +101,7 @@ mod tests {
             assert_eq!(places(Role::Knight).count(), 2);
             assert!(!starts[..number].contains(start), "{number}");
         }
-        assert_eq!(array(ARRAYS), None);
+        assert_eq!(start_position(START_POSITIONS), None);
         let standard = Position::chess960(STANDARD, STANDARD);
         assert_eq!(standard, Some(Position::standard()));
     }

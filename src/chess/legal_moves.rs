@@ -239,10 +239,10 @@ impl Position {
             return false;
         }
         let side = CastlingSide::of(king, rook);
-        let king_goal = Square::at(side.king_goal(), rank);
-        let rook_goal = Square::at(side.rook_goal(), rank);
-        let king_path = between(king, king_goal) | king_goal.into();
-        let rook_path = between(rook, rook_goal) | rook_goal.into();
+        let king_destination = Square::at(side.king_destination(), rank);
+        let rook_destination = Square::at(side.rook_destination(), rank);
+        let king_path = between(king, king_destination) | king_destination.into();
+        let rook_path = between(rook, rook_destination) | rook_destination.into();
         let others = self.occupied() - king.into() - rook.into();
         if ((king_path | rook_path) & others).any() {
             return false;
@@ -251,7 +251,10 @@ impl Position {
         let attacked = |square, occupied| self.attackers_of(square, !us, occupied).any();
         !attacked(king, self.occupied())
             && !king_path.iter().any(|at| attacked(at, without_king))
-            && !attacked(king_goal, others | king_goal.into() | rook_goal.into())
+            && !attacked(
+                king_destination,
+                others | king_destination.into() | rook_destination.into(),
+            )
     }
 
     /// Calls `each` with the legal moves, for one piece and kind at a time; target sets are never empty.

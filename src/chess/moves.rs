@@ -97,7 +97,7 @@ impl Move {
     pub fn uci_as(self, chess960: bool) -> UciText {
         let to = match self.kind {
             MoveKind::Castle if !chess960 => Square::at(
-                CastlingSide::of(self.from, self.to).king_goal(),
+                CastlingSide::of(self.from, self.to).king_destination(),
                 self.from.rank(),
             ),
             _ => self.to,
@@ -146,7 +146,11 @@ impl Move {
             mv.from == from
                 && mv.kind == MoveKind::Castle
                 && promotion.is_none()
-                && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), from.rank())
+                && to
+                    == Square::at(
+                        CastlingSide::of(mv.from, mv.to).king_destination(),
+                        from.rank(),
+                    )
                 && from.file().index().abs_diff(to.file().index()) > 1
         };
         let found = legal.iter().find(fits);
@@ -263,8 +267,8 @@ impl Position {
                 let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
                 self.toggle_role(mv.to, us, Role::Rook);
-                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_destination(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_destination(), rank), us, Role::Rook);
             }
             MoveKind::EnPassant => {
                 let victim = Square::at(mv.to.file(), mv.from.rank());
@@ -302,7 +306,7 @@ impl Position {
         }
         self.side_to_move = !us;
         self.en_passant = pushed;
-        self.drop_idle_en_passant();
+        self.drop_unusable_en_passant();
         undo
     }
 
@@ -316,8 +320,8 @@ impl Position {
             MoveKind::Castle => {
                 let side = CastlingSide::of(mv.from, mv.to);
                 let rank = mv.from.rank();
-                self.toggle_role(Square::at(side.king_goal(), rank), us, Role::King);
-                self.toggle_role(Square::at(side.rook_goal(), rank), us, Role::Rook);
+                self.toggle_role(Square::at(side.king_destination(), rank), us, Role::King);
+                self.toggle_role(Square::at(side.rook_destination(), rank), us, Role::Rook);
                 self.toggle_role(mv.to, us, Role::Rook);
                 self.toggle_role(mv.from, us, Role::King);
             }
@@ -349,7 +353,7 @@ impl Position {
 
     /// Removes the en passant square unless some en passant capture is legal; returns whether it was removed.
     #[inline]
-    pub fn drop_idle_en_passant(&mut self) -> bool {
+    pub fn drop_unusable_en_passant(&mut self) -> bool {
         let idle = self.en_passant.is_some() && self.en_passant_captors().is_empty();
         if idle {
             self.en_passant = None;

@@ -98,7 +98,7 @@ impl RandomPlay {
         self.position = match self.start {
             Start::Standard => Position::standard(),
             Start::Chess960 => {
-                let mut start = || self.random.below(chess960::ARRAYS.into()) as u16;
+                let mut start = || self.random.below(chess960::START_POSITIONS.into()) as u16;
                 let white = start();
                 let black = if self.game.is_multiple_of(2) {
                     white

@@ -123,9 +123,9 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
             let rank = mv.from.rank();
             after.remove(mv.to);
             let rook = Role::Rook;
-            after.put(Square::at(side.king_goal(), rank), piece);
+            after.put(Square::at(side.king_destination(), rank), piece);
             after.put(
-                Square::at(side.rook_goal(), rank),
+                Square::at(side.rook_destination(), rank),
                 Piece { color, role: rook },
             );
             return after;
@@ -167,8 +167,8 @@ fn castling_is_possible(position: &Position, king: Square, rook: Square) -> bool
         return false;
     }
     let side = castling_side(king, rook);
-    let king_path = span(rank, king.file(), side.king_goal());
-    let rook_path = span(rank, rook.file(), side.rook_goal());
+    let king_path = span(rank, king.file(), side.king_destination());
+    let rook_path = span(rank, rook.file(), side.rook_destination());
     let others = position.occupied() - king.into() - rook.into();
     let mut lifted = position.clone();
     lifted.remove(king);

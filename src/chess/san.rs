@@ -187,7 +187,11 @@ impl San {
 /// is a step.)
 fn king_goes_to(mv: Move, to: Square) -> bool {
     mv.kind == MoveKind::Castle
-        && to == Square::at(CastlingSide::of(mv.from, mv.to).king_goal(), mv.from.rank())
+        && to
+            == Square::at(
+                CastlingSide::of(mv.from, mv.to).king_destination(),
+                mv.from.rank(),
+            )
         && mv.from.file().index().abs_diff(to.file().index()) > 1
 }
 

@@ -371,8 +371,9 @@ impl Position {
             return false;
         }
         CastlingSide::ALL.into_iter().any(|side| {
-            let rook = Square::at(side.rook_goal(), rank);
-            if to.file() != side.king_goal() || !self.pieces(them, Role::Rook).contains(rook) {
+            let rook = Square::at(side.rook_destination(), rank);
+            if to.file() != side.king_destination() || !self.pieces(them, Role::Rook).contains(rook)
+            {
                 return false;
             }
             let others = self.occupied() - to.into() - rook.into();

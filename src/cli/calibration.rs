@@ -2,7 +2,7 @@
 
 use lanefish::Error;
 use lanefish::bench::kernels::{Kernel, measure_kernels};
-use lanefish::bench::{Options, Row, Subject, sample_positions};
+use lanefish::bench::{BenchOptions, Row, Subject, sample_positions};
 use lanefish::tiers::Tier;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -78,7 +78,7 @@ fn nanoseconds(row: &Row) -> Option<f64> {
 impl Calibration {
     /// Counts the legal moves of the sample with each candidate that runs here.
     pub(super) fn measure() -> Result<Self, Error> {
-        let options = Options {
+        let options = BenchOptions {
             time: TIME,
             filter: Some(format!("kernels/{}/", Kernel::LegalCount.name())),
             threads: 1,
@@ -143,7 +143,7 @@ impl Calibration {
             })
             .collect();
         json!({
-            "question": Kernel::LegalCount.name(),
+            "query": Kernel::LegalCount.name(),
             "candidates": candidates,
             "tier": self.tier().map(|verdict| verdict.json()),
             "per_piece": self.per_piece().map(|verdict| verdict.json()),

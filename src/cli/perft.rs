@@ -7,11 +7,11 @@ use super::position::position_of;
 use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use lanefish::answers::Questions;
 use lanefish::chess::Position;
 use lanefish::formats::text::{id, perft_counts};
 use lanefish::perft;
 use lanefish::pipeline::Job;
+use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Field};
 use serde_json::{Map, json};
@@ -127,7 +127,7 @@ impl PerftArgs {
             cases.extend(some);
             Ok(())
         })?;
-        let (mut checked, mut wrong, mut left_out, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
+        let (mut checked, mut wrong, mut skipped, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
         let begin = Instant::now();
         let phase = session.phase("counting");
         for (number, case) in cases.iter().enumerate() {
@@ -138,7 +138,7 @@ impl PerftArgs {
             ));
             for &(depth, expected) in &case.counts {
                 if expected > self.max_nodes {
-                    left_out += 1;
+                    skipped += 1;
                     continue;
                 }
                 let nodes = perft::perft(&case.position, depth, session.analyzer, session.threads)?;
@@ -166,7 +166,7 @@ impl PerftArgs {
             let object = Map::from_iter([
                 ("positions".to_owned(), json!(cases.len())),
                 ("counts".to_owned(), json!(checked)),
-                ("left_out".to_owned(), json!(left_out)),
+                ("left_out".to_owned(), json!(skipped)),
                 ("wrong".to_owned(), wrong.into()),
                 ("nodes".to_owned(), json!(all_nodes)),
                 ("seconds".to_owned(), json!(seconds)),
@@ -178,7 +178,7 @@ impl PerftArgs {
             super::print_object(&object)?;
         } else {
             let text = format!(
-                "{} positions, {checked} counts checked, {} wrong, {left_out} above {} nodes left out\n\
+                "{} positions, {checked} counts checked, {} wrong, {skipped} above {} nodes left out\n\
                  nodes {all_nodes}\n",
                 cases.len(),
                 wrong.len(),
@@ -209,8 +209,8 @@ struct Cases;
 
 impl Job for Cases {
     type Part = Vec<Case>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Vec<Case> {
         Vec::new()

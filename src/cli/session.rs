@@ -11,7 +11,6 @@ use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
-use lanefish::answers::Questions;
 use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
 use lanefish::formats::{self, DecodeOptions, foreign};
@@ -19,6 +18,7 @@ use lanefish::input::{Access, Inputs};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, RunOptions, Summary};
+use lanefish::queries::Queries;
 use lanefish::table::Fields;
 use lanefish::table::Tile;
 use lanefish::tiers::{Analyzer, Tier};
@@ -78,8 +78,8 @@ pub(crate) struct Nothing;
 
 impl Job for Nothing {
     type Part = ();
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
@@ -429,8 +429,8 @@ impl<'a> Session<'a> {
                 self.note(format_args!("{}: {note}", file.path.display()));
             }
         }
-        for (option, left_out) in &summary.left_out {
-            let unknown = match left_out.unknown {
+        for (option, skipped) in &summary.skipped {
+            let unknown = match skipped.unknown {
                 0 => String::new(),
                 games => format!(
                     ", {} for a date that is unknown or cannot be read",
@@ -439,8 +439,8 @@ impl<'a> Session<'a> {
             };
             self.note(format_args!(
                 "--{option} skipped {} and {}{unknown}",
-                counted(left_out.games, "game"),
-                counted(left_out.positions, "position")
+                counted(skipped.games, "game"),
+                counted(skipped.positions, "position")
             ));
         }
         if summary.failure.is_none() {

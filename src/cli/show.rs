@@ -6,9 +6,9 @@ use super::session::{Run, Session};
 use super::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use lanefish::answers::Questions;
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::Job;
+use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -55,8 +55,8 @@ struct Take;
 
 impl Job for Take {
     type Part = Vec<(u64, Position)>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Self::Part {
         Vec::new()

@@ -7,7 +7,7 @@ mod date;
 mod selection;
 
 pub use date::Date;
-pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl};
+pub use selection::{EcoRange, Selection, SelectionError, Skipped, SkippedBy, Speed, TimeControl};
 
 use crate::chess::Position;
 

@@ -79,7 +79,7 @@ setters!(Selection {
 /// What one option skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct LeftOut {
+pub struct Skipped {
     /// Games.
     pub games: u64,
     /// Positions, including those of the games.
@@ -89,7 +89,7 @@ pub struct LeftOut {
 }
 
 /// What was skipped, by the name of the option on the command line.
-pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
+pub type SkippedBy = BTreeMap<&'static str, Skipped>;
 
 impl Selection {
     /// Names of the options that may skip something.
@@ -118,7 +118,7 @@ impl Selection {
     }
 
     /// The option that skips this game, if any, and whether that is because the tested value is unknown.
-    pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
+    pub fn skips(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         let has_elo = |test: &dyn Fn(u16) -> bool| {
             let elos = game.elos();
             elos.iter().all(|elo| elo.is_some_and(test))
@@ -179,13 +179,13 @@ impl Selection {
             && self.max_per_game.is_none()
     }
 
-    /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
+    /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `skipped` for each
     /// option with the number of positions that it skips.
     pub fn positions(
         &self,
         plies: &[u16],
         hash: u64,
-        left_out: &mut impl FnMut(&'static str, u64),
+        skipped: &mut impl FnMut(&'static str, u64),
     ) -> Vec<bool> {
         let mut keep = vec![true; plies.len()];
         let mut drop_if = |name, keep: &mut [bool], drop: &mut dyn FnMut(usize) -> bool| {
@@ -196,7 +196,7 @@ impl Selection {
                     count += 1;
                 }
             }
-            left_out(name, count);
+            skipped(name, count);
         };
         let range = self.first_ply..=self.last_ply.unwrap_or(u32::MAX);
         drop_if("plies", &mut keep, &mut |row| {

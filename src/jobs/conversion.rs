@@ -1,8 +1,8 @@
 //! Records in another format.
 
-use crate::answers::Questions;
 use crate::formats::{Encoded, Encoder};
 use crate::pipeline::Job;
+use crate::queries::Queries;
 use crate::table::{Field, Tile};
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub type Converted = (Encoded, BTreeMap<Field, u64>);
 
 impl Job for Conversion {
     type Part = Converted;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Self::Part {
         Self::Part::default()

@@ -1,9 +1,9 @@
 //! A row of each game, as CSV or JSON lines.
 
-use crate::answers::Questions;
 use crate::games::GameRow;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
+use crate::queries::Queries;
 use crate::table::Tile;
 use std::collections::{HashMap, HashSet};
 
@@ -55,8 +55,8 @@ pub struct GameRows {
 
 impl Job for GameRows {
     type Part = Vec<Vec<u8>>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Self::Part {
         Vec::new()

@@ -1,8 +1,8 @@
 //! Rows of named columns, as text.
 
-use crate::answers::Questions;
 use crate::output::rows::{Masks, RowFormat};
 use crate::pipeline::Job;
+use crate::queries::Queries;
 use crate::table::{Columns, Tile};
 use std::fmt;
 
@@ -26,8 +26,8 @@ impl fmt::Debug for Rows<'_> {
 
 impl Job for Rows<'_> {
     type Part = Vec<u8>;
-    fn asks(&self) -> Questions {
-        self.columns.asks()
+    fn queries(&self) -> Queries {
+        self.columns.queries()
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()

@@ -1,7 +1,7 @@
 //! Statistics of all records.
 
-use crate::answers::Questions;
 use crate::pipeline::Job;
+use crate::queries::Queries;
 use crate::stats::Stats;
 use crate::table::{Field, Fields, Tile};
 use crate::tiers::Analyzer;
@@ -45,8 +45,8 @@ impl<'a> Statistics<'a> {
 
 impl Job for Statistics<'_> {
     type Part = Stats;
-    fn asks(&self) -> Questions {
-        Stats::ASKS
+    fn queries(&self) -> Queries {
+        Stats::QUERIES
     }
     fn begin(&self) -> Stats {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);

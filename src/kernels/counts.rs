@@ -12,8 +12,8 @@
 
 use super::RANK_6;
 use super::sums::Sums;
-use crate::answers::GroupResults;
 use crate::block::{Group, Planes};
+use crate::queries::GroupResults;
 use crate::simd::{Lanes, Simd};
 
 /// Sentinel bits on ranks 3 and 6 are en passant squares.

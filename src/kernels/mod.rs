@@ -34,7 +34,7 @@ pub use board::{PieceSets, piece_sets};
 pub use counts::{BoardCounts, VerticalCounters, board_counts, count_squares};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
-pub use playable::unplayable;
+pub use playable::invalid;
 
 pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;
 pub(crate) const FILE_H: u64 = FILE_A << 7;

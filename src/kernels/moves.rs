@@ -10,8 +10,8 @@ use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
 use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
-use crate::answers::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::block::Group;
+use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::simd::{Lanes, Simd, inlined};
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
@@ -81,7 +81,7 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     if CHECKED {
         simd.store(
             broken(&board, attacked & board.them.king),
-            &mut out.unplayable,
+            &mut out.invalid,
             at,
         );
     }
@@ -483,13 +483,14 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
     );
     let one_side = inlined(
         #[inline(always)]
-        |rook: L<S>, king_goal: u64, rook_goal: u64| {
-            let king_way = span(king, king_goal);
+        |rook: L<S>, king_destination: u64, rook_destination: u64| {
+            let king_way = span(king, king_destination);
             let both = king | rook;
-            let stands = (king_way | span(rook, rook_goal)) & !both & board.occupied;
+            let stands = (king_way | span(rook, rook_destination)) & !both & board.occupied;
             // Does an enemy rook or queen attack the king along the rank once the castling rook has left?
-            let goal = simd.splat(king_goal);
-            let after = ((board.occupied & !both) | goal | simd.splat(rook_goal)) & first_rank;
+            let goal = simd.splat(king_destination);
+            let after =
+                ((board.occupied & !both) | goal | simd.splat(rook_destination)) & first_rank;
             let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
                 | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
             let legal = (stands | (king_way & attacked) | sees).if_zero(simd.splat(1), none);

@@ -5,20 +5,20 @@ use super::board::Board;
 use super::danger;
 use super::rays::Rays;
 use super::{RANK_1, RANK_8};
-use crate::answers::GroupResults;
 use crate::block::Group;
+use crate::queries::GroupResults;
 use crate::simd::{Lanes, Simd, inlined};
 
 /// Finds the boards that break a rule of the playable level or do not decode, in the lanes `at..` of a
 /// group.
 #[inline(always)]
-pub fn unplayable<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+pub fn invalid<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let king = board.them.king;
     let sight = rays.sight_of(king, king.lines_through_bit());
     let in_check = danger::attackers(&board.us, king, danger::pawn_attacks_down(king), sight);
-    simd.store(broken(&board, in_check), &mut out.unplayable, at);
+    simd.store(broken(&board, in_check), &mut out.invalid, at);
 }
 
 /// Nonzero in lanes whose board is invalid; `in_check` is nonzero where the side not to move is in check.

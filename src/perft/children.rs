@@ -332,19 +332,22 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             let rook = square_of(rook_bit);
             let side = CastlingSide::of(king, rook);
             let rank = CastlingRights::back_rank(Self::us_color());
-            let king_goal = Square::at(side.king_goal(), rank);
-            let rook_goal = Square::at(side.rook_goal(), rank);
-            let goal_bit = Bitboard::square(king_goal).0;
-            let goals = goal_bit | Bitboard::square(rook_goal).0;
-            let way = between(king, king_goal).0;
+            let king_destination = Square::at(side.king_destination(), rank);
+            let rook_destination = Square::at(side.rook_destination(), rank);
+            let goal_bit = Bitboard::square(king_destination).0;
+            let goals = goal_bit | Bitboard::square(rook_destination).0;
+            let way = between(king, king_destination).0;
             let others = self.occupied ^ king_bit ^ rook_bit;
-            if (goals | way | between(rook, rook_goal).0) & others != 0
+            if (goals | way | between(rook, rook_destination).0) & others != 0
                 || (way | goal_bit) & danger != 0
             {
                 continue;
             }
             // In Chess960 the castling rook itself may have shielded the king from an enemy rook.
-            let seen = self.sliders.rook(king_goal, Bitboard(others | goals)).0;
+            let seen = self
+                .sliders
+                .rook(king_destination, Bitboard(others | goals))
+                .0;
             if seen & self.orthogonal & self.them & (RANK_1 | RANK_8) != 0 {
                 continue;
             }

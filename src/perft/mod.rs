@@ -7,10 +7,10 @@
 
 mod children;
 
-use crate::answers::{GroupResults, Questions};
 use crate::block::Packed;
 use crate::chess::{Move, Position, Validity};
 use crate::error::Error;
+use crate::queries::{GroupResults, Queries};
 use crate::sliders::{HyperbolaRankTable, Pext, Sliders};
 use crate::tiers::{Analyzer, Tier};
 use children::{Boards, push_children};
@@ -220,7 +220,7 @@ impl<'a, A: Sliders> Tree<'a, A> {
         if self.results.len() < groups.len() {
             self.results.resize(groups.len(), GroupResults::default());
         }
-        let wanted = Questions::MOVES;
+        let wanted = Queries::MOVES;
         self.analyzer.analyze(groups, wanted, &mut self.results);
         let mut left = self.leaves.len();
         for result in &self.results[..groups.len()] {

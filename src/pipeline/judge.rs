@@ -5,11 +5,11 @@
 //! tile with a mask of the records that count.
 
 use super::{Job, TILE};
-use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::{Chunk, Format};
+use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
     /// The queries of the job, and which boards are invalid.
-    pub(super) questions: Questions,
+    pub(super) queries: Queries,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
     pub(super) lines_before: u64,
@@ -58,7 +58,7 @@ impl<J: Job> Judge<'_, J> {
             }
             let first = start / Group::LEN;
             let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
-            self.analyzer.analyze(groups, self.questions, self.results);
+            self.analyzer.analyze(groups, self.queries, self.results);
             let more = !self.has_bad(batch, start, groups.len(), &mask)
                 || self.reject_bad(batch, start, &mut mask);
             self.job.tile(
@@ -82,7 +82,7 @@ impl<J: Job> Judge<'_, J> {
     fn has_bad(&self, batch: &Batch, start: usize, groups: usize, mask: &[u64; WORDS]) -> bool {
         let mut bad = 0;
         for results in &self.results[..groups] {
-            for lane in results.unplayable {
+            for lane in results.invalid {
                 bad |= lane;
             }
         }
@@ -95,7 +95,7 @@ impl<J: Job> Judge<'_, J> {
     #[cold]
     fn reject_bad(&mut self, batch: &Batch, start: usize, mask: &mut [u64; WORDS]) -> bool {
         for row in rows_of(&mask.clone()) {
-            let lane = self.results[row / Group::LEN].unplayable[row % Group::LEN];
+            let lane = self.results[row / Group::LEN].invalid[row % Group::LEN];
             if lane == 0 && !self.breaks_strict(batch, start + row) {
                 continue;
             }

@@ -20,11 +20,11 @@ mod summary;
 
 pub use summary::{FileSummary, Summary};
 
-use crate::answers::Questions;
 use crate::error::{Error, Reject};
 use crate::formats::{DecodeOptions, Format};
-use crate::games::{GameRow, LeftOut};
+use crate::games::{GameRow, Skipped};
 use crate::input::{Access, Inputs};
+use crate::queries::Queries;
 use crate::setters::setters;
 use crate::table::Tile;
 use crate::tiers::Analyzer;
@@ -157,7 +157,7 @@ pub trait Job: Sync {
     /// The output for a chunk. Parts arrive in the order of the input.
     type Part: Send;
     /// The queries to be answered.
-    fn asks(&self) -> Questions;
+    fn queries(&self) -> Queries;
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
     /// Processes the next run of records of the chunk.
@@ -185,7 +185,7 @@ pub fn run<J: Job>(
         .flat_map(|games| games.options());
     let mut collector = Collector {
         summary: Summary {
-            left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
+            skipped: options_set.map(|name| (name, Skipped::default())).collect(),
             ..Summary::default()
         },
         strict: options.strict,

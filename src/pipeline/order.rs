@@ -8,10 +8,10 @@ use super::feed::{Feed, FeedStep, Work};
 use super::judge::Judge;
 use super::summary::{FileSummary, Part};
 use super::{Job, TILE};
-use crate::answers::{GroupResults, Questions};
 use crate::error::Error;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
 use crate::input::FrameJob;
+use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -274,7 +274,7 @@ fn process<J: Job>(
             stops: settings.strict,
             range,
             job,
-            questions: job.asks() | Questions::UNPLAYABLE,
+            queries: job.queries() | Queries::INVALID,
             format: *format,
             chunk,
             lines_before: before.lines,
@@ -381,7 +381,7 @@ fn number<T>(
             part.records = overlap(before.records..order.totals.records, &range);
             part.games = decoded.games;
             part.remarks = std::mem::take(&mut decoded.remarks);
-            part.left_out = std::mem::take(&mut decoded.left_out);
+            part.skipped = std::mem::take(&mut decoded.skipped);
             requested = range;
             decoded
                 .rejects

@@ -3,9 +3,9 @@
 //! The lanes count *vertically* ([`VerticalCounters`]); their bits are converted to numbers here, when the counters
 //! are full or the maps are needed.
 
-use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
+use crate::queries::GroupResults;
 use crate::tiers::Analyzer;
 
 /// Number of maps: twelve pieces, and the attacks of two sides.

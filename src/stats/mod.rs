@@ -22,10 +22,10 @@ use heat::Heat;
 pub use heat::HeatMaps;
 pub use tally::Distribution;
 
-use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::chess::Color;
 use crate::kernels::BoardCounts;
+use crate::queries::{GroupResults, Queries};
 use crate::table::{Array, Batch, Field, Values};
 use crate::tiers::Analyzer;
 use flags::Flags;
@@ -128,9 +128,9 @@ pub struct Results {
 
 impl Stats {
     /// The results that the statistics request from an analyzer.
-    pub const ASKS: Questions = Questions::KINDS
-        .union(Questions::CHECKERS)
-        .union(Questions::ATTACKS);
+    pub const QUERIES: Queries = Queries::KINDS
+        .union(Queries::CHECKERS)
+        .union(Queries::ATTACKS);
 
     /// Groups after which the packed sums of a tile are unpacked: their narrowest field has 8 bits and grows by at
     /// most two per position, separately in each of eight lanes.
@@ -141,7 +141,7 @@ impl Stats {
         Self::default()
     }
 
-    /// Adds the positions whose bit is set in the mask, with their results for [`Self::ASKS`]. The mask has a bit for
+    /// Adds the positions whose bit is set in the mask, with their results for [`Self::QUERIES`]. The mask has a bit for
     /// each lane of each group.
     ///
     /// # Panics

@@ -18,7 +18,7 @@ fn batch_of<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Batch {
 fn stats_of(batch: &Batch, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
     let groups = batch.groups();
     let mut results = vec![GroupResults::default(); groups.len()];
-    analyzer.analyze(groups, Stats::ASKS, &mut results);
+    analyzer.analyze(groups, Stats::QUERIES, &mut results);
     let mut stats = Stats::new();
     for (at, groups) in groups.chunks(tile).enumerate() {
         let start = at * tile * Group::LEN;
@@ -214,7 +214,7 @@ fn merged_statistics_equal_those_of_the_whole() {
     batch.fields.insert(Field::Mate, Array::I16(mates));
     let analyzer = Tier::best().analyzer().unwrap();
     let mut results = vec![GroupResults::default(); 128];
-    analyzer.analyze(batch.groups(), Stats::ASKS, &mut results);
+    analyzer.analyze(batch.groups(), Stats::QUERIES, &mut results);
     let of = |groups: std::ops::Range<usize>| {
         let mut stats = Stats::new();
         let mask = vec![!0; groups.len() / 8];

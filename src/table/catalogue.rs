@@ -13,22 +13,22 @@ use super::fill::{
     squares, the_move,
 };
 use super::tile::Tile;
-use crate::answers::Questions;
 use crate::chess::{Position, Role};
+use crate::queries::Queries;
 
-const NOTHING: Questions = Questions::NONE;
-const MOVES: Questions = Questions::MOVES;
-const KINDS: Questions = Questions::KINDS;
-const CHECKERS: Questions = Questions::CHECKERS;
-const ENDED: Questions = Questions::MOVES.union(Questions::CHECKERS);
-const ATTACKS: Questions = Questions::ATTACKS;
-const PINNED: Questions = Questions::PINNED;
-const MOBILITY: Questions = Questions::MOBILITY;
+const NOTHING: Queries = Queries::NONE;
+const MOVES: Queries = Queries::MOVES;
+const KINDS: Queries = Queries::KINDS;
+const CHECKERS: Queries = Queries::CHECKERS;
+const ENDED: Queries = Queries::MOVES.union(Queries::CHECKERS);
+const ATTACKS: Queries = Queries::ATTACKS;
+const PINNED: Queries = Queries::PINNED;
+const MOBILITY: Queries = Queries::MOBILITY;
 
 const fn column(
     name: &'static str,
     kind: Kind,
-    asks: Questions,
+    queries: Queries,
     fill: fn(&Tile<'_>) -> Array,
     meaning: &'static str,
 ) -> Column {
@@ -36,7 +36,7 @@ const fn column(
         name,
         kind,
         meaning,
-        asks,
+        queries,
         field: None,
         fill,
     }
@@ -56,11 +56,11 @@ macro_rules! carried {
 
 /// A column that is computed lane by lane.
 macro_rules! computed {
-    ($name:literal, $kind:ident, $array:ident, $asks:expr, $value:expr, $meaning:literal) => {
+    ($name:literal, $kind:ident, $array:ident, $queries:expr, $value:expr, $meaning:literal) => {
         column(
             $name,
             Kind::$kind,
-            $asks,
+            $queries,
             |tile| Array::$array(each(tile, $value)),
             $meaning,
         )
@@ -77,7 +77,7 @@ const fn carried(
         name: field.name(),
         kind,
         meaning,
-        asks: NOTHING,
+        queries: NOTHING,
         field: Some(field),
         fill,
     }
@@ -419,7 +419,7 @@ pub static COLUMNS: &[Column] = &[
         name: "san",
         kind: Kind::Text,
         meaning: "the same move in standard algebraic notation",
-        asks: NOTHING,
+        queries: NOTHING,
         field: Some(Field::Move),
         fill: san,
     },
@@ -466,10 +466,10 @@ pub static COLUMNS: &[Column] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::GroupResults;
     use crate::block::Packed;
     use crate::output::csv::Csv;
     use crate::output::rows::{Masks, RowFormat};
+    use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};
 
     fn row_of(fen: &str, names: &str) -> String {

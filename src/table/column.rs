@@ -4,7 +4,7 @@ use super::array::{Array, Texts};
 use super::catalogue::COLUMNS;
 use super::field::{Field, Fields};
 use super::tile::Tile;
-use crate::answers::Questions;
+use crate::queries::Queries;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct Column {
     /// What it means.
     pub meaning: &'static str,
     /// The queries that it needs answered.
-    pub asks: Questions,
+    pub queries: Queries,
     /// The field that it reads from the input, besides the position.
     pub field: Option<Field>,
     pub(super) fill: fn(&Tile<'_>) -> Array,
@@ -219,8 +219,8 @@ impl Columns {
         })
     }
     /// The queries that they need answered.
-    pub fn asks(&self) -> Questions {
-        self.listed().map(|column| column.asks).collect()
+    pub fn queries(&self) -> Queries {
+        self.listed().map(|column| column.queries).collect()
     }
     /// The fields that they read from the input.
     pub fn fields(&self) -> Fields {

@@ -4,10 +4,10 @@
 use super::array::{Array, Strings, Texts, Values};
 use super::field::Field;
 use super::tile::Tile;
-use crate::answers::GroupResults;
 use crate::block::{Group, Planes};
 use crate::chess::fen::CastlingStyle;
 use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
+use crate::queries::GroupResults;
 use std::sync::{Arc, LazyLock};
 
 /// A record with its results.

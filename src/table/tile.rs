@@ -1,9 +1,9 @@
 //! A tile: a run of judged records with their results, and a mask of those that count.
 
 use super::batch::Batch;
-use crate::answers::GroupResults;
 use crate::block::Group;
 use crate::chess::Position;
+use crate::queries::GroupResults;
 use std::cell::OnceCell;
 
 /// A run of judged records with the results of the queries on them.

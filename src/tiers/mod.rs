@@ -6,9 +6,9 @@
 mod per_piece;
 mod set_wise;
 
-use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
+use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
 use crate::sliders;
 use per_piece::PerPiece;
@@ -205,7 +205,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// If `results` is shorter than `groups`.
-    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]);
+    fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]);
     /// Finds the piece sets of each board, as the kernels see them.
     ///
     /// # Panics

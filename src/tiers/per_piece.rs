@@ -8,7 +8,6 @@
 //! check, en passant) are rare enough to be left to the plain rules.
 
 use super::{Analyzer, Tier};
-use crate::answers::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Questions, pack_counts};
 use crate::block::Group;
 use crate::chess::attacks::{king_attacks, knight_attacks};
 use crate::chess::geometry::{between, line_through};
@@ -19,6 +18,7 @@ use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
 use crate::kernels::{self, BoardCounts, PieceSets};
+use crate::queries::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Queries, pack_counts};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;
 
@@ -45,11 +45,11 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         A::NEEDS
     }
 
-    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         let sliders = self.sliders;
         // The most frequent query has code of its own.
-        let only_moves = questions == Questions::MOVES;
+        let only_moves = queries == Queries::MOVES;
         sliders.enter(
             #[inline(always)]
             || {
@@ -59,7 +59,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
                         if only_moves {
                             out.counts[lane] = view.moves::<false>(group, lane);
                         } else {
-                            view.answer(questions, group, lane, out);
+                            view.answer(queries, group, lane, out);
                         }
                     }
                 }
@@ -292,26 +292,26 @@ impl<A: Sliders> View<A> {
 
     /// Computes what is requested.
     #[inline(always)]
-    fn answer(&self, questions: Questions, group: &Group, lane: usize, out: &mut GroupResults) {
+    fn answer(&self, queries: Queries, group: &Group, lane: usize, out: &mut GroupResults) {
         let board = &self.board;
         let flip = inlined(
             #[inline(always)]
             |set: u64| set.swap_bytes_where(board.flipped),
         );
-        if questions.intersects(Questions::KINDS) {
+        if queries.intersects(Queries::KINDS) {
             out.counts[lane] = self.moves::<true>(group, lane);
         }
         out.checkers[lane] = flip(self.checkers);
         out.pinned[lane] = flip(self.pinned);
-        if questions.intersects(Questions::ATTACKS | Questions::UNPLAYABLE) {
+        if queries.intersects(Queries::ATTACKS | Queries::INVALID) {
             let ours = Self::attacks(self.sliders, &board.us, board.occupied)
                 | pawn_attacks_up(board.us.pawns);
             let (ours_white, theirs_white) = (flip(ours), flip(self.attacked));
             out.attacks_white[lane] = board.flipped.choose(theirs_white, ours_white);
             out.attacks_black[lane] = board.flipped.choose(ours_white, theirs_white);
-            out.unplayable[lane] = broken(board, ours & board.them.king);
+            out.invalid[lane] = broken(board, ours & board.them.king);
         }
-        if questions.contains(Questions::MOBILITY) {
+        if queries.contains(Queries::MOBILITY) {
             let ours = self.mobility(&board.us);
             let theirs = self.mobility(&board.them);
             out.mobility[lane] = if board.flipped == 0 {

@@ -1,9 +1,9 @@
 //! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
-use crate::answers::{GroupResults, Questions};
 use crate::block::Group;
 use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
+use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
 
 /// All kernels on the lanes of one token.
@@ -50,7 +50,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         S::FEATURES
     }
 
-    fn analyze(&self, groups: &[Group], questions: Questions, results: &mut [GroupResults]) {
+    fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         // A closure around each kernel, since a call through a function item would not be inlined.
         macro_rules! run {
@@ -63,38 +63,38 @@ impl<S: Simd> Analyzer for SetWise<S> {
                 )
             };
         }
-        let mut left = questions;
-        let by_the_way = Questions::CHECKERS | Questions::PINNED | Questions::ATTACKS;
-        if left.contains(Questions::KINDS)
-            || (left.contains(Questions::MOVES) && left.intersects(by_the_way))
+        let mut left = queries;
+        let by_the_way = Queries::CHECKERS | Queries::PINNED | Queries::ATTACKS;
+        if left.contains(Queries::KINDS)
+            || (left.contains(Queries::MOVES) && left.intersects(by_the_way))
         {
-            if left.contains(Questions::UNPLAYABLE) {
+            if left.contains(Queries::INVALID) {
                 run!(kernels::everything::<S, true>);
             } else {
                 run!(kernels::everything::<S, false>);
             }
-            left = match left.contains(Questions::MOBILITY) {
-                true => Questions::MOBILITY,
-                false => Questions::NONE,
+            left = match left.contains(Queries::MOBILITY) {
+                true => Queries::MOBILITY,
+                false => Queries::NONE,
             };
         }
-        if left.contains(Questions::MOVES) {
+        if left.contains(Queries::MOVES) {
             run!(kernels::count_legal_moves);
         }
-        if left.contains(Questions::ATTACKS) {
+        if left.contains(Queries::ATTACKS) {
             run!(kernels::attack_maps);
         }
-        if left.contains(Questions::PINNED) {
+        if left.contains(Queries::PINNED) {
             run!(kernels::pins);
         }
-        if left.contains(Questions::CHECKERS) {
+        if left.contains(Queries::CHECKERS) {
             run!(kernels::checkers);
         }
-        if left.contains(Questions::MOBILITY) {
+        if left.contains(Queries::MOBILITY) {
             run!(kernels::mobility);
         }
-        if left.contains(Questions::UNPLAYABLE) {
-            run!(kernels::unplayable);
+        if left.contains(Queries::INVALID) {
+            run!(kernels::invalid);
         }
     }
 

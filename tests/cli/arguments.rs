@@ -1,7 +1,7 @@
 //! Errors in the arguments are reported before anything is opened or written; and the input that is read if none
 //! is named.
 
-use super::{Dir, START, complaint, lanefish, output, sample};
+use super::{Dir, START, lanefish, output, sample, stderr_of};
 use std::fs;
 
 #[test]
@@ -48,10 +48,10 @@ fn misspelled_values_get_a_suggestion() {
         (&["convert", &input, "--to", "board"], "`boards`"),
         (&["converts", &input], "'convert'"),
     ] {
-        let stderr = complaint(2, arguments);
+        let stderr = stderr_of(2, arguments);
         assert!(stderr.contains(meant), "{stderr}");
     }
-    let stderr = complaint(2, &["compute", &input, "--columns", "fen,xxxxxx"]);
+    let stderr = stderr_of(2, &["compute", &input, "--columns", "fen,xxxxxx"]);
     assert!(!stderr.contains("did you mean"), "{stderr}");
 }
 
@@ -77,7 +77,7 @@ fn a_pipe_is_read_if_no_input_is_named() {
         .stdout(text.clone());
     // An empty pipe is an error unless it is named as an input.
     for command in ["stats", "compute", "games", "verify", "show"] {
-        let stderr = complaint(2, &[command]);
+        let stderr = stderr_of(2, &[command]);
         assert!(
             stderr.contains("standard input is empty") && stderr.contains("--help"),
             "{stderr}"
@@ -127,7 +127,7 @@ fn only_pipes_and_files_are_read_from_standard_input() {
 
 #[test]
 fn progress_lines_have_binary_units_and_the_time() {
-    let stderr = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
+    let stderr = stderr_of(0, &["stats", "--progress", "always", &sample("sample.epd")]);
     let line = stderr.lines().next().unwrap();
     assert!(
         line.starts_with("reading  ") && line.contains("iB"),

@@ -1,6 +1,6 @@
 //! `bench`: rows, their fields, and that their results agree. Times are not checked.
 
-use super::{complaint, json, output, sample};
+use super::{json, output, sample, stderr_of};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
@@ -111,7 +111,7 @@ fn filter_input_and_tables() {
 
 #[test]
 fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
-    let stderr = complaint(2, &["bench", "--filter", "no such row"]);
+    let stderr = stderr_of(2, &["bench", "--filter", "no such row"]);
     for name in [
         "no such row",
         "sliders/{",
@@ -123,7 +123,7 @@ fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
     ] {
         assert!(stderr.contains(name), "{stderr}");
     }
-    let stderr = complaint(2, &["bench", "decode", "--filter", "pext"]);
+    let stderr = stderr_of(2, &["bench", "decode", "--filter", "pext"]);
     assert!(
         stderr.contains("decode/{fen,") && !stderr.contains("sliders"),
         "{stderr}"
@@ -135,7 +135,7 @@ fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
 fn every_row_can_be_filtered_by_its_title() {
     let report = json(0, &["bench", "--json", "--seconds", AN_INSTANT]);
     let rows = report["rows"].as_array().unwrap();
-    let stderr = complaint(2, &["bench", "--filter", "no such row"]);
+    let stderr = stderr_of(2, &["bench", "--filter", "no such row"]);
     let mut expected = 0;
     // As many titles are listed as there are rows.
     for group in stderr.split("the titles are ").nth(1).unwrap().split(", ") {
@@ -169,9 +169,9 @@ fn tables_fit_a_terminal() {
 #[test]
 fn wrong_arguments() {
     for seconds in ["0", "-1", "NaN", "1e9"] {
-        let stderr = complaint(2, &["bench", &format!("--seconds={seconds}")]);
+        let stderr = stderr_of(2, &["bench", &format!("--seconds={seconds}")]);
         assert!(stderr.contains("seconds"), "{stderr}");
     }
-    complaint(2, &["bench", "no-such-group"]);
-    complaint(2, &["bench", "--input", "no/such/file"]);
+    stderr_of(2, &["bench", "no-such-group"]);
+    stderr_of(2, &["bench", "--input", "no/such/file"]);
 }

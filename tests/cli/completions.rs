@@ -1,6 +1,6 @@
 //! `completions` and `man`.
 
-use super::{Dir, complaint, output};
+use super::{Dir, output, stderr_of};
 
 #[test]
 fn completions_for_every_shell() {
@@ -11,7 +11,7 @@ fn completions_for_every_shell() {
             "{shell}"
         );
     }
-    complaint(2, &["completions", "csh"]);
+    stderr_of(2, &["completions", "csh"]);
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn manual_pages() {
     let page = output(0, &["man"]);
     assert!(page.contains(".TH lanefish 1"), "{page}");
     assert!(output(0, &["man", "compute"]).contains("list\\-columns"));
-    complaint(2, &["man", "nothing"]);
+    stderr_of(2, &["man", "nothing"]);
     let dir = Dir::new();
     output(0, &["man", "--directory", &dir.name("pages")]);
     assert!(dir.path("pages/lanefish.1").exists());

@@ -1,6 +1,6 @@
 //! Outputs that are compressed because their names end in `.zst`, `.gz` or `.bz2`.
 
-use super::{Dir, START, complaint, json, lanefish, output, sample};
+use super::{Dir, START, json, lanefish, output, sample, stderr_of};
 use std::fs;
 use std::io::Read;
 
@@ -105,14 +105,14 @@ fn levels() {
         ("x.epd.bz2", "-1"),
         ("x.epd", "3"),
     ] {
-        let stderr = complaint(
+        let stderr = stderr_of(
             2,
             &["convert", &input, "-o", &dir.name(name), "--level", level],
         );
         assert!(stderr.contains(&format!("--level {level}")), "{stderr}");
         assert_eq!(dir.list(), before);
     }
-    let stderr = complaint(2, &["convert", &input, "--to", "epd", "--level", "3"]);
+    let stderr = stderr_of(2, &["convert", &input, "--to", "epd", "--level", "3"]);
     assert!(stderr.contains("not compressed"), "{stderr}");
 }
 
@@ -122,7 +122,7 @@ fn failed_runs_leave_no_partial_output() {
     let bad = dir.file("a.fen", format!("{START}\nbad\n"));
     for suffix in SUFFIXES {
         let out = dir.name(&format!("b.boards.{suffix}"));
-        complaint(2, &["convert", "--strict", &bad, "-o", &out]);
+        stderr_of(2, &["convert", "--strict", &bad, "-o", &out]);
         assert_eq!(dir.list(), ["a.fen"]);
     }
     // An empty output is a complete container.
@@ -142,7 +142,7 @@ fn a_full_disk_is_an_error() {
     for suffix in SUFFIXES {
         let full = dir.name(&format!("full.csv.{suffix}"));
         std::os::unix::fs::symlink("/dev/full", &full).unwrap();
-        let stderr = complaint(2, &["compute", &sample("sample.epd"), "-o", &full]);
+        let stderr = stderr_of(2, &["compute", &sample("sample.epd"), "-o", &full]);
         assert!(stderr.contains("full.csv"), "{stderr}");
     }
 }

@@ -1,6 +1,6 @@
 //! `compute`: rows, columns and their formats.
 
-use super::{Dir, KIWIPETE, START, complaint, json, lanefish, output, sample};
+use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
 use std::fs;
 
 #[test]
@@ -140,13 +140,13 @@ fn misspelled_columns_get_a_suggestion() {
         ("White", "white"),
         ("tag", "tag:NAME"),
     ] {
-        let stderr = complaint(2, &["compute", "--columns", name, &input]);
+        let stderr = stderr_of(2, &["compute", "--columns", name, &input]);
         let hint = format!("there is no column `{name}`; did you mean `{meant}`?");
         assert!(stderr.contains(&hint), "{stderr}");
         assert!(stderr.contains("tag:NAME is any tag"), "{stderr}");
     }
     for name in ["tag:", "tag:White-Title", "tag:a b", "tag:é"] {
-        let stderr = complaint(2, &["compute", "--columns", name, &input]);
+        let stderr = stderr_of(2, &["compute", "--columns", name, &input]);
         assert!(
             stderr.contains("the name of a tag is letters, digits and `_`"),
             "{stderr}"
@@ -247,7 +247,7 @@ fn record_numbers_continue_after_a_reject() {
                 &file,
             ];
             assert_eq!(output(1, &arguments), "index\n0\n2\n3\n", "{name}");
-            let stderr = complaint(1, &arguments);
+            let stderr = stderr_of(1, &arguments);
             assert!(stderr.contains(&format!("{name}:2 ")), "{stderr}");
         }
     }
@@ -309,7 +309,7 @@ fn the_format_is_inferred_from_the_output_name() {
         assert_eq!(output(0, &["compute", &input, "-o", &path]), "");
         assert!(fs::read_to_string(&path).unwrap().starts_with(start));
     }
-    let stderr = complaint(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
+    let stderr = stderr_of(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
     assert!(stderr.contains("--format"), "{stderr}");
     output(
         0,
@@ -326,7 +326,7 @@ fn the_format_is_inferred_from_the_output_name() {
 
 #[test]
 fn unknown_columns_and_formats_are_usage_errors() {
-    let stderr = complaint(
+    let stderr = stderr_of(
         2,
         &["compute", "--columns", "fen,beauty", &sample("perft.epd")],
     );
@@ -334,8 +334,8 @@ fn unknown_columns_and_formats_are_usage_errors() {
         stderr.contains("`beauty`") && stderr.contains("--list-columns"),
         "{stderr}"
     );
-    complaint(2, &["compute", "--format", "xml", &sample("perft.epd")]);
-    complaint(2, &["compute"]);
+    stderr_of(2, &["compute", "--format", "xml", &sample("perft.epd")]);
+    stderr_of(2, &["compute"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `convert`: round trips, and the fields reported as lost.
 
-use super::{Dir, KIWIPETE, START, complaint, lanefish, output, sample};
+use super::{Dir, KIWIPETE, START, lanefish, output, sample, stderr_of};
 use std::fs;
 
 #[test]
@@ -43,7 +43,7 @@ fn fields_survive_in_boards() {
     let inputs = [&*games, &puzzles, &epd];
     let boards = dir.name("x.boards");
     let convert = [&["convert", "-o", &boards], &inputs[..]].concat();
-    assert_eq!(complaint(0, &convert), "");
+    assert_eq!(stderr_of(0, &convert), "");
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
     let info = output(0, &["info", &boards]);
@@ -56,7 +56,7 @@ fn fields_survive_in_boards() {
     // To EPD: boards files and the original inputs give the same text and lose the same fields.
     let to_epd = |inputs: &[&str]| {
         let arguments = [&["convert", "--to", "epd"], inputs].concat();
-        (output(0, &arguments), complaint(0, &arguments))
+        (output(0, &arguments), stderr_of(0, &arguments))
     };
     let (text, stderr) = to_epd(&inputs);
     assert_eq!(to_epd(&[&boards]), (text.clone(), stderr.clone()));
@@ -74,7 +74,7 @@ fn fields_survive_in_boards() {
         "{stderr}"
     );
     assert_eq!(to_epd(&[&epd]).1, "");
-    let stderr = complaint(0, &["convert", "--to", "fen", &puzzles]);
+    let stderr = stderr_of(0, &["convert", "--to", "fen", &puzzles]);
     for lost in [
         "`puzzle_id` (2 records)",
         "`puzzle_rating` (1 record)",
@@ -87,13 +87,13 @@ fn fields_survive_in_boards() {
 
 #[test]
 fn lost_fields_are_reported() {
-    let stderr = complaint(0, &["convert", "--to", "fen", &sample("famous.epd")]);
+    let stderr = stderr_of(0, &["convert", "--to", "fen", &sample("famous.epd")]);
     assert!(
         stderr.contains("`operations`") && stderr.contains("426"),
         "{stderr}"
     );
     assert_eq!(
-        complaint(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]),
+        stderr_of(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]),
         ""
     );
 }
@@ -112,7 +112,7 @@ fn perft_files_keep_their_counts() {
 fn existing_files_are_replaced_only_with_force() {
     let dir = Dir::new();
     let out = dir.file("a.fen", "mine");
-    let stderr = complaint(2, &["convert", &sample("perft.epd"), "-o", &out]);
+    let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &out]);
     assert!(stderr.contains("--force"), "{stderr}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     output(
@@ -126,12 +126,12 @@ fn existing_files_are_replaced_only_with_force() {
 fn a_failed_run_leaves_nothing_behind() {
     let dir = Dir::new();
     let input = dir.file("a.fen", format!("{START}\nnonsense\n{KIWIPETE}\n"));
-    complaint(
+    stderr_of(
         2,
         &["convert", "--strict", &input, "-o", &dir.name("b.fen")],
     );
     assert_eq!(dir.list(), ["a.fen"]);
-    complaint(1, &["convert", &input, "-o", &dir.name("b.fen")]);
+    stderr_of(1, &["convert", &input, "-o", &dir.name("b.fen")]);
     assert_eq!(
         fs::read_to_string(dir.path("b.fen")).unwrap(),
         format!("{START}\n{KIWIPETE}\n")
@@ -141,11 +141,11 @@ fn a_failed_run_leaves_nothing_behind() {
 #[test]
 fn a_format_is_needed_and_must_be_known() {
     let input = sample("perft.epd");
-    assert!(complaint(2, &["convert", &input]).contains("--to"));
+    assert!(stderr_of(2, &["convert", &input]).contains("--to"));
     let dir = Dir::new();
-    assert!(complaint(2, &["convert", &input, "-o", &dir.name("a.xyz")]).contains("--to"));
-    assert!(complaint(2, &["convert", &input, "--to", "xyz"]).contains("boards"));
-    assert!(complaint(2, &["convert", "--from", "xyz", &input, "--to", "fen"]).contains("xyz"));
+    assert!(stderr_of(2, &["convert", &input, "-o", &dir.name("a.xyz")]).contains("--to"));
+    assert!(stderr_of(2, &["convert", &input, "--to", "xyz"]).contains("boards"));
+    assert!(stderr_of(2, &["convert", "--from", "xyz", &input, "--to", "fen"]).contains("xyz"));
     assert_eq!(dir.list(), [""; 0]);
 }
 
@@ -170,7 +170,7 @@ fn boards_through_pipes() {
 #[test]
 fn an_output_in_a_missing_directory() {
     let dir = Dir::new();
-    let stderr = complaint(
+    let stderr = stderr_of(
         2,
         &[
             "convert",
@@ -187,7 +187,7 @@ fn read_only_formats_are_rejected_before_anything_is_opened() {
     let dir = Dir::new();
     let input = sample("perft.epd");
     for name in ["a.pgn", "a.pgn.zst"] {
-        let stderr = complaint(2, &["convert", &input, "-o", &dir.name(name)]);
+        let stderr = stderr_of(2, &["convert", &input, "-o", &dir.name(name)]);
         assert!(
             stderr.contains("pgn can be read but not written")
                 && stderr.contains("fen, epd, perft, boards"),
@@ -196,13 +196,13 @@ fn read_only_formats_are_rejected_before_anything_is_opened() {
     }
     for command in ["convert", "generate"] {
         for format in ["pgn", "puzzles", "evals"] {
-            let stderr = complaint(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
+            let stderr = stderr_of(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
             assert!(
                 stderr.contains("not written") && stderr.contains("boards"),
                 "{stderr}"
             );
         }
-        let stderr = complaint(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
+        let stderr = stderr_of(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
         assert!(stderr.contains("did you mean `boards`?"), "{stderr}");
     }
     assert_eq!(dir.list(), [""; 0]);

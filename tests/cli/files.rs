@@ -1,6 +1,6 @@
 //! Outputs: their names, and that they appear together and complete, or not at all.
 
-use super::{Dir, KIWIPETE, START, complaint, lanefish, output, sample};
+use super::{Dir, KIWIPETE, START, lanefish, output, sample, stderr_of};
 use crate::support::shared_data;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -46,7 +46,7 @@ fn no_output_is_another_output() {
         ("-".to_owned(), "/dev/stdout".to_owned()),
         ("/dev/stdout".to_owned(), "/proc/self/fd/1".to_owned()),
     ] {
-        let stderr = complaint(
+        let stderr = stderr_of(
             2,
             &[
                 "compute",
@@ -63,10 +63,10 @@ fn no_output_is_another_output() {
         assert!(stderr.contains("same place"), "{one} {other}: {stderr}");
         assert_eq!(dir.list(), before);
     }
-    assert!(complaint(2, &["stats", &input, "--rejects", "-"]).contains("same place"));
+    assert!(stderr_of(2, &["stats", &input, "--rejects", "-"]).contains("same place"));
     // Discarding both is fine.
     let null = ["-o", "/dev/null", "--rejects", "/dev/null"];
-    complaint(
+    stderr_of(
         0,
         &[&["compute", &input, "--format", "csv"], &null[..]].concat(),
     );
@@ -82,9 +82,9 @@ fn no_output_is_an_input() {
     let directory = dir.name("");
     for output in [&input, &dir.name("link.epd"), &dir.name("hard.epd")] {
         for input in [&input, &directory] {
-            let stderr = complaint(2, &["convert", input, "--force", "-o", output]);
+            let stderr = stderr_of(2, &["convert", input, "--force", "-o", output]);
             assert!(stderr.contains("is an input"), "{stderr}");
-            let stderr = complaint(2, &["stats", input, "--force", "--rejects", output]);
+            let stderr = stderr_of(2, &["stats", input, "--force", "--rejects", output]);
             assert!(stderr.contains("is an input"), "{stderr}");
         }
     }
@@ -119,10 +119,10 @@ fn a_failed_run_commits_no_output_and_a_finished_run_all() {
         &["compute", "--strict", &good, "-o", &csv],
         &["convert", "--strict", &good, "-o", &boards],
     ] {
-        complaint(2, &[arguments, &all].concat());
+        stderr_of(2, &[arguments, &all].concat());
         assert_eq!(dir.list(), before, "{arguments:?}");
     }
-    complaint(1, &[&["compute", &good, "-o", &csv], &all[..]].concat());
+    stderr_of(1, &[&["compute", &good, "-o", &csv], &all[..]].concat());
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 3001);
     assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), 3000);
 }
@@ -131,7 +131,7 @@ fn a_failed_run_commits_no_output_and_a_finished_run_all() {
 fn strict_reports_one_record_deterministically() {
     let dir = Dir::new();
     let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
-    let stderr = complaint(2, &["stats", "--strict", &file]);
+    let stderr = stderr_of(2, &["stats", "--strict", &file]);
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(
         stderr.contains("a.fen:2 ") && !stderr.contains("more"),
@@ -148,8 +148,8 @@ fn replaced_files_keep_their_mode_and_links() {
     symlink("../old.csv", dir.path("below/link.csv")).unwrap();
     let link = dir.name("below/link.csv");
     let file = sample("sample.epd");
-    assert!(complaint(2, &["compute", &file, "-o", &link]).contains("--force"));
-    complaint(0, &["compute", &file, "-o", &link, "--force"]);
+    assert!(stderr_of(2, &["compute", &file, "-o", &link]).contains("--force"));
+    stderr_of(0, &["compute", &file, "-o", &link, "--force"]);
     assert!(dir.path("below/link.csv").is_symlink());
     assert_eq!(
         fs::read_to_string(&old).unwrap(),
@@ -268,7 +268,7 @@ fn a_closed_pipe_is_quiet_only_as_standard_output() {
             let mut some = [0; 100];
             File::open(pipe).unwrap().read_exact(&mut some).unwrap();
         });
-        let stderr = complaint(2, arguments);
+        let stderr = stderr_of(2, arguments);
         reader.join().unwrap();
         assert!(stderr.contains("pipe.csv"), "{stderr}");
     }
@@ -282,10 +282,10 @@ fn leftover_temporary_files_are_reported_with_v() {
     let own = format!(".old.csv.{}-AbCdEf.lanefish.part", std::process::id());
     dir.file(&own, "half");
     let file = sample("sample.epd");
-    let stderr = complaint(0, &["-v", "compute", &file, "-o", &dir.name("x.csv")]);
+    let stderr = stderr_of(0, &["-v", "compute", &file, "-o", &dir.name("x.csv")]);
     assert!(stderr.contains(old) && !stderr.contains(&own), "{stderr}");
     assert_eq!(
-        complaint(0, &["compute", &file, "-o", &dir.name("y.csv")]),
+        stderr_of(0, &["compute", &file, "-o", &dir.name("y.csv")]),
         ""
     );
     assert!(dir.path(old).exists());
@@ -299,7 +299,7 @@ fn a_dangling_link_is_one_reject() {
     let directory = dir.name("");
     let elsewhere = Dir::new();
     let rejects = elsewhere.name("rejects.txt");
-    let stderr = complaint(1, &["stats", "--json", "--rejects", &rejects, &directory]);
+    let stderr = stderr_of(1, &["stats", "--json", "--rejects", &rejects, &directory]);
     assert!(stderr.contains("2 of 3 records rejected"), "{stderr}");
     assert!(
         stderr.contains("b.fen") && stderr.contains("a.fen:2"),
@@ -308,9 +308,9 @@ fn a_dangling_link_is_one_reject() {
     let rejects = fs::read_to_string(&rejects).unwrap();
     assert_eq!(rejects.lines().count(), 2);
     assert!(rejects.contains("broken_link"), "{rejects}");
-    assert!(complaint(2, &["stats", "--strict", &directory]).contains("b.fen"));
+    assert!(stderr_of(2, &["stats", "--strict", &directory]).contains("b.fen"));
     // If the user names it, it is an error.
-    complaint(2, &["stats", &dir.name("b.fen")]);
+    stderr_of(2, &["stats", &dir.name("b.fen")]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn large_windows_need_an_option_that_the_error_names() {
     // A handmade frame with a window of 2 GiB and an empty last block.
     let frame = [0x28, 0xB5, 0x2F, 0xFD, 0, (31 - 10) << 3, 1, 0, 0];
     let file = dir.file("a.fen.zst", frame);
-    let stderr = complaint(2, &["stats", &file]);
+    let stderr = stderr_of(2, &["stats", &file]);
     assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     output(0, &["stats", "--max-window", "2G", &file]);
     let done = lanefish(&["stats", "-"])
@@ -330,7 +330,7 @@ fn large_windows_need_an_option_that_the_error_names() {
     assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     for name in ["pgn/magic-flipped.pgn.zst", "pgn/magic-flipped.pgn.bz2"] {
         if let Some(path) = shared_data(&format!("regressions/{name}")) {
-            let stderr = complaint(2, &["stats", path.to_str().unwrap()]);
+            let stderr = stderr_of(2, &["stats", path.to_str().unwrap()]);
             assert!(stderr.contains("renamed"), "{stderr}");
         }
     }

@@ -1,6 +1,6 @@
 //! Formats that are recognized but not supported yet are rejected by name.
 
-use super::{Dir, START, complaint, output, sample};
+use super::{Dir, START, output, sample, stderr_of};
 use crate::support::shared_data;
 
 #[test]
@@ -17,7 +17,7 @@ fn files_of_known_foreign_formats_are_named() {
         let Some(path) = shared_data(&format!("nnue/{name}")) else {
             return;
         };
-        let stderr = complaint(2, &["stats", path.to_str().unwrap()]);
+        let stderr = stderr_of(2, &["stats", path.to_str().unwrap()]);
         assert!(
             stderr.contains(what) && stderr.contains("lanefish cannot read that format yet"),
             "{name}: {stderr}"
@@ -30,7 +30,7 @@ fn files_of_known_foreign_formats_are_named() {
 fn the_file_name_decides_if_the_content_is_unknown() {
     let dir = Dir::new();
     let file = dir.file("x.binpack", "anything");
-    let stderr = complaint(2, &["stats", &file]);
+    let stderr = stderr_of(2, &["stats", &file]);
     assert!(
         stderr.contains(
             "x.binpack is a binpack (training data): lanefish cannot read that format yet"
@@ -39,9 +39,9 @@ fn the_file_name_decides_if_the_content_is_unknown() {
     );
     // In a directory they are skipped, like all unsupported files.
     dir.file("a.fen", START);
-    let stderr = complaint(0, &["-v", "stats", &dir.name("")]);
+    let stderr = stderr_of(0, &["-v", "stats", &dir.name("")]);
     assert!(stderr.contains("x.binpack"), "{stderr}");
-    let stderr = complaint(
+    let stderr = stderr_of(
         2,
         &["convert", &sample("perft.epd"), "-o", &dir.name("y.vf")],
     );
@@ -57,14 +57,14 @@ fn lines_with_score_and_result_are_explained_once() {
     let dir = Dir::new();
     let lines = format!("{START} | 20 | 0.5\n").repeat(20);
     let file = dir.file("a.txt", format!("{START}\n{lines}"));
-    let stderr = complaint(1, &["stats", "--from", "fen", &file]);
+    let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert_eq!(
         stderr.matches("carry a score and a result").count(),
         1,
         "{stderr}"
     );
     let file = dir.file("b.txt", format!("{START}\nnonsense\n"));
-    let stderr = complaint(1, &["stats", "--from", "fen", &file]);
+    let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert!(!stderr.contains("a score and a result"), "{stderr}");
 }
 
@@ -75,7 +75,7 @@ fn one_note_names_all_lost_fields() {
         "a.pgn",
         "[Event \"?\"]\n[Site \"x\"]\n[Result \"1-0\"]\n\n1. e4 { [%eval 0.2] [%clk 0:01:00] } e5 1-0\n",
     );
-    let stderr = complaint(0, &["convert", &file, "--to", "epd"]);
+    let stderr = stderr_of(0, &["convert", &file, "--to", "epd"]);
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     for field in ["`move` (2 records)", "`score`", "`result`", "`site`"] {
         assert!(stderr.contains(field), "{stderr}");

@@ -1,6 +1,6 @@
 //! `games`, and the options that select games.
 
-use super::{Dir, complaint, json, output};
+use super::{Dir, json, output, stderr_of};
 use crate::support::shared_data;
 use lanefish::tiers::Tier;
 
@@ -46,7 +46,7 @@ fn selections_report_what_they_skip() {
     let dir = Dir::new();
     let file = dir.file("games.pgn", GAMES);
     let selection = ["--min-elo", "1400", "--plies", "1..2", "--min-plies", "1"];
-    let stderr = complaint(0, &[&["stats", "--json", &file], &selection[..]].concat());
+    let stderr = stderr_of(0, &[&["stats", "--json", &file], &selection[..]].concat());
     assert!(
         stderr.contains("--min-elo skipped 1 game and 3 positions"),
         "{stderr}"
@@ -80,7 +80,7 @@ fn a_container_with_an_incomplete_header_is_truncated() {
     for content in [&b""[..], b"\x28", b"\x28\xB5\x2F"] {
         for name in ["a.pgn.zst", "a.pgn.gz", "a.zst"] {
             let file = dir.file(name, content);
-            let stderr = complaint(2, &["games", &file]);
+            let stderr = stderr_of(2, &["games", &file]);
             assert!(stderr.contains("are truncated"), "{name}: {stderr}");
         }
     }
@@ -142,7 +142,7 @@ fn invalid_options_are_rejected() {
         ("--time-control", "lightning"),
         ("--result", "2-0"),
     ] {
-        let stderr = complaint(2, &["stats", option, value, &file]);
+        let stderr = stderr_of(2, &["stats", option, value, &file]);
         assert!(stderr.contains(option), "{stderr}");
     }
 }

@@ -1,6 +1,6 @@
 //! `generate`: the same positions for the same seed.
 
-use super::{Dir, START, complaint, json, output};
+use super::{Dir, START, json, output, stderr_of};
 use std::fs;
 
 #[test]
@@ -56,6 +56,6 @@ fn formats_and_force() {
         epd.starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n"),
         "{epd}"
     );
-    assert!(complaint(2, &["generate", "-o", &file]).contains("--force"));
-    assert!(complaint(2, &["generate", "--to", "xyz"]).contains("xyz"));
+    assert!(stderr_of(2, &["generate", "-o", &file]).contains("--force"));
+    assert!(stderr_of(2, &["generate", "--to", "xyz"]).contains("xyz"));
 }

@@ -1,6 +1,6 @@
 //! Help, manual pages and completions: what they show, and where.
 
-use super::{Dir, complaint, json, output};
+use super::{Dir, json, output, stderr_of};
 use std::fs;
 
 const COMMANDS: [&str; 12] = [
@@ -101,7 +101,7 @@ fn options_without_effect_are_not_shown() {
     // Options that select records are rejected; those that make no difference are accepted.
     for (option, value) in [("--skip", "1"), ("--limit", "1"), ("--rejects", "x")] {
         for arguments in [["generate", option, value], [option, value, "generate"]] {
-            let stderr = complaint(2, &arguments);
+            let stderr = stderr_of(2, &arguments);
             assert!(
                 stderr.contains(option) && stderr.contains("means nothing"),
                 "{stderr}"
@@ -114,7 +114,7 @@ fn options_without_effect_are_not_shown() {
         &["bench", "--limit", "1"],
         &["info", "--rejects", "x"],
     ] {
-        let stderr = complaint(2, arguments);
+        let stderr = stderr_of(2, arguments);
         assert!(stderr.contains("reads no records without"), "{stderr}");
     }
     output(
@@ -156,7 +156,7 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
     }
     let page = output(0, &["man", "compute"]);
     assert!(page.contains(".TH lanefish-compute 1"), "{page}");
-    let stderr = complaint(2, &["man", "comptue"]);
+    let stderr = stderr_of(2, &["man", "comptue"]);
     assert!(stderr.contains("did you mean `compute`?"), "{stderr}");
 }
 
@@ -191,5 +191,5 @@ fn columns_as_json() {
         assert!(listed.contains(column["name"].as_str().unwrap()));
         assert!(!column["meaning"].as_str().unwrap().is_empty());
     }
-    complaint(2, &["compute", "--json", "x"]);
+    stderr_of(2, &["compute", "--json", "x"]);
 }

@@ -1,6 +1,6 @@
 //! `info` and `--version`.
 
-use super::{Dir, complaint, json, output, sample};
+use super::{Dir, json, output, sample, stderr_of};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -52,7 +52,7 @@ fn calibration() {
         .any(|words| verdict.contains(words)),
         "{verdict}"
     );
-    complaint(2, &["info", "--calibrate", &sample("famous.epd")]);
+    stderr_of(2, &["info", "--calibrate", &sample("famous.epd")]);
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn info_is_immediate() {
 #[test]
 fn files_without_information() {
     let dir = Dir::new();
-    complaint(2, &["info", &dir.name("missing")]);
-    assert!(complaint(2, &["info", &dir.name("")]).contains("directory"));
-    complaint(2, &["info", &dir.file("noise.bin", [0u8, 1, 2, 255, 0, 9])]);
+    stderr_of(2, &["info", &dir.name("missing")]);
+    assert!(stderr_of(2, &["info", &dir.name("")]).contains("directory"));
+    stderr_of(2, &["info", &dir.file("noise.bin", [0u8, 1, 2, 255, 0, 9])]);
 }
 
 #[test]

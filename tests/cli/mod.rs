@@ -48,7 +48,7 @@ fn output(status: i32, arguments: &[&str]) -> String {
 }
 
 /// Standard error of a run, which must end with this status.
-fn complaint(status: i32, arguments: &[&str]) -> String {
+fn stderr_of(status: i32, arguments: &[&str]) -> String {
     let done = lanefish(arguments)
         .assert()
         .code(status)

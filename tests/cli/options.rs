@@ -1,6 +1,6 @@
 //! Global options, inputs, exit status.
 
-use super::{Dir, KIWIPETE, START, complaint, json, lanefish, output, sample};
+use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
 use crate::formats::boards_bytes;
 use lanefish::block::Packed;
 use lanefish::chess::Position;
@@ -65,7 +65,7 @@ fn tiers_by_option_and_by_variable() {
     run("").success();
     run("auto").success();
     run("abacus").code(2);
-    assert!(complaint(2, &["stats", "--tier", "abacus", &file]).contains("avx512"));
+    assert!(stderr_of(2, &["stats", "--tier", "abacus", &file]).contains("avx512"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
                 &["stats", "--json", "--tier", tier, &sample("perft.epd")],
             );
         } else {
-            let stderr = complaint(2, &["stats", "--tier", tier, &sample("perft.epd")]);
+            let stderr = stderr_of(2, &["stats", "--tier", tier, &sample("perft.epd")]);
             assert!(
                 stderr.contains(tier) && stderr.contains("portable"),
                 "{stderr}"
@@ -123,10 +123,10 @@ fn rejects_are_reported_counted_and_written() {
             .lines()
             .all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit()))
     );
-    assert_eq!(complaint(1, &["-q", "stats", &file]), "");
+    assert_eq!(stderr_of(1, &["-q", "stats", &file]), "");
     // The file of rejects is an output like any other.
-    assert!(complaint(2, &["stats", "--rejects", &rejects, &file]).contains("--force"));
-    complaint(1, &["stats", "--rejects", &rejects, "--force", &file]);
+    assert!(stderr_of(2, &["stats", "--rejects", &rejects, &file]).contains("--force"));
+    stderr_of(1, &["stats", "--rejects", &rejects, "--force", &file]);
 }
 
 /// Binary records are written as their planes and clocks.
@@ -141,7 +141,7 @@ fn rejects_of_boards_files_are_written_as_numbers() {
     }
     let file = dir.file("a.boards", boards_bytes(&batch));
     let rejects = dir.name("rejects.txt");
-    complaint(1, &["stats", "--rejects", &rejects, &file]);
+    stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     let written = fs::read_to_string(&rejects).unwrap();
     assert!(
         written.ends_with(
@@ -173,7 +173,7 @@ fn validity_levels() {
     let file = dir.file("a.fen", "4k3/8/8/8/8/8/PPPPPPPP/QQQQK2Q b - - 0 1\n");
     json(0, &["stats", "--json", &file]);
     json(1, &["-q", "stats", "--json", "--validity", "strict", &file]);
-    complaint(2, &["stats", "--validity", "lax", &file]);
+    stderr_of(2, &["stats", "--validity", "lax", &file]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn strict_checks_en_passant_squares_without_a_legal_capture() {
     };
     assert_eq!(counts("playable", 0), (2.into(), 0.into()));
     assert_eq!(counts("strict", 1), (1.into(), 1.into()));
-    let stderr = complaint(1, &["stats", "--json", "--validity", "strict", &file]);
+    let stderr = stderr_of(1, &["stats", "--json", "--validity", "strict", &file]);
     assert!(
         stderr.contains("a.fen:2 ") && stderr.contains("en passant square"),
         "{stderr}"
@@ -213,11 +213,11 @@ fn directories_and_missing_files() {
         output(0, &["compute", "--columns", "legal_moves", &directory]),
         "legal_moves\n48\n20\n"
     );
-    assert!(complaint(0, &["-v", "stats", &directory]).contains("notes.md"));
-    let stderr = complaint(2, &["stats", &dir.name("missing.fen")]);
+    assert!(stderr_of(0, &["-v", "stats", &directory]).contains("notes.md"));
+    let stderr = stderr_of(2, &["stats", &dir.name("missing.fen")]);
     assert!(stderr.contains("missing.fen"), "{stderr}");
     let empty = Dir::new();
-    complaint(2, &["stats", &empty.name("")]);
+    stderr_of(2, &["stats", &empty.name("")]);
 }
 
 #[test]
@@ -249,13 +249,13 @@ fn compressed_inputs() {
 fn dropped_en_passant_squares_are_counted_with_v() {
     let dir = Dir::new();
     let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
-    let stderr = complaint(0, &["-v", "stats", &file]);
+    let stderr = stderr_of(0, &["-v", "stats", &file]);
     assert!(stderr.contains("1 en passant square dropped"), "{stderr}");
     let evals = dir.file(
         "a.jsonl",
         "{\"fen\":\"8/8/8/8/k2Pp2Q/8/8/3K4 b - d3\",\"evals\":[]}\n",
     );
-    let stderr = complaint(0, &["-v", "stats", &file, &evals]);
+    let stderr = stderr_of(0, &["-v", "stats", &file, &evals]);
     assert!(stderr.contains("2 en passant squares dropped"), "{stderr}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
     assert!(
@@ -269,24 +269,24 @@ fn dropped_en_passant_squares_are_counted_with_v() {
 
 #[test]
 fn usage_errors_end_with_two() {
-    complaint(2, &[]);
-    complaint(2, &["paint"]);
-    complaint(2, &["stats"]);
-    complaint(2, &["stats", "--threads", "0", &sample("perft.epd")]);
-    complaint(2, &["stats", "--threads", "many", &sample("perft.epd")]);
-    complaint(2, &["stats", "-q", "-v", &sample("perft.epd")]);
-    complaint(2, &["stats", "-", "-"]);
+    stderr_of(2, &[]);
+    stderr_of(2, &["paint"]);
+    stderr_of(2, &["stats"]);
+    stderr_of(2, &["stats", "--threads", "0", &sample("perft.epd")]);
+    stderr_of(2, &["stats", "--threads", "many", &sample("perft.epd")]);
+    stderr_of(2, &["stats", "-q", "-v", &sample("perft.epd")]);
+    stderr_of(2, &["stats", "-", "-"]);
     assert!(output(0, &["--help"]).contains("Exit status"));
     assert!(output(0, &["stats", "--help"]).contains("--keep-en-passant"));
 }
 
 #[test]
 fn progress_goes_to_standard_error() {
-    let stderr = complaint(0, &["stats", "--progress", "always", &sample("sample.epd")]);
+    let stderr = stderr_of(0, &["stats", "--progress", "always", &sample("sample.epd")]);
     assert!(stderr.contains("records"), "{stderr}");
-    assert_eq!(complaint(0, &["stats", &sample("sample.epd")]), "");
+    assert_eq!(stderr_of(0, &["stats", &sample("sample.epd")]), "");
     assert_eq!(
-        complaint(0, &["stats", "--progress", "never", &sample("sample.epd")]),
+        stderr_of(0, &["stats", "--progress", "never", &sample("sample.epd")]),
         ""
     );
 }
@@ -314,7 +314,7 @@ fn a_full_disk_is_an_error() {
         let stderr = String::from_utf8(done.stderr).unwrap();
         assert!(stderr.contains("standard output"), "{stderr}");
     }
-    let stderr = complaint(
+    let stderr = stderr_of(
         2,
         &[
             "compute",

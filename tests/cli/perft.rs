@@ -1,6 +1,6 @@
 //! `perft`: counts, `--divide`, suites.
 
-use super::{Dir, KIWIPETE, START, complaint, json, output, sample};
+use super::{Dir, KIWIPETE, START, json, output, sample, stderr_of};
 use crate::support::shared_data;
 
 #[test]
@@ -77,8 +77,8 @@ fn shared_suites_up_to_a_hundred_thousand_nodes() {
 
 #[test]
 fn usage() {
-    complaint(2, &["perft"]);
-    complaint(2, &["perft", "deep"]);
-    complaint(2, &["perft", "8/8/8/8/8/8/8/8 w - -", "2"]);
-    complaint(2, &["perft", "--suite", "no-such-file"]);
+    stderr_of(2, &["perft"]);
+    stderr_of(2, &["perft", "deep"]);
+    stderr_of(2, &["perft", "8/8/8/8/8/8/8/8 w - -", "2"]);
+    stderr_of(2, &["perft", "--suite", "no-such-file"]);
 }

@@ -1,6 +1,6 @@
 //! `show`: boards in the terminal.
 
-use super::{Dir, START, complaint, lanefish, output, sample};
+use super::{Dir, START, lanefish, output, sample, stderr_of};
 
 #[test]
 fn the_start() {
@@ -33,7 +33,7 @@ fn records_of_a_file() {
     assert!(
         two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n")
     );
-    assert!(complaint(2, &["show", &file, "--index", "100"]).contains("no record"));
+    assert!(stderr_of(2, &["show", &file, "--index", "100"]).contains("no record"));
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn no_color_is_honoured() {
 
 #[test]
 fn invalid_positions() {
-    let stderr = complaint(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
+    let stderr = stderr_of(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
     assert!(stderr.contains("king"), "{stderr}");
-    let stderr = complaint(
+    let stderr = stderr_of(
         2,
         &[
             "show",
@@ -58,6 +58,6 @@ fn invalid_positions() {
     );
     assert!(!stderr.is_empty());
     let dir = Dir::new();
-    complaint(2, &["show", &dir.name("missing.fen")]);
-    complaint(2, &["show"]);
+    stderr_of(2, &["show", &dir.name("missing.fen")]);
+    stderr_of(2, &["show"]);
 }

@@ -1,6 +1,6 @@
 //! Control characters of the input start no new line in any output and never reach a terminal.
 
-use super::{Dir, START, complaint, json, lanefish, output};
+use super::{Dir, START, json, lanefish, output, stderr_of};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::BoardsWriter;
@@ -98,7 +98,7 @@ fn messages_and_rejects_stay_one_line() {
         format!("{START}\nrub\u{1b}[31mbish\u{9b}0m x w - - 0 1\n"),
     );
     let rejects = dir.name("rejects");
-    let stderr = complaint(1, &["stats", "--rejects", &rejects, &file]);
+    let stderr = stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     assert_sanitized(&stderr);
     assert!(stderr.contains("evil ]0;x  name.fen:2 "), "{stderr}");
     assert_eq!(stderr.lines().count(), 2, "{stderr}");
@@ -112,7 +112,7 @@ fn messages_and_rejects_stay_one_line() {
     );
     // An error that ends a run, and reports.
     let missing = dir.name("no\u{1b}[2J\nthing.fen");
-    let stderr = complaint(2, &["stats", &missing]);
+    let stderr = stderr_of(2, &["stats", &missing]);
     assert_sanitized(&stderr);
     assert_eq!(stderr.lines().count(), 1, "{stderr:?}");
     for arguments in [["verify", &file], ["info", &file]] {

@@ -9,13 +9,13 @@
     reason = "this file is a module of the tests and of each fuzz target"
 )]
 
-use lanefish::answers::{GroupResults, Questions};
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::{GameRow, Selection};
 use lanefish::input::{Access, Input};
+use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::{Batch, Fields};
 use lanefish::tiers::Tier;
 use std::path::Path;
@@ -292,12 +292,12 @@ pub fn repair(bytes: &[u8]) -> Vec<u8> {
 fn positions(decoded: &Decoded) {
     for batch in &decoded.batches {
         let mut playable = Vec::new();
-        let requested = Questions::KINDS
-            .union(Questions::CHECKERS)
-            .union(Questions::PINNED)
-            .union(Questions::ATTACKS)
-            .union(Questions::MOBILITY)
-            .union(Questions::UNPLAYABLE);
+        let requested = Queries::KINDS
+            .union(Queries::CHECKERS)
+            .union(Queries::PINNED)
+            .union(Queries::ATTACKS)
+            .union(Queries::MOBILITY)
+            .union(Queries::INVALID);
         let mut first: Option<Vec<GroupResults>> = None;
         for tier in Tier::all() {
             let Some(analyzer) = tier.analyzer() else {
@@ -307,15 +307,15 @@ fn positions(decoded: &Decoded) {
             analyzer.analyze(batch.groups(), requested, &mut results);
             let Some(expected) = &first else {
                 playable = (0..batch.len())
-                    .filter(|row| results[row / 8].unplayable[row % 8] == 0)
+                    .filter(|row| results[row / 8].invalid[row % 8] == 0)
                     .collect();
                 first = Some(results);
                 continue;
             };
             for row in 0..batch.len() {
                 let (a, b, lane) = (&expected[row / 8], &results[row / 8], row % 8);
-                assert_eq!(a.unplayable[lane] != 0, b.unplayable[lane] != 0, "{tier}");
-                if a.unplayable[lane] == 0 {
+                assert_eq!(a.invalid[lane] != 0, b.invalid[lane] != 0, "{tier}");
+                if a.invalid[lane] == 0 {
                     let all = |results: &GroupResults| {
                         [
                             results.counts[lane],
@@ -338,7 +338,7 @@ fn positions(decoded: &Decoded) {
             assert_eq!(moves, Some(position.count_legal_moves()));
             // A boards file may hold an en passant square without a legal capture; readers of FEN drop it.
             let mut position = position;
-            position.drop_idle_en_passant();
+            position.drop_unusable_en_passant();
             let again = Position::from_fen_unvalidated(&position.to_string());
             assert_eq!(
                 again.map(|again| again.to_string()).ok(),
@@ -444,12 +444,8 @@ pub fn selection(bytes: &[u8]) {
         |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;
     let (some, all) = (read(selection), read(everything));
     assert_eq!(some.games, all.games);
-    let left_out: u64 = some
-        .left_out
-        .values()
-        .map(|left_out| left_out.positions)
-        .sum();
-    assert_eq!(positions(&some) + left_out, positions(&all));
+    let skipped: u64 = some.skipped.values().map(|skipped| skipped.positions).sum();
+    assert_eq!(positions(&some) + skipped, positions(&all));
 }
 
 /// A position and a move in algebraic notation: parsed moves are legal and survive being written and parsed again.

@@ -364,7 +364,7 @@ fn read(line: &[u8], options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenE
     cursor.skip_blanks();
     let written_en_passant = position.en_passant;
     if !options.keep_en_passant && written_en_passant.is_some() {
-        position.drop_idle_en_passant();
+        position.drop_unusable_en_passant();
     }
     Ok(Fen {
         position,

@@ -10,15 +10,15 @@ use super::selection::SelectionArgs;
 use super::session::{Run, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use lanefish::answers::Questions;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
 use lanefish::bench::scan::measure_scan;
 use lanefish::bench::sliders::measure_sliders;
-use lanefish::bench::{Options, Row, sample_positions};
+use lanefish::bench::{BenchOptions, Row, sample_positions};
 use lanefish::chess::Position;
 use lanefish::cpu;
 use lanefish::pipeline::Job;
+use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use serde_json::{Map, json};
 use std::collections::HashMap;
@@ -84,7 +84,7 @@ impl BenchArgs {
             "--seconds must be > 0 and at most 3600, got {}",
             self.seconds
         );
-        let options = Options {
+        let options = BenchOptions {
             time: Duration::from_secs_f64(self.seconds),
             filter: self.filter.clone(),
             threads: session.global().threads.map_or(1, usize::from),
@@ -189,8 +189,8 @@ struct Positions;
 
 impl Job for Positions {
     type Part = Vec<Position>;
-    fn asks(&self) -> Questions {
-        Questions::NONE
+    fn queries(&self) -> Queries {
+        Queries::NONE
     }
     fn begin(&self) -> Vec<Position> {
         Vec::new()
@@ -211,7 +211,7 @@ fn faults(rows: &[Row]) -> Vec<String> {
         if !measured.verified {
             faults.push(format!("{}: wrong results", row.title()));
         }
-        let expected = *checksums.entry(row.question()).or_insert(measured.checksum);
+        let expected = *checksums.entry(row.query()).or_insert(measured.checksum);
         if measured.checksum != expected {
             faults.push(format!("{}: checksum differs", row.title()));
         }

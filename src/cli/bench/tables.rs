@@ -34,10 +34,10 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
         text.push_str("\nchecksums; rows with the same query must agree:\n");
         let checksums: BTreeMap<_, _> = rows
             .iter()
-            .filter_map(|row| Some((row.question(), row.measured?.checksum)))
+            .filter_map(|row| Some((row.query(), row.measured?.checksum)))
             .collect();
-        for (question, checksum) in checksums {
-            let _ = writeln!(text, "  {question:24} {checksum:#018x}");
+        for (query, checksum) in checksums {
+            let _ = writeln!(text, "  {query:24} {checksum:#018x}");
         }
     }
     text

@@ -237,7 +237,7 @@ impl Board {
     #[cold]
     fn if_taken(mut self, square: u64) -> u64 {
         self.en_passant = square;
-        if self.position().drop_idle_en_passant() {
+        if self.position().drop_unusable_en_passant() {
             0
         } else {
             square
@@ -261,16 +261,18 @@ impl Board {
             .filter(|&rook| position.castling_is_legal(rook))
             .ok_or(Refused::Illegal)?;
         let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
-        let (king_goal, rook_goal) = (goal(side.king_goal()), goal(side.rook_goal()));
+        let (king_destination, rook_destination) =
+            (goal(side.king_destination()), goal(side.rook_destination()));
         let rights = position.castling.of(color).0;
         let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
         let [t0, t1, t2] = self.types;
         self.types = [
             (t0 ^ rights) & !clear,
-            (t1 ^ rights) & !clear | king_goal,
-            t2 & !clear | king_goal | rook_goal,
+            (t1 ^ rights) & !clear | king_destination,
+            t2 & !clear | king_destination | rook_destination,
         ];
-        self.black = self.black & !clear | (king_goal | rook_goal) & all_if(color == Color::Black);
+        self.black = self.black & !clear
+            | (king_destination | rook_destination) & all_if(color == Color::Black);
         self.halfmove = self.halfmove.saturating_add(1);
         self.pass();
         let bits = king.index() as u16 | (rook.index() as u16) << 6 | 3 << 14;

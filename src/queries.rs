@@ -1,30 +1,30 @@
 //! What can be asked of boards, and what comes back: the ground that kernels, tiers and columns share.
 //!
-//! [`Questions`] is a set; the results of a [group](crate::block::Group) come back together in a
-//! [`GroupResults`], one `u64` for each lane and question. The counts of legal moves share one word, whose
+//! [`Queries`] is a set; the results of a [group](crate::block::Group) come back together in a
+//! [`GroupResults`], one `u64` for each lane and query. The counts of legal moves share one word, whose
 //! layout is written here and nowhere else.
 
 use crate::chess::LegalCounts;
 use std::fmt;
 use std::ops::BitOr;
 
-/// A set of questions about boards.
+/// A set of queries about boards.
 ///
 /// ```
-/// use lanefish::answers::Questions;
-/// let questions = Questions::MOVES | Questions::CHECKERS;
-/// assert!(questions.contains(Questions::MOVES) && !questions.contains(Questions::PINNED));
+/// use lanefish::queries::Queries;
+/// let queries = Queries::MOVES | Queries::CHECKERS;
+/// assert!(queries.contains(Queries::MOVES) && !queries.contains(Queries::PINNED));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Questions(u8);
+pub struct Queries(u8);
 
-impl Questions {
+impl Queries {
     /// None.
     pub const NONE: Self = Self(0);
     /// [`GroupResults::counts`], moves only: the kinds of moves may be left zero.
     pub const MOVES: Self = Self(1);
     /// [`GroupResults::counts`] with captures, promotions, castling moves and en passant captures; includes
-    /// [`Questions::MOVES`].
+    /// [`Queries::MOVES`].
     pub const KINDS: Self = Self(1 << 1 | 1);
     /// [`GroupResults::checkers`].
     pub const CHECKERS: Self = Self(1 << 2);
@@ -34,8 +34,8 @@ impl Questions {
     pub const ATTACKS: Self = Self(1 << 4);
     /// [`GroupResults::mobility`].
     pub const MOBILITY: Self = Self(1 << 5);
-    /// [`GroupResults::unplayable`].
-    pub const UNPLAYABLE: Self = Self(1 << 6);
+    /// [`GroupResults::invalid`].
+    pub const INVALID: Self = Self(1 << 6);
     /// All of them.
     pub const ALL: Self = Self((1 << 7) - 1);
 
@@ -54,7 +54,7 @@ impl Questions {
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Whether some question is in both sets.
+    /// Whether some query is in both sets.
     #[inline]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -66,7 +66,7 @@ impl Questions {
     }
 }
 
-impl BitOr for Questions {
+impl BitOr for Queries {
     type Output = Self;
     #[inline]
     fn bitor(self, other: Self) -> Self {
@@ -74,22 +74,16 @@ impl BitOr for Questions {
     }
 }
 
-impl FromIterator<Questions> for Questions {
+impl FromIterator<Queries> for Queries {
     fn from_iter<I: IntoIterator<Item = Self>>(sets: I) -> Self {
         sets.into_iter().fold(Self::NONE, Self::union)
     }
 }
 
-impl fmt::Debug for Questions {
+impl fmt::Debug for Queries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
-            "moves",
-            "kinds",
-            "checkers",
-            "pinned",
-            "attacks",
-            "mobility",
-            "unplayable",
+            "moves", "kinds", "checkers", "pinned", "attacks", "mobility", "invalid",
         ];
         let asked = (0..).zip(names).filter(|(bit, _)| self.0 >> bit & 1 != 0);
         f.debug_set().entries(asked.map(|(_, name)| name)).finish()
@@ -135,7 +129,7 @@ pub struct GroupResults {
     pub mobility: [u64; 8],
     /// Not zero where the board breaks a rule of [`crate::chess::validity`]'s playable level, or does not
     /// decode; [`crate::block::Packed::unpack`] and that module then say what is wrong.
-    pub unplayable: [u64; 8],
+    pub invalid: [u64; 8],
 }
 
 impl GroupResults {
@@ -177,19 +171,19 @@ mod tests {
 
     #[test]
     fn sets() {
-        assert!(Questions::KINDS.contains(Questions::MOVES));
-        assert!(!Questions::MOVES.contains(Questions::KINDS));
-        let all: Questions = [
-            Questions::KINDS,
-            Questions::CHECKERS,
-            Questions::PINNED,
-            Questions::ATTACKS,
-            Questions::MOBILITY,
-            Questions::UNPLAYABLE,
+        assert!(Queries::KINDS.contains(Queries::MOVES));
+        assert!(!Queries::MOVES.contains(Queries::KINDS));
+        let all: Queries = [
+            Queries::KINDS,
+            Queries::CHECKERS,
+            Queries::PINNED,
+            Queries::ATTACKS,
+            Queries::MOBILITY,
+            Queries::INVALID,
         ]
         .into_iter()
         .collect();
-        assert_eq!(all, Questions::ALL);
-        assert_eq!(format!("{:?}", Questions::KINDS), r#"{"moves", "kinds"}"#);
+        assert_eq!(all, Queries::ALL);
+        assert_eq!(format!("{:?}", Queries::KINDS), r#"{"moves", "kinds"}"#);
     }
 }
