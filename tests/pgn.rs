@@ -719,9 +719,9 @@ fn selections_count_what_they_skip() {
     ];
     for (option, selection, positions, games_out, positions_out) in cases {
         let (batch, summary) = select(TWO_GAMES, selection);
-        let skipped = summary.skipped[option];
+        let left_out = summary.left_out[option];
         assert_eq!(
-            (batch.len(), skipped.games, skipped.positions),
+            (batch.len(), left_out.games, left_out.positions),
             (positions, games_out, positions_out),
             "{option}"
         );
@@ -770,7 +770,7 @@ fn bad_games_can_be_dropped_whole() {
     let dropping = Selection::default().drop_bad_games(true);
     let (batch, summary) = select(&text, dropping);
     assert_eq!((batch.len(), summary.games, summary.rejected), (2, 2, 1));
-    assert_eq!(summary.skipped["drop-bad-games"].positions, 3);
+    assert_eq!(summary.left_out["drop-bad-games"].positions, 3);
 }
 
 /// All awkward files and part of the slice in one text.

@@ -31,9 +31,13 @@ fn game(tags: &[(&str, &str)]) -> String {
 /// Whether a selection takes the game with these tags.
 fn takes(selection: &Selection, tags: &[(&str, &str)]) -> bool {
     let (batch, summary) = select(&game(tags), selection.clone());
-    let skipped: u64 = summary.skipped.values().map(|skipped| skipped.games).sum();
+    let left_out: u64 = summary
+        .left_out
+        .values()
+        .map(|left_out| left_out.games)
+        .sum();
     assert_eq!(
-        (batch.len(), skipped),
+        (batch.len(), left_out),
         if batch.is_empty() { (0, 1) } else { (5, 0) }
     );
     !batch.is_empty()
@@ -133,7 +137,7 @@ fn only_options_in_use_are_reported() {
     let all = Selection::default;
     let names = |selection| {
         let (_, summary) = select(&game(&[]), selection);
-        summary.skipped.into_keys().collect::<Vec<_>>()
+        summary.left_out.into_keys().collect::<Vec<_>>()
     };
     assert_eq!(names(all()), [""; 0]);
     let set = [
@@ -328,7 +332,7 @@ fn since_and_until_include_their_day_and_skip_unknown_dates() {
         assert_eq!(takes(&since(limit), &tags), from, "{date} since {limit}");
         assert_eq!(takes(&until(limit), &tags), to, "{date} until {limit}");
         let (_, summary) = select(&game(&tags), since(limit));
-        let unknown = summary.skipped["since"].unknown;
+        let unknown = summary.left_out["since"].unknown;
         assert_eq!(unknown, u64::from(!from && !to), "{date}");
     }
     assert!(!takes(&since("2025"), &[]));
@@ -474,7 +478,7 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     let (_, stderr) = run(&["games", "--since", "2025", path]);
     assert!(
         stderr.contains(
-            "--since skipped 4 games and 16 positions, 3 games for a date that is unknown or cannot be read"
+            "--since left out 4 games and 16 positions, 3 games for a date that is unknown or cannot be read"
         ),
         "{stderr}"
     );
@@ -484,7 +488,7 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
     );
     let (_, stderr) = run(&["games", "--until", "2025", path]);
     assert!(
-        stderr.contains("--until skipped 3 games and 11 positions, 3 games"),
+        stderr.contains("--until left out 3 games and 11 positions, 3 games"),
         "{stderr}"
     );
     let (csv, _) = run(&[

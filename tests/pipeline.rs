@@ -261,7 +261,7 @@ fn games_after_the_limit_are_not_counted() {
         assert_eq!(found.len() as u64, limit);
         // Four positions per game, and one skipped game before each.
         let games = limit.div_ceil(4);
-        assert_eq!(summary.skipped["min-elo"].games, games);
+        assert_eq!(summary.left_out["min-elo"].games, games);
         assert_eq!(summary.games, 2 * games);
     }
 }

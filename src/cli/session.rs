@@ -429,8 +429,8 @@ impl<'a> Session<'a> {
                 self.note(format_args!("{}: {note}", file.path.display()));
             }
         }
-        for (option, skipped) in &summary.skipped {
-            let unknown = match skipped.unknown {
+        for (option, left_out) in &summary.left_out {
+            let unknown = match left_out.unknown {
                 0 => String::new(),
                 games => format!(
                     ", {} for a date that is unknown or cannot be read",
@@ -438,9 +438,9 @@ impl<'a> Session<'a> {
                 ),
             };
             self.note(format_args!(
-                "--{option} skipped {} and {}{unknown}",
-                counted(skipped.games, "game"),
-                counted(skipped.positions, "position")
+                "--{option} left out {} and {}{unknown}",
+                counted(left_out.games, "game"),
+                counted(left_out.positions, "position")
             ));
         }
         if summary.failure.is_none() {

@@ -25,7 +25,7 @@ pub use open::{Opened, detect, is_supported, open};
 
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
-use crate::games::{GameRow, Selection, SkippedBy};
+use crate::games::{GameRow, LeftOutBy, Selection};
 use crate::input::{Bytes, Compression};
 use crate::setters::setters;
 use crate::table::{Array, Batch, Field, Fields};
@@ -400,7 +400,7 @@ pub struct Decoded {
     /// What the reader did that the user may want to know.
     pub remarks: Remarks,
     /// Games and positions skipped by the selection.
-    pub skipped: SkippedBy,
+    pub left_out: LeftOutBy,
     /// What is known of each game, if requested.
     pub game_rows: Vec<GameRow>,
     /// For the [`Watch`] of the format.

@@ -1,4 +1,4 @@
-//! Games in any format: the facts by which they are selected, the selection, and what it skipped.
+//! Games in any format: the facts by which they are selected, the selection, and what it left out.
 //!
 //! A format of games implements [`Facts`] for its games and consults a [`Selection`] to decide which of them, and which
 //! of their positions, to deliver. A [`GameRow`] holds everything known about a game.
@@ -7,7 +7,7 @@ mod date;
 mod selection;
 
 pub use date::Date;
-pub use selection::{EcoRange, Selection, SelectionError, Skipped, SkippedBy, Speed, TimeControl};
+pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl};
 
 use crate::chess::Position;
 

@@ -1,7 +1,7 @@
 //! Selection of games and of their positions.
 //!
-//! Games are selected by their [`Facts`] and positions by their ply, whatever the format. Everything skipped is
-//! counted under the name of the option that skipped it. The sample of `max_per_game` depends only on the seed and
+//! Games are selected by their [`Facts`] and positions by their ply, whatever the format. Everything left out is
+//! counted under the name of its option. The sample of `max_per_game` depends only on the seed and
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
@@ -76,23 +76,23 @@ setters!(Selection {
     variant: Option<Variant>,
 });
 
-/// What one option skipped.
+/// What one option left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Skipped {
+pub struct LeftOut {
     /// Games.
     pub games: u64,
     /// Positions, including those of the games.
     pub positions: u64,
-    /// Of the games, those skipped because the tested value is unknown: dates that are missing or cannot be parsed.
+    /// Of the games, those left out because the tested value is unknown: dates that are missing or cannot be parsed.
     pub unknown: u64,
 }
 
-/// What was skipped, by the name of the option on the command line.
-pub type SkippedBy = BTreeMap<&'static str, Skipped>;
+/// What was left out, by the name of the option on the command line.
+pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
 
 impl Selection {
-    /// Names of the options that may skip something.
+    /// Names of the options that may leave something out.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("drop-bad-games", self.drop_bad_games),
@@ -117,8 +117,8 @@ impl Selection {
             .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// The option that skips this game, if any, and whether that is because the tested value is unknown.
-    pub fn skips(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
+    /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
+    pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         let has_elo = |test: &dyn Fn(u16) -> bool| {
             let elos = game.elos();
             elos.iter().all(|elo| elo.is_some_and(test))
@@ -179,13 +179,13 @@ impl Selection {
             && self.max_per_game.is_none()
     }
 
-    /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `skipped` for each
-    /// option with the number of positions that it skips.
+    /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
+    /// option with the number of positions that it leaves out.
     pub fn positions(
         &self,
         plies: &[u16],
         hash: u64,
-        skipped: &mut impl FnMut(&'static str, u64),
+        left_out: &mut impl FnMut(&'static str, u64),
     ) -> Vec<bool> {
         let mut keep = vec![true; plies.len()];
         let mut drop_if = |name, keep: &mut [bool], drop: &mut dyn FnMut(usize) -> bool| {
@@ -196,7 +196,7 @@ impl Selection {
                     count += 1;
                 }
             }
-            skipped(name, count);
+            left_out(name, count);
         };
         let range = self.first_ply..=self.last_ply.unwrap_or(u32::MAX);
         drop_if("plies", &mut keep, &mut |row| {

@@ -22,7 +22,7 @@ pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
 use crate::formats::{DecodeOptions, Format};
-use crate::games::{GameRow, Skipped};
+use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
 use crate::queries::Queries;
 use crate::setters::setters;
@@ -185,7 +185,7 @@ pub fn run<J: Job>(
         .flat_map(|games| games.options());
     let mut collector = Collector {
         summary: Summary {
-            skipped: options_set.map(|name| (name, Skipped::default())).collect(),
+            left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
             ..Summary::default()
         },
         strict: options.strict,

@@ -381,7 +381,7 @@ fn number<T>(
             part.records = overlap(before.records..order.totals.records, &range);
             part.games = decoded.games;
             part.remarks = std::mem::take(&mut decoded.remarks);
-            part.skipped = std::mem::take(&mut decoded.skipped);
+            part.left_out = std::mem::take(&mut decoded.left_out);
             requested = range;
             decoded
                 .rejects

@@ -5,7 +5,7 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::{Format, Remarks};
-use crate::games::SkippedBy;
+use crate::games::LeftOutBy;
 use crate::input::Compression;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub struct Summary {
     /// What the readers changed or noticed.
     pub remarks: Remarks,
     /// Games and positions that were not selected, for each option that was set.
-    pub skipped: SkippedBy,
+    pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
     pub bytes: u64,
     /// The same for each input that was opened.
@@ -75,7 +75,7 @@ pub(super) struct Part<T> {
     pub(super) records: u64,
     pub(super) games: u64,
     pub(super) remarks: Remarks,
-    pub(super) skipped: SkippedBy,
+    pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
     pub(super) broken: Option<Error>,
@@ -92,7 +92,7 @@ impl<T> Default for Part<T> {
             records: 0,
             games: 0,
             remarks: Remarks::default(),
-            skipped: SkippedBy::new(),
+            left_out: LeftOutBy::new(),
             rejects: Vec::new(),
             damage: Vec::new(),
             broken: None,
@@ -122,11 +122,11 @@ impl Collector<'_> {
         summary.rejected += rejected;
         summary.games += part.games;
         summary.remarks.merge(&part.remarks);
-        for (option, more) in part.skipped {
-            let skipped = summary.skipped.entry(option).or_default();
-            skipped.games += more.games;
-            skipped.positions += more.positions;
-            skipped.unknown += more.unknown;
+        for (option, more) in part.left_out {
+            let left_out = summary.left_out.entry(option).or_default();
+            left_out.games += more.games;
+            left_out.positions += more.positions;
+            left_out.unknown += more.unknown;
         }
         let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(part.file) {

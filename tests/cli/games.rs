@@ -48,15 +48,15 @@ fn selections_report_what_they_skip() {
     let selection = ["--min-elo", "1400", "--plies", "1..2", "--min-plies", "1"];
     let stderr = stderr_of(0, &[&["stats", "--json", &file], &selection[..]].concat());
     assert!(
-        stderr.contains("--min-elo skipped 1 game and 3 positions"),
+        stderr.contains("--min-elo left out 1 game and 3 positions"),
         "{stderr}"
     );
     assert!(
-        stderr.contains("--plies skipped 0 games and 3 positions"),
+        stderr.contains("--plies left out 0 games and 3 positions"),
         "{stderr}"
     );
     assert!(
-        stderr.contains("--min-plies skipped 0 games and 0 positions"),
+        stderr.contains("--min-plies left out 0 games and 0 positions"),
         "{stderr}"
     );
     let text = output(

@@ -410,7 +410,7 @@ pub fn containers(bytes: &[u8]) {
     }
 }
 
-/// Selections of games and positions: kept and skipped positions add up to all positions.
+/// Selections of games and positions: positions taken and left out add up to all positions.
 pub fn selection(bytes: &[u8]) {
     let (head, text) = bytes.split_at(bytes.len().min(48));
     let byte = |at: usize| head.get(at).copied().unwrap_or(0);
@@ -444,8 +444,12 @@ pub fn selection(bytes: &[u8]) {
         |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;
     let (some, all) = (read(selection), read(everything));
     assert_eq!(some.games, all.games);
-    let skipped: u64 = some.skipped.values().map(|skipped| skipped.positions).sum();
-    assert_eq!(positions(&some) + skipped, positions(&all));
+    let left_out: u64 = some
+        .left_out
+        .values()
+        .map(|left_out| left_out.positions)
+        .sum();
+    assert_eq!(positions(&some) + left_out, positions(&all));
 }
 
 /// A position and a move in algebraic notation: parsed moves are legal and survive being written and parsed again.

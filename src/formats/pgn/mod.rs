@@ -51,7 +51,7 @@ pub(super) use records::mate_in;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, Remark, Watch};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
-use crate::games::{Date, Facts, GameRow, Outcome, Selection, Skipped, Variant};
+use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::memchr_iter;
 use records::{Records, Requested};
@@ -228,14 +228,14 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         remarks.add(&DOUBLED_TAG, game.tags.has_doubled().into());
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {
-                let skipped: &mut Skipped = decoded.skipped.entry(name).or_default();
-                skipped.games += games;
-                skipped.positions += positions;
+                let left_out: &mut LeftOut = decoded.left_out.entry(name).or_default();
+                left_out.games += games;
+                left_out.positions += positions;
             }
         };
-        if let Some((name, unknown)) = selection.skips(&game) {
+        if let Some((name, unknown)) = selection.leaves_out(&game) {
             leave_out(name, 1, positions);
-            decoded.skipped.entry(name).or_default().unknown += u64::from(unknown);
+            decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
             records.truncate(start);
             continue;
         }
