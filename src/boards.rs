@@ -1,4 +1,4 @@
-//! The library's front door: a collection of positions that are asked about in bulk.
+//! The library's front door: a collection of positions that is queried in bulk.
 //!
 //! [`Boards`] holds positions packed, eight to a group, and asks the best [`Tier`] of this CPU about all of them
 //! at once. Large collections are divided among the threads of rayon's pool; the results are the same, bit for
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Groups that one thread asks about at a time.
 const RUN: usize = 256;
 
-/// Positions that are asked about in bulk.
+/// Positions that are queried in bulk.
 ///
 /// Results come in the order of the positions. They are exact for every position with one king per side and no
 /// pawn on the first or last rank; for others they are unspecified (but nothing panics).
@@ -43,7 +43,7 @@ impl Boards {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Chooses the tier that answers, instead of the best one of this CPU.
+    /// Chooses the tier that is used, instead of the best one of this CPU.
     ///
     /// # Panics
     /// When the CPU cannot run it; see [`Tier::is_available`].

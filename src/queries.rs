@@ -1,4 +1,4 @@
-//! What can be asked of boards, and what comes back: the ground that kernels, tiers and columns share.
+//! What can be asked of boards, and the results: shared by kernels, tiers and columns.
 //!
 //! [`Queries`] is a set; the results of a [group](crate::block::Group) come back together in a
 //! [`GroupResults`], one `u64` for each lane and query. The counts of legal moves share one word, whose

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy)]
 pub struct Tier(&'static Entry);
 
-/// The facts about a tier, and what was detected on this CPU.
+/// A row of the table.
 struct Entry {
     name: &'static str,
     /// The CPU features without which it cannot run, as `std::arch` names them.
@@ -30,8 +30,8 @@ struct Entry {
     why: &'static str,
     /// Whether it is a good choice if it runs.
     is_advisable: fn() -> bool,
-    make: fn(Tier) -> Option<Box<dyn Analyzer>>,
-    made: OnceLock<Option<Box<dyn Analyzer>>>,
+    /// Its implementation, detected at the first call.
+    analyzer: fn(Tier) -> Option<&'static dyn Analyzer>,
 }
 
 /// A row of the table: the name, the reason, when to choose it, and its analyzers, the best first.
@@ -42,24 +42,23 @@ macro_rules! tier {
             needs: <$least>::FEATURES,
             why: $why,
             is_advisable: $is_advisable,
-            make: |tier| {
-                let mut found: Option<Box<dyn Analyzer>> = None;
-                $(
-                    if found.is_none() {
-                        found = <$analyzer>::detect(tier).map(|one| Box::new(one) as Box<dyn Analyzer>);
-                    }
-                )+
-                found
+            analyzer: |tier| {
+                static DETECTED: OnceLock<Option<Box<dyn Analyzer>>> = OnceLock::new();
+                let detected = DETECTED.get_or_init(|| {
+                    $(
+                        if let Some(analyzer) = <$analyzer>::detect(tier) {
+                            return Some(Box::new(analyzer));
+                        }
+                    )+
+                    None
+                });
+                detected.as_deref()
             },
-            made: OnceLock::new(),
         }
     };
 }
 
-/// Number of tiers on this architecture.
-const TIER_COUNT: usize = if cfg!(target_arch = "x86_64") { 4 } else { 2 };
-
-static TIERS: [Entry; TIER_COUNT] = [
+static TIERS: &[Entry] = &[
     tier!(
         "portable",
         "the CPU has no instruction set that a faster tier needs",
@@ -113,7 +112,7 @@ impl Tier {
     }
     /// The implementation, or `None` if the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
-        self.0.made.get_or_init(|| (self.0.make)(self)).as_deref()
+        (self.0.analyzer)(self)
     }
     /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, if the CPU
     /// has what makes it faster.
