@@ -1,15 +1,13 @@
 //! `compute`: one row per position, any columns, as CSV or JSON lines.
 
 use super::args::{OutputArgs, Reading};
-use super::output::extension;
+use super::output::Rows;
 use super::session::{Run, Session};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use lanefish::jobs;
-use lanefish::output::csv::Csv;
-use lanefish::output::jsonl::JsonLines;
-use lanefish::output::rows::{self, RowFormat};
+use lanefish::output::rows;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use serde_json::json;
 use std::path::PathBuf;
@@ -54,15 +52,6 @@ pub(crate) struct ComputeArgs {
     reading: Reading,
 }
 
-/// The formats of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    /// A header line and comma-separated values
-    Csv,
-    /// One JSON object per line
-    Jsonl,
-}
-
 /// How sets of squares are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Masks {
@@ -81,22 +70,13 @@ impl From<Masks> for rows::Masks {
     }
 }
 
-impl Rows {
-    fn format(self) -> &'static dyn RowFormat {
-        match self {
-            Self::Csv => &Csv,
-            Self::Jsonl => &JsonLines,
-        }
-    }
-}
-
 impl ComputeArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.list_columns {
             return list_columns(self.json);
         }
         let columns = Columns::named(&self.columns)?;
-        let rows = self.rows()?.format();
+        let rows = Rows::of(self.format, &self.output)?.format();
         session.prepare(&self.inputs, &self.reading)?;
         let mut output = session.open_output(&self.output)?;
         let mut header = Vec::new();
@@ -119,23 +99,6 @@ impl ComputeArgs {
             session.commit(Some(output))?;
         }
         session.conclude(done.summary)
-    }
-
-    fn rows(&self) -> Result<Rows> {
-        if let Some(rows) = self.format {
-            return Ok(rows);
-        }
-        let Some(path) = &self.output.output else {
-            return Ok(Rows::Csv);
-        };
-        match extension(path).as_deref() {
-            Some("csv") => Ok(Rows::Csv),
-            Some("jsonl" | "ndjson" | "json") => Ok(Rows::Jsonl),
-            _ => bail!(
-                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
-                path.display()
-            ),
-        }
     }
 }
 

@@ -1,16 +1,16 @@
 //! `games`: one row per game.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::output::extension;
+use super::output::Rows;
 use super::session::{Run, Session};
-use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use anyhow::Result;
+use clap::Args;
 use lanefish::jobs::{GameFormat, GameRows};
 
 /// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
-    /// Format of the rows [default: from the name given with -o, else csv]
+    /// Format of the rows; jsonl has all tags of the games [default: from the name given with -o, else csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Rows>,
 
@@ -21,18 +21,9 @@ pub(crate) struct GamesArgs {
     read: ReadArgs,
 }
 
-/// The formats of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    /// A header line and comma-separated values
-    Csv,
-    /// One JSON object per line, with all tags of the game
-    Jsonl,
-}
-
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = match self.rows()? {
+        let format = match Rows::of(self.format, &self.output)? {
             Rows::Csv => GameFormat::Csv,
             Rows::Jsonl => GameFormat::JsonLines,
         };
@@ -63,22 +54,5 @@ impl GamesArgs {
             session.commit(Some(output))?;
         }
         session.conclude(done.summary)
-    }
-
-    fn rows(&self) -> Result<Rows> {
-        if let Some(rows) = self.format {
-            return Ok(rows);
-        }
-        let Some(path) = &self.output.output else {
-            return Ok(Rows::Csv);
-        };
-        match extension(path).as_deref() {
-            Some("csv") => Ok(Rows::Csv),
-            Some("jsonl" | "ndjson" | "json") => Ok(Rows::Jsonl),
-            _ => bail!(
-                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
-                path.display()
-            ),
-        }
     }
 }

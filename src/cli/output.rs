@@ -5,12 +5,16 @@ use super::choice::format_names;
 use super::closed;
 use super::places::Destination;
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 use lanefish::Error;
 use lanefish::formats::foreign;
 use lanefish::formats::{Encoded, Encoder, Format, Writer};
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
+use lanefish::output::csv::Csv;
+use lanefish::output::jsonl::JsonLines;
+use lanefish::output::rows::RowFormat;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -80,8 +84,44 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
     }
 }
 
+/// The formats of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rows {
+    /// A header line and comma-separated values
+    Csv,
+    /// One JSON object per line
+    Jsonl,
+}
+
+impl Rows {
+    /// The format of an output: as given, or else inferred from the file name.
+    pub(crate) fn of(format: Option<Self>, args: &OutputArgs) -> Result<Self> {
+        if let Some(rows) = format {
+            return Ok(rows);
+        }
+        let Some(path) = &args.output else {
+            return Ok(Self::Csv);
+        };
+        match extension(path).as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("jsonl" | "ndjson" | "json") => Ok(Self::Jsonl),
+            _ => bail!(
+                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
+                path.display()
+            ),
+        }
+    }
+
+    pub(crate) fn format(self) -> &'static dyn RowFormat {
+        match self {
+            Self::Csv => &Csv,
+            Self::Jsonl => &JsonLines,
+        }
+    }
+}
+
 /// The extension of a name without that of the compression: `csv` for `rows.csv.zst`.
-pub(crate) fn extension(path: &Path) -> Option<String> {
+fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     let last = lower(path)?;
     match Compression::of_extension(&last) {

@@ -463,6 +463,14 @@ pub static COLUMNS: &[Column] = &[
     ),
 ];
 
+impl Column {
+    /// The column of this name; `eval`, as PGN calls it, is `score`.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let name = if name == "eval" { "score" } else { name };
+        COLUMNS.iter().find(|column| column.name == name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

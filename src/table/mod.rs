@@ -8,6 +8,7 @@
 mod array;
 mod batch;
 mod catalogue;
+mod choice;
 mod column;
 mod field;
 mod fill;
@@ -16,7 +17,8 @@ mod tile;
 pub use array::{Array, Strings, Texts, Values};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
-pub use column::{ChosenColumn, Column, ColumnFamily, Columns, Kind, TAGS, UnknownColumn};
+pub use choice::{ChosenColumn, ColumnFamily, Columns, TAGS, UnknownColumn};
+pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS};
 pub use tile::Tile;
 

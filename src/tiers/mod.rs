@@ -131,7 +131,7 @@ impl Tier {
 
 impl PartialEq for Tier {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
+        self.name() == other.name()
     }
 }
 

@@ -5,7 +5,9 @@
 //! is used, and before memory is allocated for it: a block never needs more than a few times its own size. All
 //! columns are checked, whether they are requested or not, so that all readers agree about what is damaged.
 
-use super::header::{MOST_COLUMNS, kind_name};
+use super::column::{
+    FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, check_kind, field_of, named,
+};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
 use crate::block::Group;
@@ -15,14 +17,6 @@ use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// No file has larger blocks.
-pub(super) const MOST_RECORDS: u32 = 1 << 20;
-
-pub(super) const GROUPS: u16 = 0;
-pub(super) const HALFMOVE: u16 = 1;
-pub(super) const FULLMOVE: u16 = 2;
-const FIRST_FIELD: u16 = 16;
 
 /// Up to version 1.0 a mate was a score: this minus the number of moves.
 const MATE_SCORE: u16 = 32_000;
@@ -34,59 +28,6 @@ struct Entry {
     partial: u8,
     at: usize,
     len: usize,
-}
-
-pub(super) const fn type_of(values: &Array) -> u8 {
-    match values {
-        Array::U8(_) => 1,
-        Array::I16(_) => 2,
-        Array::U16(_) => 3,
-        Array::U32(_) => 4,
-        Array::U64(_) => 5,
-        Array::Text(_) => 6,
-        Array::Flag(_) | Array::Strings(_) => panic!("no field has such values"),
-    }
-}
-
-fn field_of(id: u16) -> Option<Field> {
-    Field::ALL
-        .get(usize::from(id.checked_sub(FIRST_FIELD)?))
-        .copied()
-}
-
-pub(super) fn id_of(field: Field) -> u16 {
-    FIRST_FIELD + field as u16
-}
-
-/// The name of a column in messages.
-fn named(id: u16) -> String {
-    let name = match (id, field_of(id)) {
-        (GROUPS, _) => "boards",
-        (HALFMOVE, _) => "halfmove",
-        (FULLMOVE, _) => "fullmove",
-        (_, Some(field)) => field.name(),
-        _ => return format!("column {id}"),
-    };
-    format!("column {id} ({name})")
-}
-
-/// Every known id has one type.
-pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
-    let expected = match (id, field_of(id)) {
-        (GROUPS, _) => 0,
-        (HALFMOVE | FULLMOVE, _) => 3,
-        (_, Some(field)) => type_of(&field.column(0)),
-        _ => return Ok(()),
-    };
-    if kind == expected {
-        return Ok(());
-    }
-    Err(format!(
-        "{} has the type {}, not {}",
-        named(id),
-        kind_name(kind),
-        kind_name(expected)
-    ))
 }
 
 /// The first row whose value the field cannot have, and the value.

@@ -1,7 +1,8 @@
 //! Random access, through the index at the end.
 
 use super::block::read_block;
-use super::header::{ColumnInfo, read_header};
+use super::column::ColumnInfo;
+use super::header::read_header;
 use super::section::{Kind, SectionHeader, u64_at};
 use super::{Checksum, UNIT, UNKNOWN, VERSION};
 use crate::error::{Damage, Error};

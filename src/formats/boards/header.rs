@@ -1,39 +1,8 @@
 //! The header section: how long blocks are, and which columns they may have.
 
-use super::block::{self, MOST_RECORDS};
+use super::column::{ColumnInfo, MOST_COLUMNS, MOST_RECORDS, check_kind, kind_name};
 use super::section::{HEADER_LEN, SectionHeader, u16_at};
 use super::{ENTRY_LEN, UNIT};
-use std::fmt;
-
-/// Largest number of columns of a file or a block: the header has room for no more.
-pub(super) const MOST_COLUMNS: usize = (HEADER_LEN - UNIT) / ENTRY_LEN;
-
-/// A column of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ColumnInfo {
-    /// Its id.
-    pub id: u16,
-    /// Its name.
-    pub name: String,
-    /// Its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
-    pub kind: String,
-}
-
-const KINDS: [&str; 7] = ["groups", "u8", "i16", "u16", "u32", "u64", "text"];
-
-impl fmt::Display for ColumnInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.kind)
-    }
-}
-
-/// The name of a column's type.
-pub(super) fn kind_name(kind: u8) -> String {
-    KINDS
-        .get(usize::from(kind))
-        .map_or_else(|| kind.to_string(), |kind| (*kind).to_owned())
-}
 
 /// The columns that a header section lists, or what is wrong with it although its checksum matches.
 pub(super) fn read_header(
@@ -65,7 +34,7 @@ pub(super) fn read_header(
         if columns.iter().any(|column| column.id == id) {
             return Err(format!("the header lists column {id} twice"));
         }
-        block::check_kind(id, entry[2])?;
+        check_kind(id, entry[2])?;
         let name = std::str::from_utf8(&entry[8..])
             .ok()
             .map(|name| name.trim_end_matches('\0'))

@@ -168,6 +168,7 @@
 
 mod block;
 mod checksum;
+mod column;
 mod file;
 mod header;
 mod section;
@@ -175,8 +176,8 @@ mod sequence;
 mod write;
 
 pub use checksum::Checksum;
+pub use column::ColumnInfo;
 pub use file::BoardsFile;
-pub use header::ColumnInfo;
 pub use write::{BoardsWriter, Finished};
 
 use super::{
@@ -184,7 +185,8 @@ use super::{
 };
 use crate::error::Damage;
 use crate::table::{Batch, Fields};
-use block::{MOST_RECORDS, read_block};
+use block::read_block;
+use column::MOST_RECORDS;
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};

@@ -1,7 +1,7 @@
 //! Writing, in one pass.
 
-use super::block::{FULLMOVE, GROUPS, HALFMOVE, id_of, out_of_range, type_of};
-use super::header::MOST_COLUMNS;
+use super::block::out_of_range;
+use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, id_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values};

@@ -12,7 +12,6 @@
 //! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the whole
 //! file does: the decoder begins a game at every such place, whatever came before.
 
-use super::tags;
 use crate::simd::bytes::equal;
 use memchr::{memchr, memchr2, memrchr, memrchr_iter, memrchr2};
 
@@ -50,6 +49,13 @@ pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {
 #[inline(always)]
 pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
     find2(bytes, at, b'\n', b'\n')
+}
+
+/// The name of the tag that a line begins with.
+pub(super) fn tag_name(line: &[u8]) -> &[u8] {
+    let name = line.strip_prefix(b"[").unwrap_or(line);
+    let end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r');
+    &name[..name.iter().position(end).unwrap_or(name.len())]
 }
 
 /// Where a comment ends.
@@ -159,8 +165,8 @@ fn repeats_first_tag(before: &[u8], rest: &[u8]) -> bool {
         end -= 1;
     }
     first.is_some_and(|first| {
-        let name = tags::name(&first[..first.len().min(LONGEST_NAME)]);
-        !name.is_empty() && name == tags::name(&rest[..rest.len().min(LONGEST_NAME)])
+        let name = tag_name(&first[..first.len().min(LONGEST_NAME)]);
+        !name.is_empty() && name == tag_name(&rest[..rest.len().min(LONGEST_NAME)])
     })
 }
 

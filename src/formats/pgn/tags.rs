@@ -50,8 +50,8 @@ impl Marked {
         self.collision |= self.names & bit != 0;
         self.names |= bit;
         match line.get(1) {
-            Some(b'F') if name(line) == b"FEN" => self.fen = offset as u32 + 1,
-            Some(b'V') if name(line) == b"Variant" => self.variant = offset as u32 + 1,
+            Some(b'F') if lex::tag_name(line) == b"FEN" => self.fen = offset as u32 + 1,
+            Some(b'V') if lex::tag_name(line) == b"Variant" => self.variant = offset as u32 + 1,
             _ => {}
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Tags<'a> {
                 let tag = &section[open..line_end];
                 let (value, len) = value(tag);
                 at = open + len;
-                return Some((name(tag), value));
+                return Some((lex::tag_name(tag), value));
             }
         })
     }
@@ -187,13 +187,6 @@ impl<'a> Tags<'a> {
         let start = self.section.iter().rposition(|&byte| byte == b'[');
         start.is_some_and(|start| !self.section[start..].contains(&b']'))
     }
-}
-
-/// The name of the tag that a line begins with.
-pub(super) fn name(line: &[u8]) -> &[u8] {
-    let name = line.strip_prefix(b"[").unwrap_or(line);
-    let end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r');
-    &name[..name.iter().position(end).unwrap_or(name.len())]
 }
 
 /// Whether a line begins with a name and a value in brackets.

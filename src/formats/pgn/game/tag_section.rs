@@ -92,7 +92,7 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
             .map(<[u8]>::trim_ascii)
             .take_while(|line| matches!(line.first(), Some(b'[' | b'%' | b';')))
             .filter(|line| line.starts_with(b"["))
-            .map(tags::name)
+            .map(lex::tag_name)
     };
     if stop && paragraph().any(|name| names.contains(name)) {
         return true;

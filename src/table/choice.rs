@@ -1,0 +1,160 @@
+//! A choice of columns by name: those of the catalogue, and tags.
+
+use super::array::{Array, Texts};
+use super::catalogue::COLUMNS;
+use super::column::{Column, Kind};
+use super::field::Fields;
+use super::tile::Tile;
+use crate::queries::Queries;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Columns that cannot be listed: one for each name that follows a prefix.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ColumnFamily {
+    /// What comes before the name.
+    pub prefix: &'static str,
+    /// How listings show its columns.
+    pub pattern: &'static str,
+    /// The type of their values.
+    pub kind: Kind,
+    /// What they mean.
+    pub meaning: &'static str,
+}
+
+/// Tags of games: the column `tag:Event` has the values of the tag `Event`.
+pub static TAGS: ColumnFamily = ColumnFamily {
+    prefix: "tag:",
+    pattern: "tag:NAME",
+    kind: Kind::Text,
+    meaning: "any tag of the game, such as tag:Event",
+};
+
+/// A column of a choice: one of the catalogue, or a tag.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ChosenColumn {
+    /// A column of the catalogue.
+    Listed(&'static Column),
+    /// A column of [`TAGS`], with its whole name.
+    Tag(Arc<str>),
+}
+
+impl ChosenColumn {
+    fn named(name: &str) -> Option<Self> {
+        if let Some(column) = Column::named(name) {
+            return Some(Self::Listed(column));
+        }
+        let tag = name.strip_prefix(TAGS.prefix)?;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        (!tag.is_empty() && tag.bytes().all(is_name)).then(|| Self::Tag(name.into()))
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Listed(column) => column.name,
+            Self::Tag(name) => name,
+        }
+    }
+    /// The type of its values.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Listed(column) => column.kind,
+            Self::Tag(_) => TAGS.kind,
+        }
+    }
+    /// The tag that it has the values of, if it is one.
+    pub fn tag(&self) -> Option<&str> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Tag(name) => name.strip_prefix(TAGS.prefix),
+        }
+    }
+    /// Its values for every record of a tile; those of records that do not count are unspecified.
+    pub fn fill(&self, tile: &Tile<'_>) -> Array {
+        let column = match self {
+            Self::Listed(column) => return column.fill(tile),
+            Self::Tag(_) => self.tag().and_then(|tag| tile.batch.tags.get(tag)),
+        };
+        Array::Text(match column {
+            None => Texts::missing(tile.len),
+            Some(values) => {
+                let mut texts = Texts::default();
+                texts.extend_from(values, tile.start..tile.start + tile.len);
+                texts
+            }
+        })
+    }
+}
+
+/// No column has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no column `{0}`{hint}", hint = rule_of_tags(_0))]
+pub struct UnknownColumn(String);
+
+fn rule_of_tags(name: &str) -> &'static str {
+    match name.starts_with(TAGS.prefix) {
+        true => ": the name of a tag is letters, digits and `_`",
+        false => "",
+    }
+}
+
+/// A choice of columns, in the order in which they are written.
+#[derive(Clone, Debug)]
+pub struct Columns(Vec<ChosenColumn>);
+
+impl Columns {
+    /// What `compute` writes by default.
+    pub const DEFAULT: &'static str =
+        "fen,legal_moves,checkers,in_check,checkmate,stalemate,attacked_white,attacked_black";
+
+    /// Names separated by commas; `all` stands for all of the catalogue.
+    ///
+    /// # Errors
+    /// If there is no column of a name.
+    ///
+    /// ```
+    /// use lanefish::table::Columns;
+    /// let columns = Columns::named("fen,legal_moves,tag:Event").unwrap();
+    /// let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+    /// assert_eq!(names, ["fen", "legal_moves", "tag:Event"]);
+    /// assert!(Columns::named("fen,beauty").is_err());
+    /// ```
+    pub fn named(names: &str) -> Result<Self, UnknownColumn> {
+        let mut columns = Vec::new();
+        for name in names.split(',').map(str::trim) {
+            if name == "all" {
+                columns.extend(COLUMNS.iter().map(ChosenColumn::Listed));
+            } else {
+                let column = ChosenColumn::named(name);
+                columns.push(column.ok_or_else(|| UnknownColumn(name.to_owned()))?);
+            }
+        }
+        Ok(Self(columns))
+    }
+    /// The columns.
+    pub fn iter(&self) -> impl Iterator<Item = &ChosenColumn> {
+        self.0.iter()
+    }
+    /// Those of the catalogue.
+    fn listed(&self) -> impl Iterator<Item = &'static Column> {
+        self.iter().filter_map(|column| match column {
+            ChosenColumn::Listed(column) => Some(*column),
+            ChosenColumn::Tag(_) => None,
+        })
+    }
+    /// The queries that they need answered.
+    pub fn queries(&self) -> Queries {
+        self.listed().map(|column| column.queries).collect()
+    }
+    /// The fields that they read from the input.
+    pub fn fields(&self) -> Fields {
+        self.listed().filter_map(|column| column.field).collect()
+    }
+    /// The tags that they read from the input, each once.
+    pub fn tags(&self) -> Arc<[Arc<str>]> {
+        let tags: BTreeSet<&str> = self.iter().filter_map(ChosenColumn::tag).collect();
+        tags.into_iter().map(Arc::from).collect()
+    }
+}
