@@ -145,9 +145,8 @@ fn strict_processes_the_records_before_the_first_reject() {
     let directory = tempfile::tempdir().unwrap();
     for bad in ["bad", "8/8/8/8/8/8/8/K7 w - - 0 1"] {
         let text = format!(
-            "{}{bad}\n{}worse\n",
-            format!("{START}\n").repeat(1000),
-            START
+            "{0}{bad}\n{0}{START}worse\n",
+            format!("{START}\n").repeat(1000)
         );
         let path = file(directory.path(), "x.fen", text);
         let (found, summary) = outcome(&path, |options| options.strict = true);

@@ -173,12 +173,27 @@ fn lanes_after_the_last_board_are_ignored() {
 
 /// Results are counted in ranges of any size, at any place in a batch.
 #[test]
-fn results_of_ranges_of_rows() {
+fn fields_of_ranges_of_rows() {
     let mut batch = Batch::owned(vec![Group::default(); 100], 800);
-    let mut column = Values::<u8>::default();
     let result = |row: usize| (row % 7 != 3).then_some((row % 5 % 3) as u8);
-    (0..800).for_each(|row| column.push(result(row)));
-    batch.fields.insert(Field::Result, Array::U8(column));
+    let score = |row: usize| (row % 200 < 100 || row % 11 != 2).then_some(row as i16 - 400);
+    let mate = |row: usize| (row % 13 == 1).then_some(row as i16 - 400);
+    let columns = [
+        (Field::Result, Array::U8(Values::default())),
+        (Field::Score, Array::I16(Values::default())),
+        (Field::Mate, Array::I16(Values::default())),
+    ];
+    batch.fields.extend(columns);
+    for row in 0..800 {
+        for (field, column) in &mut batch.fields {
+            match (field, column) {
+                (Field::Score, Array::I16(column)) => column.push(score(row)),
+                (_, Array::I16(column)) => column.push(mate(row)),
+                (_, Array::U8(column)) => column.push(result(row)),
+                _ => unreachable!(),
+            }
+        }
+    }
     for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
         let mut mask = vec![0; 13];
         rows.clone()
@@ -191,6 +206,16 @@ fn results_of_ranges_of_rows() {
                 .count() as u64
         };
         assert_eq!(stats.results, [0, 1, 2].map(count), "{rows:?}");
+        let scores: Vec<i128> = rows.clone().filter_map(score).map(i128::from).collect();
+        let found = stats.scores().unwrap_or_default();
+        assert_eq!(found.count, scores.len() as u64, "{rows:?}");
+        assert_eq!(found.sum, scores.iter().sum::<i128>(), "{rows:?}");
+        let mates = |white: bool| {
+            let of_side = |&moves: &i16| (moves > 0) == white;
+            rows.clone().filter_map(mate).filter(of_side).count() as u64
+        };
+        assert_eq!(stats.mates().white, mates(true), "{rows:?}");
+        assert_eq!(stats.mates().black, mates(false), "{rows:?}");
     }
 }
 
