@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::bench::sample_positions;
-use lanefish::bench::sliders::{Piece, Query, agrees, real_queries, run_queries};
+use lanefish::bench::sliders::{Query, SliderPiece, agrees, real_queries, run_queries};
 use lanefish::sliders::{RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::hint::black_box;
 use std::time::Duration;
@@ -16,7 +16,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Times passes over all queries, which return the sum of the results.
-    fn row(&mut self, name: &str, piece: Piece, pass: impl Fn(&[Query]) -> u64) {
+    fn row(&mut self, name: &str, piece: SliderPiece, pass: impl Fn(&[Query]) -> u64) {
         let queries = &self.queries[piece as usize];
         let mut group = self.criterion.benchmark_group("sliders");
         group
@@ -47,13 +47,13 @@ impl Bench<'_> {
         let queen = sum!(|square, occupied| get_rook_moves(square, occupied)
             | get_bishop_moves(square, occupied));
         let passes: [fn(&[Query]) -> u64; 3] = [rook, bishop, queen];
-        for (piece, pass) in Piece::ALL.into_iter().zip(passes) {
+        for (piece, pass) in SliderPiece::ALL.into_iter().zip(passes) {
             let queries = &self.queries[piece as usize];
             assert_eq!(pass(queries), run_queries(RayWalk, piece, queries));
         }
-        self.row("cozy-chess", Piece::Rook, rook);
-        self.row("cozy-chess", Piece::Bishop, bishop);
-        self.row("cozy-chess", Piece::Queen, queen);
+        self.row("cozy-chess", SliderPiece::Rook, rook);
+        self.row("cozy-chess", SliderPiece::Bishop, bishop);
+        self.row("cozy-chess", SliderPiece::Queen, queen);
     }
 }
 
@@ -63,7 +63,7 @@ impl Visitor for Bench<'_> {
             eprintln!("SKIPPED: {} needs {:?}", A::NAME, A::NEEDS);
             return;
         };
-        for piece in Piece::ALL {
+        for piece in SliderPiece::ALL {
             let queries = &self.queries[piece as usize];
             assert!(agrees(algorithm, piece, queries), "{}", A::NAME);
             self.row(A::NAME, piece, |queries| {
@@ -77,7 +77,7 @@ fn benches(criterion: &mut Criterion) {
     let positions = sample_positions();
     let mut bench = Bench {
         criterion,
-        queries: Piece::ALL.map(|piece| real_queries(&positions, piece)),
+        queries: SliderPiece::ALL.map(|piece| real_queries(&positions, piece)),
     };
     for_each_algorithm(&mut bench);
     bench.cozy_chess();

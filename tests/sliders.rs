@@ -1,7 +1,7 @@
 //! Every slider algorithm, compared with the ray walk on all relevant occupancies of every square and on a million
 //! random boards.
 
-use lanefish::bench::sliders::{Piece, Query, groups_of, lanes_agree};
+use lanefish::bench::sliders::{Query, SliderPiece, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
 use lanefish::kernels::Way;
 use lanefish::simd::{Scalar, Simd};
@@ -75,7 +75,7 @@ fn all_relevant_occupancies() {
 
 #[test]
 fn lanes_on_all_relevant_occupancies() {
-    fn check<S: Simd>(piece: Piece, queries: &[Query]) {
+    fn check<S: Simd>(piece: SliderPiece, queries: &[Query]) {
         let Some(simd) = S::detect() else {
             eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
             return;
@@ -89,13 +89,16 @@ fn lanes_on_all_relevant_occupancies() {
             );
         }
     }
-    for (slider, piece) in [(Slider::Rook, Piece::Rook), (Slider::Bishop, Piece::Bishop)] {
+    for (slider, piece) in [
+        (Slider::Rook, SliderPiece::Rook),
+        (Slider::Bishop, SliderPiece::Bishop),
+    ] {
         let queries: Vec<Query> = Square::all()
             .flat_map(|square| {
                 subsets(slider.relevant(square)).map(move |occupied| Query { square, occupied })
             })
             .collect();
-        for piece in [piece, Piece::Queen] {
+        for piece in [piece, SliderPiece::Queen] {
             check::<Scalar>(piece, &queries);
             #[cfg(target_arch = "x86_64")]
             {

@@ -72,7 +72,7 @@ pub enum Subject {
     /// A slider algorithm.
     Slider {
         /// The queried piece.
-        piece: sliders::Piece,
+        piece: sliders::SliderPiece,
         /// The source of the queries.
         source: sliders::Source,
         /// Size of the tables for all squares, rook and bishop.

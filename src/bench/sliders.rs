@@ -26,7 +26,7 @@ const BURST: usize = 64;
 /// The queried slider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "self-explanatory")]
-pub enum Piece {
+pub enum SliderPiece {
     Rook,
     Bishop,
     Queen,
@@ -43,7 +43,7 @@ pub enum Source {
     Pressure,
 }
 
-impl Piece {
+impl SliderPiece {
     /// All three.
     pub const ALL: [Self; 3] = [Self::Rook, Self::Bishop, Self::Queen];
 
@@ -61,7 +61,7 @@ impl Source {
     pub const ALL: [Self; 3] = [Self::Random, Self::Real, Self::Pressure];
 }
 
-impl fmt::Display for Piece {
+impl fmt::Display for SliderPiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Rook => "rook",
@@ -105,8 +105,8 @@ pub fn random_queries() -> Vec<Query> {
 /// enough. If no position has such a piece, the squares of other pieces are used.
 ///
 /// Empty if no position has any piece.
-pub fn real_queries(positions: &[Position], piece: Piece) -> Vec<Query> {
-    let queries = |squares: fn(&Position, Piece) -> Bitboard| -> Vec<Query> {
+pub fn real_queries(positions: &[Position], piece: SliderPiece) -> Vec<Query> {
+    let queries = |squares: fn(&Position, SliderPiece) -> Bitboard| -> Vec<Query> {
         positions
             .iter()
             .flat_map(|position| {
@@ -132,7 +132,7 @@ pub fn real_queries(positions: &[Position], piece: Piece) -> Vec<Query> {
 ///
 /// Never inlined, so that each instance is a separate loop that can be found in a disassembly.
 #[inline(never)]
-pub fn run_queries<A: Sliders>(algorithm: A, piece: Piece, queries: &[Query]) -> u64 {
+pub fn run_queries<A: Sliders>(algorithm: A, piece: SliderPiece, queries: &[Query]) -> u64 {
     macro_rules! sum {
         ($attacks:ident) => {
             algorithm.enter(
@@ -149,26 +149,26 @@ pub fn run_queries<A: Sliders>(algorithm: A, piece: Piece, queries: &[Query]) ->
         };
     }
     match piece {
-        Piece::Rook => sum!(rook),
-        Piece::Bishop => sum!(bishop),
-        Piece::Queen => sum!(queen),
+        SliderPiece::Rook => sum!(rook),
+        SliderPiece::Bishop => sum!(bishop),
+        SliderPiece::Queen => sum!(queen),
     }
 }
 
 /// Whether the algorithm agrees with the ray walk on every query.
-pub fn agrees<A: Sliders>(algorithm: A, piece: Piece, queries: &[Query]) -> bool {
+pub fn agrees<A: Sliders>(algorithm: A, piece: SliderPiece, queries: &[Query]) -> bool {
     let attacks = |query: &Query| {
         let (square, occupied) = (query.square, query.occupied);
         match piece {
-            Piece::Rook => [
+            SliderPiece::Rook => [
                 algorithm.rook(square, occupied),
                 RayWalk.rook(square, occupied),
             ],
-            Piece::Bishop => [
+            SliderPiece::Bishop => [
                 algorithm.bishop(square, occupied),
                 RayWalk.bishop(square, occupied),
             ],
-            Piece::Queen => [
+            SliderPiece::Queen => [
                 algorithm.queen(square, occupied),
                 RayWalk.queen(square, occupied),
             ],
@@ -198,7 +198,12 @@ pub fn groups_of(queries: &[Query]) -> Vec<OneSlider> {
 
 /// Runs all queries on the lanes; returns the sum of the results.
 #[inline(never)]
-pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> u64 {
+pub fn run_queries_on_lanes<S: Simd>(
+    simd: S,
+    way: Way,
+    piece: SliderPiece,
+    groups: &[OneSlider],
+) -> u64 {
     macro_rules! sum {
         ($way:expr, $moves:expr) => {
             simd.enter(
@@ -218,21 +223,21 @@ pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[
         };
     }
     match (way, piece) {
-        (Way::Fill, Piece::Rook) => sum!(Way::Fill, Moves::Rook),
-        (Way::Fill, Piece::Bishop) => sum!(Way::Fill, Moves::Bishop),
-        (Way::Fill, Piece::Queen) => sum!(Way::Fill, Moves::Queen),
-        (Way::Hyperbola, Piece::Rook) => sum!(Way::Hyperbola, Moves::Rook),
-        (Way::Hyperbola, Piece::Bishop) => sum!(Way::Hyperbola, Moves::Bishop),
-        (Way::Hyperbola, Piece::Queen) => sum!(Way::Hyperbola, Moves::Queen),
+        (Way::Fill, SliderPiece::Rook) => sum!(Way::Fill, Moves::Rook),
+        (Way::Fill, SliderPiece::Bishop) => sum!(Way::Fill, Moves::Bishop),
+        (Way::Fill, SliderPiece::Queen) => sum!(Way::Fill, Moves::Queen),
+        (Way::Hyperbola, SliderPiece::Rook) => sum!(Way::Hyperbola, Moves::Rook),
+        (Way::Hyperbola, SliderPiece::Bishop) => sum!(Way::Hyperbola, Moves::Bishop),
+        (Way::Hyperbola, SliderPiece::Queen) => sum!(Way::Hyperbola, Moves::Queen),
     }
 }
 
 /// Whether the lanes agree with the ray walk on every query.
-pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider]) -> bool {
+pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[OneSlider]) -> bool {
     let moves = match piece {
-        Piece::Rook => Moves::Rook,
-        Piece::Bishop => Moves::Bishop,
-        Piece::Queen => Moves::Queen,
+        SliderPiece::Rook => Moves::Rook,
+        SliderPiece::Bishop => Moves::Bishop,
+        SliderPiece::Queen => Moves::Queen,
     };
     groups.iter().all(|group| {
         let mut attacks = [0; 8];
@@ -244,9 +249,9 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: Piece, groups: &[OneSlider
             let square = Square::new(group.from[lane].trailing_zeros() as u8);
             let occupied = Bitboard(group.occupied[lane]);
             let expected = match piece {
-                Piece::Rook => RayWalk.rook(square, occupied),
-                Piece::Bishop => RayWalk.bishop(square, occupied),
-                Piece::Queen => RayWalk.queen(square, occupied),
+                SliderPiece::Rook => RayWalk.rook(square, occupied),
+                SliderPiece::Bishop => RayWalk.bishop(square, occupied),
+                SliderPiece::Queen => RayWalk.queen(square, occupied),
             };
             expected.0 == attacks[lane]
         })
@@ -265,7 +270,7 @@ pub fn measure_sliders(
 ) -> Result<(), Error> {
     let random = random_queries();
     for source in Source::ALL {
-        for piece in Piece::ALL {
+        for piece in SliderPiece::ALL {
             let queries = match source {
                 Source::Random => random.clone(),
                 Source::Real | Source::Pressure => match real_queries(positions, piece) {
@@ -297,7 +302,7 @@ pub fn measure_sliders(
 
 /// The rows of one piece and source.
 struct SliderRows<'a> {
-    piece: Piece,
+    piece: SliderPiece,
     source: Source,
     queries: &'a [Query],
     groups: &'a [OneSlider],
@@ -388,9 +393,9 @@ mod tests {
     #[test]
     fn positions_without_sliders_still_have_queries() {
         let bare = [Position::from_fen_unvalidated("8/8/4k3/8/8/3K4/8/8 w - - 0 1").unwrap()];
-        let queries = real_queries(&bare, Piece::Queen);
+        let queries = real_queries(&bare, SliderPiece::Queen);
         assert_eq!(queries.len(), QUERIES);
-        assert!(real_queries(&[], Piece::Queen).is_empty());
+        assert!(real_queries(&[], SliderPiece::Queen).is_empty());
     }
 
     #[test]

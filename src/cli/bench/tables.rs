@@ -2,7 +2,7 @@
 
 use super::PACKED_BYTES;
 use comfy_table::{CellAlignment, Table, presets};
-use lanefish::bench::sliders::{Piece, Source};
+use lanefish::bench::sliders::{SliderPiece, Source};
 use lanefish::bench::{Row, Subject, Timing};
 use lanefish::cpu;
 use lanefish::tiers::Tier;
@@ -191,7 +191,7 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
         _ => None,
     };
     let columns = keys(rows, column);
-    let queens = (only.unwrap_or(Source::Real), Piece::Queen);
+    let queens = (only.unwrap_or(Source::Real), SliderPiece::Queen);
     let deciding = match columns.contains(&queens) {
         true => queens,
         false => *columns.last()?,

@@ -4,7 +4,7 @@
 use super::Group;
 use lanefish::bench::kernels::Kernel;
 use lanefish::bench::scan::Place;
-use lanefish::bench::sliders::{Piece, Source};
+use lanefish::bench::sliders::{SliderPiece, Source};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
 use lanefish::tiers::{self, Tier};
 
@@ -51,7 +51,7 @@ pub(super) fn of(group: Group) -> Vec<String> {
         Group::Sliders => {
             let algorithms = algorithms();
             for source in Source::ALL {
-                for piece in Piece::ALL {
+                for piece in SliderPiece::ALL {
                     let title = |name| format!("sliders/{name}/{piece}/{source}");
                     titles.extend(algorithms.iter().map(title));
                 }
@@ -85,7 +85,7 @@ pub(super) fn in_short(group: Group) -> String {
         Group::Sliders => format!(
             "sliders/{{{}}}/{{{}}}/{{{}}}",
             algorithms().join(","),
-            Piece::ALL.map(|piece| piece.to_string()).join(","),
+            SliderPiece::ALL.map(|piece| piece.to_string()).join(","),
             Source::ALL.map(|source| source.to_string()).join(",")
         ),
         Group::Kernels => format!(
