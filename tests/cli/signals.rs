@@ -120,7 +120,7 @@ fn a_blocked_run_is_ended() {
 /// `nohup` starts programs with this signal ignored.
 #[test]
 fn ignored_hangups_stay_ignored() {
-    let command = "trap '' HUP; exec \"$1\" show - < \"$2\"";
+    let command = "trap '' HUP; exec \"$1\" stats - < \"$2\"";
     let dir = Dir::new();
     let pipe = dir.path("pipe.fen");
     let made = Command::new("mkfifo").arg(&pipe).status();
@@ -150,5 +150,9 @@ fn ignored_hangups_stay_ignored() {
     let done = child.wait_with_output().unwrap();
     assert!(written.is_ok(), "{written:?}: {done:?}");
     assert_eq!(done.status.code(), Some(0));
-    assert!(!done.stdout.is_empty());
+    let stdout = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        stdout.starts_with("4,098 positions, 0 rejected"),
+        "{stdout}"
+    );
 }

@@ -1,0 +1,179 @@
+//! Joint counts of the numbers of a position: three tables in which each position increments one counter each.
+//!
+//! The lanes put all numbers of a position into one word ([`BoardCounts`]), so that the index of a counter is cut out
+//! of that word by a shift and a mask. Histograms of single numbers, checks, mates and castling rights are sums over
+//! these tables. The few positions with more queens than any game has do not fit; each of their numbers is counted by
+//! itself, and they are in no joint distribution.
+
+use super::flags::Flags;
+use super::tally::Tally;
+use crate::kernels::BoardCounts;
+
+/// Numbers that fit into the tables: fewer than 128 points of material, a phase below 32.
+const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
+/// Of the counts of legal moves: 256 and more.
+const BEYOND_MOVES: u64 = 0xFF00;
+/// The phase is never more than this.
+const MOST_PHASE: usize = 24;
+
+/// Positions by pieces and phase, by material of both sides, and by legal moves and flags.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Joint {
+    /// Pieces in bits 0 to 6, the phase, not capped, above them.
+    pieces_phase: Tally<{ 1 << 12 }>,
+    /// White's material in bits 0 to 6, Black's above it.
+    material: Tally<{ 1 << 14 }>,
+    /// Flags in bits 0 to 7, legal moves above them.
+    moves_flags: Tally<{ 1 << 16 }>,
+    beyond: Option<Box<Beyond>>,
+}
+
+/// Numbers of positions that the tables have no room for.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    moves: Tally<1024>,
+    pieces: Tally<128>,
+    phase: Tally<32>,
+    material: [Tally<1024>; 2],
+    flags: Tally<256>,
+    checkmate: u64,
+    stalemate: u64,
+}
+
+impl Joint {
+    /// Adds these lanes of a group; `counts` are those of their legal moves.
+    #[inline(always)]
+    pub(super) fn add_group(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
+        let any = words.iter().fold(0, |any, word| any | word);
+        let any_counts = counts.iter().fold(0, |any, counts| any | counts);
+        if lanes == 0xFF && any & BEYOND | any_counts & BEYOND_MOVES == 0 {
+            words.iter().for_each(|&word| self.add(word));
+        } else {
+            self.add_lanes(words, counts, lanes);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, word: u64) {
+        self.pieces_phase
+            .add((word & 0x7F | word >> 1 & 0xF80) as usize);
+        self.material
+            .add((word >> 16 & 0x7F | word >> 25 & 0x3F80) as usize);
+        self.moves_flags.add((word >> 48) as usize);
+    }
+
+    #[cold]
+    fn add_lanes(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
+        for (lane, (&word, &counts)) in words.iter().zip(counts).enumerate() {
+            if lanes >> lane & 1 == 0 {
+                continue;
+            }
+            match word & BEYOND | counts & BEYOND_MOVES {
+                0 => self.add(word),
+                _ => self.beyond.get_or_insert_default().add(word, counts),
+            }
+        }
+    }
+
+    /// Adds the counts of another instance.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.pieces_phase.merge(&other.pieces_phase);
+        self.material.merge(&other.material);
+        self.moves_flags.merge(&other.moves_flags);
+        if let Some(theirs) = &other.beyond {
+            self.beyond.get_or_insert_default().merge(theirs);
+        }
+    }
+
+    /// Number of positions with N legal moves, at index N.
+    pub(super) fn moves(&self) -> Vec<u64> {
+        let beyond = self.beyond.as_ref().map(|beyond| &beyond.moves);
+        histogram(self.moves_flags.sums_by_high(8), beyond)
+    }
+    /// Number of positions with N pieces.
+    pub(super) fn pieces(&self) -> Vec<u64> {
+        let beyond = self.beyond.as_ref().map(|beyond| &beyond.pieces);
+        histogram(self.pieces_phase.sums_by_low(7), beyond)
+    }
+    /// Number of positions in phase N.
+    pub(super) fn phase(&self) -> Vec<u64> {
+        let mut phases = self.pieces_phase.sums_by_high(7);
+        let more = phases.split_off(MOST_PHASE + 1);
+        phases[MOST_PHASE] += more.iter().sum::<u64>();
+        let beyond = self.beyond.as_ref().map(|beyond| &beyond.phase);
+        histogram(phases, beyond)
+    }
+    /// Number of positions with material N of White, and of Black.
+    pub(super) fn material(&self) -> [Vec<u64>; 2] {
+        let sums = [self.material.sums_by_low(7), self.material.sums_by_high(7)];
+        let mut sides = sums.into_iter().enumerate().map(|(side, sums)| {
+            let beyond = self.beyond.as_ref().map(|beyond| &beyond.material[side]);
+            histogram(sums, beyond)
+        });
+        std::array::from_fn(|_| sides.next().unwrap_or_default())
+    }
+    /// Number of positions with these flags.
+    pub(super) fn flags(&self) -> Vec<u64> {
+        let beyond = self.beyond.as_ref().map(|beyond| &beyond.flags);
+        histogram(self.moves_flags.sums_by_low(8), beyond)
+    }
+    /// Number of positions without a legal move, in check or not.
+    pub(super) fn mates(&self, in_check: bool) -> u64 {
+        let without_moves = self.moves_flags.counts()[..256].iter().enumerate();
+        let mates = without_moves.filter(|(flags, _)| is_in_check(*flags) == in_check);
+        let beyond = self.beyond.as_ref().map_or(0, |beyond| match in_check {
+            true => beyond.checkmate,
+            false => beyond.stalemate,
+        });
+        mates.map(|(_, count)| count).sum::<u64>() + beyond
+    }
+}
+
+fn is_in_check(flags: usize) -> bool {
+    Flags(flags as u8).checks() > 0
+}
+
+/// The counts of numbers within the tables and beyond them, up to the largest number that occurs.
+fn histogram<const N: usize>(mut counts: Vec<u64>, beyond: Option<&Tally<N>>) -> Vec<u64> {
+    if let Some(beyond) = beyond {
+        counts.resize(counts.len().max(N), 0);
+        for (ours, theirs) in counts.iter_mut().zip(beyond.counts()) {
+            *ours += theirs;
+        }
+    }
+    let last = counts.iter().rposition(|&count| count > 0);
+    counts.truncate(last.map_or(0, |last| last + 1));
+    counts
+}
+
+impl Beyond {
+    fn add(&mut self, word: u64, counts: u64) {
+        let part = |at: u32, mask: usize| (word >> at) as usize & mask;
+        let flags = part(48, 0xFF);
+        let moves = counts as usize & 0xFFFF;
+        self.moves.add(moves);
+        self.pieces.add(part(0, 0xFF));
+        self.phase.add(part(8, 0xFF).min(MOST_PHASE));
+        self.material[0].add(part(16, 0xFFFF));
+        self.material[1].add(part(32, 0xFFFF));
+        self.flags.add(flags);
+        if moves == 0 {
+            match is_in_check(flags) {
+                true => self.checkmate += 1,
+                false => self.stalemate += 1,
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.moves.merge(&other.moves);
+        self.pieces.merge(&other.pieces);
+        self.phase.merge(&other.phase);
+        for (ours, theirs) in self.material.iter_mut().zip(&other.material) {
+            ours.merge(theirs);
+        }
+        self.flags.merge(&other.flags);
+        self.checkmate += other.checkmate;
+        self.stalemate += other.stalemate;
+    }
+}
