@@ -117,7 +117,7 @@ fn kernels(criterion: &mut Criterion) {
                 let mut sum = 0;
                 for tile in black_box(&groups).chunks(VerticalCounters::GROUPS) {
                     let mut counters = VerticalCounters::default();
-                    analyzer.board_counts(tile, &mut board_counts);
+                    analyzer.board_counts(tile, &results, &mut board_counts);
                     analyzer.count_squares(tile, &results, &mut counters);
                     sum ^= board_counts[0][0] ^ counters.planes[0][0][0];
                 }

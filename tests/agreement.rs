@@ -94,11 +94,15 @@ fn plain_board_counts(position: &Position) -> u64 {
         }
     }
     state |= u64::from(position.en_passant.is_some()) << 5;
+    state |= u64::from(position.in_check()) << 6;
+    state |= u64::from(position.checkers().several()) << 7;
+    let moves = u64::from(position.count_legal_moves()) & 0xFF;
     u64::from(position.occupied().len())
         | phase << 8
         | material(Color::White) << 16
         | material(Color::Black) << 32
         | state << 48
+        | moves << 56
 }
 
 /// Compares all tiers with the reference on all positions: all queries at once, and each on its own.
@@ -118,7 +122,7 @@ fn check(positions: &[Position]) {
         }
         check_one_by_one(analyzer, &groups, &all);
         let mut board_counts = vec![BoardCounts::default(); groups.len()];
-        analyzer.board_counts(&groups, &mut board_counts);
+        analyzer.board_counts(&groups, &all, &mut board_counts);
         for (index, position) in positions.iter().enumerate() {
             let found = board_counts[index / Group::LEN][index % Group::LEN];
             assert_eq!(found, plain_board_counts(position), "{tier}: {position}");

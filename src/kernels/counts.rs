@@ -1,7 +1,8 @@
-//! The data that statistics need besides moves and attacks: pieces, material and state of each board, and how often
-//! each square is occupied by each piece and attacked by each side.
+//! The data that statistics need: pieces, material, state and moves of each board as one word, and how often each
+//! square is occupied by each piece and attacked by each side.
 //!
-//! The numbers of a board are packed into one word ([`BoardCounts`]). Material is summed by the binary digits of the
+//! The numbers of a board are packed into one word ([`BoardCounts`]), so that a table of joint counts is indexed by
+//! some of its bits. Material is summed by the binary digits of the
 //! piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king gives the ones, and only the rest
 //! is counted by type.
 //!
@@ -27,7 +28,9 @@ const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 /// | 8-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
 /// | 16-31 | White's material, 1-3-3-5-9 |
 /// | 32-47 | Black's material |
-/// | 48-53 | state: Black to move; castling K, Q, k, q; en passant possible |
+/// | 48-53 | state: Black to move; castling K, Q, k, q; en passant square |
+/// | 54, 55 | in check, in double check |
+/// | 56-63 | legal moves, of which there may be more: see [`GroupResults::counts`] |
 pub type BoardCounts = [u64; 8];
 
 /// Counters of 64 squares for 14 sets, in each of eight lanes: the pieces in the order `PNBRQKpnbrqk`, then the
@@ -61,9 +64,16 @@ impl VerticalCounters {
     }
 }
 
-/// Counts pieces and material, and reads the state, of the boards in the lanes `at..` of a group.
+/// Counts pieces and material, and reads the state, of the boards in the lanes `at..` of a group; checks and moves are
+/// those of its results.
 #[inline(always)]
-pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardCounts) {
+pub fn board_counts<S: Simd>(
+    simd: S,
+    group: &Group,
+    results: &GroupResults,
+    at: usize,
+    out: &mut BoardCounts,
+) {
     let [color, t0, t1, t2] = &group.planes;
     let color = simd.load(color, at);
     let t0 = simd.load(t0, at);
@@ -88,7 +98,11 @@ pub fn board_counts<S: Simd>(simd: S, group: &Group, at: usize, out: &mut BoardC
     let black_rooks = castling & color;
     let white_below = (kings & !color).sub(one);
     let black_below = (kings & color).sub(one);
-    let state = black_to_move
+    let checkers = simd.load(&results.checkers, at);
+    let state = simd.load(&results.counts, at).shl::<56>()
+        | checkers.if_zero(none, bit(54))
+        | (checkers & checkers.sub(one)).if_zero(none, bit(55))
+        | black_to_move
         | en_passant
         | (white_rooks & !white_below).if_zero(none, bit(49))
         | (white_rooks & white_below).if_zero(none, bit(50))
@@ -140,15 +154,26 @@ pub fn count_squares<S: Simd>(
 ) {
     assert!(groups.len() <= 16 && groups.len() <= counters.room());
     let results = &results[..groups.len()];
-    let mut padded_groups = [Group::default(); 16];
-    let mut padded_attacks = [[[0; 8]; 16]; 2];
-    padded_groups[..groups.len()].copy_from_slice(groups);
-    for (index, results) in results.iter().enumerate() {
-        padded_attacks[0][index] = results.attacks_white;
-        padded_attacks[1][index] = results.attacks_black;
-    }
     counters.groups += groups.len();
+    if let (Ok(groups), Ok(results)) = (groups.try_into(), results.try_into()) {
+        count_sixteen(simd, groups, results, counters);
+        return;
+    }
+    let mut padded_groups = [Group::default(); 16];
+    let mut padded_results = [GroupResults::default(); 16];
+    padded_groups[..groups.len()].copy_from_slice(groups);
+    padded_results[..groups.len()].copy_from_slice(results);
+    count_sixteen(simd, &padded_groups, &padded_results, counters);
+}
 
+/// Adds sixteen groups and their attack maps to the counters.
+#[inline(always)]
+fn count_sixteen<S: Simd>(
+    simd: S,
+    groups: &[Group; 16],
+    results: &[GroupResults; 16],
+    counters: &mut VerticalCounters,
+) {
     let none = simd.splat(0);
     let mut at = 0;
     while at < 8 {
@@ -158,7 +183,7 @@ pub fn count_squares<S: Simd>(
                 let mut black = [none; 16];
                 let mut index = 0;
                 while index < 16 {
-                    let [color, t0, t1, t2] = &padded_groups[index].planes;
+                    let [color, t0, t1, t2] = &groups[index].planes;
                     let color = simd.load(color, at);
                     let planes = Planes {
                         color,
@@ -179,17 +204,19 @@ pub fn count_squares<S: Simd>(
         count_role!(3, rooks);
         count_role!(4, queens);
         count_role!(5, kings);
-        let mut side = 0;
-        while side < 2 {
-            let mut attacks = [none; 16];
-            let mut index = 0;
-            while index < 16 {
-                attacks[index] = simd.load(&padded_attacks[side][index], at);
-                index += 1;
-            }
-            add(simd, &mut counters.planes[12 + side], at, attacks);
-            side += 1;
+        macro_rules! count_attacks {
+            ($set:literal, $attacks:ident) => {{
+                let mut attacks = [none; 16];
+                let mut index = 0;
+                while index < 16 {
+                    attacks[index] = simd.load(&results[index].$attacks, at);
+                    index += 1;
+                }
+                add(simd, &mut counters.planes[$set], at, attacks);
+            }};
         }
+        count_attacks!(12, attacks_white);
+        count_attacks!(13, attacks_black);
         at += S::WIDTH;
     }
 }

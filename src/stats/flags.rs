@@ -6,12 +6,6 @@
 pub(super) struct Flags(pub(super) u8);
 
 impl Flags {
-    #[inline(always)]
-    pub(super) fn of(board_counts: u64, checkers: u64) -> Self {
-        let in_check = u64::from(checkers != 0);
-        let double = u64::from(checkers & checkers.wrapping_sub(1) != 0);
-        Self((board_counts >> 48 | in_check << 6 | double << 7) as u8)
-    }
     pub(super) fn black_to_move(self) -> bool {
         self.0 & 1 != 0
     }

@@ -177,3 +177,34 @@ impl Beyond {
         self.stalemate += other.stalemate;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_moves_than_the_table_has_room_for() {
+        // 40 pieces, phase 30, material 20 and 100, in check.
+        let word = 40 | 30 << 8 | 20 << 16 | 100 << 32 | 1 << 54;
+        let mut joint = Joint::default();
+        let mut counts = [7 | 1 << 16; 8];
+        joint.add_group(&[word | 7 << 56; 8], &counts, 0xFF);
+        counts[3] = 300;
+        let mut words = [word | 7 << 56; 8];
+        words[3] = word | 300 << 56;
+        joint.add_group(&words, &counts, 0b1010);
+        joint.add_group(&[word; 8], &[0; 8], 1);
+        let mut all = joint.clone();
+        all.merge(&joint);
+        let moves = all.moves();
+        assert_eq!(
+            (moves[0], moves[7], moves[300], moves.len()),
+            (2, 18, 2, 301)
+        );
+        assert_eq!((all.pieces()[40], all.pieces().len()), (22, 41));
+        assert_eq!((all.phase()[24], all.phase().len()), (22, 25));
+        assert_eq!(all.material().map(|counts| counts.len()), [21, 101]);
+        assert_eq!(all.flags()[1 << 6], 22);
+        assert_eq!((all.mates(true), all.mates(false)), (2, 0));
+    }
+}

@@ -12,6 +12,7 @@
 
 mod flags;
 mod heat;
+mod joint;
 #[cfg(feature = "json")]
 mod json;
 mod tally;
@@ -29,7 +30,7 @@ use crate::queries::{GroupResults, Queries};
 use crate::table::{Array, Batch, Field, Values};
 use crate::tiers::Analyzer;
 use flags::Flags;
-use tally::Tally;
+use joint::Joint;
 
 /// Statistics of any number of positions.
 ///
@@ -44,18 +45,12 @@ use tally::Tally;
 pub struct Stats {
     positions: u64,
     rejected: u64,
-    moves: Tally<1024>,
-    pieces: Tally<128>,
-    phase: Tally<32>,
-    material: [Tally<1024>; 2],
-    flags: Tally<256>,
+    joint: Joint,
     captures: u64,
     promotions: u64,
     castles: u64,
     en_passants: u64,
     can_capture_en_passant: u64,
-    checkmate: u64,
-    stalemate: u64,
     heat: Box<Heat>,
     results: [u64; 3],
     scores: Option<Box<Scores>>,
@@ -186,22 +181,26 @@ impl Stats {
     ) {
         let mut board_counts = [BoardCounts::default(); Self::RUN];
         for (groups, results) in groups.chunks(Self::RUN).zip(results.chunks(Self::RUN)) {
-            analyzer.board_counts(groups, &mut board_counts);
+            analyzer.board_counts(groups, results, &mut board_counts);
             let mut kinds = [0u64; Group::LEN];
-            let mut add = |board_counts: &BoardCounts, results: &GroupResults, lane: usize| {
-                let counts = results.counts[lane];
-                kinds[lane] += counts;
-                self.add_position(lane, counts, results.checkers[lane], board_counts[lane]);
-            };
-            if lanes == 0xFF {
-                for (board_counts, results) in board_counts.iter().zip(results) {
-                    (0..Group::LEN).for_each(|lane| add(board_counts, results, lane));
+            for (board_counts, results) in board_counts.iter().zip(results) {
+                let counts = &results.counts;
+                let mut any = 0;
+                if lanes == 0xFF {
+                    for (sum, &counts) in kinds.iter_mut().zip(counts) {
+                        *sum += counts;
+                        any |= counts;
+                    }
+                } else {
+                    for lane in (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0) {
+                        kinds[lane] += counts[lane];
+                        any |= counts[lane];
+                    }
                 }
-            } else {
-                for (board_counts, results) in board_counts.iter().zip(results) {
-                    let lanes = (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0);
-                    lanes.for_each(|lane| add(board_counts, results, lane));
+                if any >> 56 != 0 {
+                    self.add_en_passants(counts, lanes);
                 }
+                self.joint.add_group(board_counts, counts, lanes);
             }
             for sums in kinds {
                 self.add_kinds(sums);
@@ -211,22 +210,11 @@ impl Stats {
         self.positions += groups.len() as u64 * u64::from(lanes.count_ones());
     }
 
-    #[inline(always)]
-    fn add_position(&mut self, lane: usize, counts: u64, checkers: u64, board_counts: u64) {
-        let moves = counts as usize & 0xFFFF;
-        let flags = Flags::of(board_counts, checkers);
-        self.moves.add(lane, moves);
-        self.pieces.add(lane, board_counts as usize & 0xFF);
-        self.phase
-            .add(lane, (board_counts as usize >> 8 & 0xFF).min(24));
-        self.material[0].add(lane, (board_counts >> 16) as usize & 0xFFFF);
-        self.material[1].add(lane, (board_counts >> 32) as usize & 0xFFFF);
-        self.flags.add(lane, flags.0 as usize);
-        self.can_capture_en_passant += u64::from(counts >> 56 != 0);
-        if moves == 0 {
-            self.checkmate += u64::from(flags.checks() > 0);
-            self.stalemate += u64::from(flags.checks() == 0);
-        }
+    /// Counts positions in which an en passant capture is legal.
+    #[cold]
+    fn add_en_passants(&mut self, counts: &[u64; Group::LEN], lanes: u8) {
+        let can = |&lane: &usize| lanes >> lane & 1 != 0 && counts[lane] >> 56 != 0;
+        self.can_capture_en_passant += (0..Group::LEN).filter(can).count() as u64;
     }
 
     fn add_kinds(&mut self, counts: u64) {
@@ -302,20 +290,12 @@ impl Stats {
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
-        self.moves.merge(&other.moves);
-        self.pieces.merge(&other.pieces);
-        self.phase.merge(&other.phase);
-        for (ours, theirs) in self.material.iter_mut().zip(&other.material) {
-            ours.merge(theirs);
-        }
-        self.flags.merge(&other.flags);
+        self.joint.merge(&other.joint);
         self.captures += other.captures;
         self.promotions += other.promotions;
         self.castles += other.castles;
         self.en_passants += other.en_passants;
         self.can_capture_en_passant += other.can_capture_en_passant;
-        self.checkmate += other.checkmate;
-        self.stalemate += other.stalemate;
         self.heat.merge(&other.heat);
         for (ours, theirs) in self.results.iter_mut().zip(other.results) {
             *ours += theirs;
@@ -339,11 +319,7 @@ impl Stats {
         self.rejected
     }
     fn flagged(&self, test: impl Fn(Flags) -> bool) -> u64 {
-        let counts = self.flags.counts();
-        (0..=255u8)
-            .filter(|&flags| test(Flags(flags)))
-            .map(|flags| counts[flags as usize])
-            .sum()
+        count_flags(&self.joint.flags(), test)
     }
     /// Positions with White to move.
     pub fn white_to_move(&self) -> u64 {
@@ -363,11 +339,11 @@ impl Stats {
     }
     /// Positions in which the side to move is mated.
     pub fn checkmate(&self) -> u64 {
-        self.checkmate
+        self.joint.mates(true)
     }
     /// Positions in which the side to move has no move and is not in check.
     pub fn stalemate(&self) -> u64 {
-        self.stalemate
+        self.joint.mates(false)
     }
     /// Positions that have an en passant square, whether or not a capture is legal.
     pub fn with_en_passant_square(&self) -> u64 {
@@ -379,8 +355,9 @@ impl Stats {
     }
     /// Castling rights.
     pub fn castling(&self) -> Castling {
-        let right = |bit: u8| self.flagged(|flags| flags.castling() >> bit & 1 != 0);
-        let none = self.flagged(|flags| flags.castling() == 0);
+        let counts = self.joint.flags();
+        let right = |bit: u8| count_flags(&counts, |flags| flags.castling() >> bit & 1 != 0);
+        let none = count_flags(&counts, |flags| flags.castling() == 0);
         Castling {
             none,
             some: self.positions - none,
@@ -392,11 +369,11 @@ impl Stats {
     }
     /// Legal moves per position.
     pub fn legal_moves(&self) -> Distribution {
-        self.moves.summary()
+        Distribution::of(&self.joint.moves(), 0)
     }
     /// Number of positions with N legal moves, at index N, up to the largest N.
     pub fn legal_moves_histogram(&self) -> Vec<u64> {
-        self.moves.histogram()
+        self.joint.moves()
     }
     /// Sum of the legal captures, including en passant.
     pub fn legal_captures(&self) -> u64 {
@@ -416,15 +393,15 @@ impl Stats {
     }
     /// Number of positions with N pieces, at index N.
     pub fn pieces_histogram(&self) -> Vec<u64> {
-        self.pieces.histogram()
+        self.joint.pieces()
     }
     /// Number of positions by phase: 24 = all minor and major pieces, 0 = none.
     pub fn phase_histogram(&self) -> Vec<u64> {
-        self.phase.histogram()
+        self.joint.phase()
     }
     /// Number of positions by material (1-3-3-5-9), of White and of Black.
     pub fn material_histograms(&self) -> [Vec<u64>; 2] {
-        [self.material[0].histogram(), self.material[1].histogram()]
+        self.joint.material()
     }
     /// The heat maps.
     pub fn heat(&self) -> HeatMaps {
@@ -450,6 +427,15 @@ impl Stats {
     pub fn mates(&self) -> Mates {
         self.mates
     }
+}
+
+/// The number of positions whose flags pass a test, from the counts of all flags.
+fn count_flags(counts: &[u64], test: impl Fn(Flags) -> bool) -> u64 {
+    let flags = (0..=u8::MAX).map(Flags).zip(counts);
+    flags
+        .filter(|&(flags, _)| test(flags))
+        .map(|(_, count)| count)
+        .sum()
 }
 
 /// The values of a column, 64 rows at a time, with masks of those present and of those selected.

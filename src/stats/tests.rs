@@ -37,7 +37,38 @@ fn every_tier_agrees_with_plain_counting() {
         .flat_map(|start| RandomPlay::new(5, start).take(2500))
         .map(|played| played.position)
         .collect();
-    let batch = batch_of(&positions);
+    agrees_with_plain_counting(&positions);
+}
+
+/// Boards with so many queens that some number of theirs is beyond the joint tables, among others.
+#[test]
+fn numbers_beyond_the_tables_are_counted() {
+    let boards = [
+        "7k/QQQQQQ2/QQQQQQQ1/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/K7 b - - 0 1",
+        "k7/3Q4/1Q6/4Q2Q/Q1Q5/5Q2/2Q3Q1/K2Q1Q1Q w - - 0 1",
+        "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1",
+        "7k/8/8/qqqqqqqq/qqqqqqqq/8/8/K7 w - - 0 1",
+        "7k/8/8/nnnnnnnn/nnnnnnnn/nnnnnnnn/nnnnnnnn/6K1 b - - 0 1",
+        "knQQ1QQQ/ppQ4Q/Q6Q/1Q5Q/QQ5Q/Q6Q/QQ5Q/KQQQQQQQ w - - 0 1",
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "6QQ/8/QQQQQQ2/QQQQQQQQ/8/Q7/1Q5K/k7 b - - 0 1",
+    ];
+    let mut positions = Vec::new();
+    for (turn, board) in boards.iter().cycle().take(60).enumerate() {
+        let position = Position::from_fen_unvalidated(board).unwrap();
+        if position.is_valid(crate::chess::Validity::Playable) {
+            positions.push(position);
+        }
+        let ordinary = RandomPlay::new(turn as u64, Start::Standard).nth(turn % 7);
+        positions.extend(ordinary.map(|played| played.position));
+    }
+    assert!(positions.iter().any(Position::is_checkmate));
+    agrees_with_plain_counting(&positions);
+}
+
+fn agrees_with_plain_counting(positions: &[Position]) {
+    let len = positions.len();
+    let batch = batch_of(positions);
     let count = |test: &dyn Fn(&Position) -> bool| {
         positions.iter().filter(|position| test(position)).count() as u64
     };
@@ -64,8 +95,8 @@ fn every_tier_agrees_with_plain_counting() {
         let Some(analyzer) = tier.analyzer() else {
             continue;
         };
-        let stats = stats_of(&batch, 5000, analyzer, tile);
-        assert_eq!(stats.positions(), 5000);
+        let stats = stats_of(&batch, len, analyzer, tile);
+        assert_eq!(stats.positions(), len as u64);
         assert_eq!(
             stats.black_to_move(),
             count(&|p| p.side_to_move == Color::Black)
@@ -104,7 +135,7 @@ fn every_tier_agrees_with_plain_counting() {
         );
         let castling = stats.castling();
         assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
-        assert_eq!(castling.some, 5000 - castling.none);
+        assert_eq!(castling.some, len as u64 - castling.none);
         use crate::chess::castling::CastlingSide::{King, Queen};
         for (ours, color, side) in [
             (castling.white_king, Color::White, King),
@@ -113,6 +144,14 @@ fn every_tier_agrees_with_plain_counting() {
             (castling.black_queen, Color::Black, Queen),
         ] {
             assert_eq!(ours, count(&|p| rook_beyond_king(p, color, side)));
+        }
+        let moves = stats.legal_moves_histogram();
+        assert_eq!(moves.iter().sum::<u64>(), len as u64);
+        for (moves, &ours) in moves.iter().enumerate() {
+            assert_eq!(ours, count(&|p| p.count_legal_moves() as usize == moves));
+        }
+        for histogram in stats.material_histograms() {
+            assert_eq!(histogram.iter().sum::<u64>(), len as u64);
         }
         for (pieces, &ours) in stats.pieces_histogram().iter().enumerate() {
             assert_eq!(ours, count(&|p| p.occupied().len() == pieces as u32));
@@ -142,7 +181,7 @@ fn every_tier_agrees_with_plain_counting() {
                 assert_eq!(map[square.index()], attacked, "{color:?} {square}");
             }
         }
-        assert_eq!(stats.results().unknown, 5000);
+        assert_eq!(stats.results().unknown, len as u64);
         let mut twice = stats.clone();
         twice.merge(&stats);
         assert_eq!(twice.heat().attacks()[0][30], 2 * heat.attacks()[0][30]);

@@ -215,12 +215,18 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// Counts the pieces and the material, and reads the state, of each board.
     ///
     /// # Panics
-    /// If `board_counts` is shorter than `groups`.
-    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+    /// If `results` or `board_counts` is shorter than `groups`.
+    fn board_counts(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        board_counts: &mut [BoardCounts],
+    ) {
+        let results = &results[..groups.len()];
         let board_counts = &mut board_counts[..groups.len()];
-        for (group, out) in groups.iter().zip(board_counts) {
+        for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
             for lane in 0..Group::LEN {
-                kernels::board_counts(simd::Scalar, group, lane, out);
+                kernels::board_counts(simd::Scalar, group, results, lane, out);
             }
         }
     }

@@ -75,14 +75,20 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         );
     }
 
-    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+    fn board_counts(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        board_counts: &mut [BoardCounts],
+    ) {
+        let results = &results[..groups.len()];
         let board_counts = &mut board_counts[..groups.len()];
         self.sliders.enter(
             #[inline(always)]
             || {
-                for (group, out) in groups.iter().zip(board_counts) {
+                for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
                     for lane in 0..Group::LEN {
-                        kernels::board_counts(Scalar, group, lane, out);
+                        kernels::board_counts(Scalar, group, results, lane, out);
                     }
                 }
             },

@@ -107,15 +107,21 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn board_counts(&self, groups: &[Group], board_counts: &mut [BoardCounts]) {
+    fn board_counts(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        board_counts: &mut [BoardCounts],
+    ) {
         let simd = self.simd;
+        let results = &results[..groups.len()];
         let board_counts = &mut board_counts[..groups.len()];
         simd.enter(
             #[inline(always)]
             || {
-                for (group, out) in groups.iter().zip(board_counts) {
+                for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
                     for at in (0..Group::LEN).step_by(S::WIDTH) {
-                        kernels::board_counts(simd, group, at, out);
+                        kernels::board_counts(simd, group, results, at, out);
                     }
                 }
             },
