@@ -6,6 +6,7 @@
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
 use crate::queries::GroupResults;
+use crate::table::spread_bits;
 use crate::tiers::Analyzer;
 
 /// Number of maps: twelve pieces, and the attacks of two sides.
@@ -106,7 +107,7 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]; 8]) {
         // Eight squares' counts in bytes: the low digits and the three high ones.
         let digits = |planes: &[u64]| {
             planes.iter().enumerate().fold(0, |counts, (weight, bits)| {
-                counts + (spread(bits >> (8 * byte) & 0xFF) << weight)
+                counts + (spread_bits((bits >> (8 * byte)) as u8) << weight)
             })
         };
         let (low, high) = (
@@ -119,28 +120,10 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]; 8]) {
     }
 }
 
-/// Eight bits to eight bytes of 0 or 1, the lowest bit to the lowest byte.
-#[inline(always)]
-fn spread(bits: u64) -> u64 {
-    // Bit i of the copy in byte i is kept; adding 0x7F carries it into the byte's highest bit.
-    let one_each = bits.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    (one_each + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tiers::Tier;
-
-    #[test]
-    fn spreading() {
-        for bits in 0..256u64 {
-            let bytes = spread(bits).to_le_bytes();
-            for (i, byte) in bytes.into_iter().enumerate() {
-                assert_eq!(u64::from(byte), bits >> i & 1, "{bits:08b} bit {i}");
-            }
-        }
-    }
 
     /// Random planes will do as boards.
     #[test]

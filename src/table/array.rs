@@ -4,7 +4,7 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
 
-use std::ops::Range;
+use std::ops::{Mul, Range};
 use std::sync::Arc;
 
 /// Values of one type, any of which may be missing: a validity bit for each row, as in Arrow.
@@ -21,6 +21,14 @@ pub(crate) fn bits_where<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> u64 {
     bits.fold(0, |bits, (row, &value)| bits | u64::from(is(value)) << row)
 }
 
+/// Eight bits to eight bytes of 0 or 1, the lowest bit to the lowest byte.
+#[inline(always)]
+pub(crate) fn spread_bits(bits: u8) -> u64 {
+    // Bit i of the copy in byte i is kept; adding 0x7F carries it into the byte's highest bit.
+    let one_each = (u64::from(bits) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    (one_each + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101
+}
+
 impl<T: Clone + Default> Values<T> {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
@@ -35,15 +43,17 @@ impl<T: Clone + Default> Values<T> {
     /// When there is another number of bits than that of values, filled up to 64.
     pub(crate) fn from_parts(mut values: Vec<T>, present: Vec<u64>) -> Self
     where
-        T: Copy,
+        T: Copy + From<u8> + Mul<Output = T>,
     {
         assert_eq!(present.len(), values.len().div_ceil(64));
         for (values, &present) in values.chunks_mut(64).zip(&present) {
             if present != !0 >> (64 - values.len()) {
-                // Without a branch: which rows of games have a value is as good as random.
-                for (row, value) in values.iter_mut().enumerate() {
-                    let kept = [T::default(), *value];
-                    *value = kept[(present >> row & 1) as usize];
+                // Without a branch, eight at a time: which rows of games have a value is as good as random.
+                for (values, present) in values.chunks_mut(8).zip(present.to_le_bytes()) {
+                    let factors = spread_bits(present).to_le_bytes();
+                    for (value, factor) in values.iter_mut().zip(factors) {
+                        *value = *value * T::from(factor);
+                    }
                 }
             }
         }
@@ -506,6 +516,16 @@ impl Array {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spreading() {
+        for bits in 0..=255u8 {
+            let bytes = spread_bits(bits).to_le_bytes();
+            for (i, byte) in bytes.into_iter().enumerate() {
+                assert_eq!(byte, bits >> i & 1, "{bits:08b} bit {i}");
+            }
+        }
+    }
 
     #[test]
     fn many_equal_rows_are_like_one_after_the_other() {

@@ -22,5 +22,5 @@ pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS};
 pub use tile::Tile;
 
-pub(crate) use array::bits_where;
+pub(crate) use array::{bits_where, spread_bits};
 pub(crate) use tile::rows_of;

@@ -15,7 +15,7 @@ use crate::chess::Move;
 use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Mul, Range};
 use std::sync::Arc;
 
 /// Up to version 1.0 a mate was a score: this minus the number of moves.
@@ -236,7 +236,7 @@ fn read_values(
         return Err("has values after the last record".to_owned());
     }
     /// The numbers of a column.
-    fn numbers<const N: usize, T: Copy + Default>(
+    fn numbers<const N: usize, T: Copy + Default + From<u8> + Mul<Output = T>>(
         bytes: &[u8],
         present: Vec<u64>,
         read: impl Fn([u8; N]) -> T,
