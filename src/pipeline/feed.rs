@@ -73,7 +73,7 @@ pub(super) struct Current {
     look_at: usize,
     /// Where the next chunk begins in the decompressed input.
     offset: u64,
-    /// [`DecodeOptions::max_record`].
+    /// [`formats::DecodeOptions::max_record`].
     max_record: usize,
     /// The giant being skipped, if any.
     giant: Option<Giant>,

@@ -61,7 +61,7 @@ pub struct FileSummary {
     pub rejected: u64,
     /// How often each reason was given.
     pub reasons: BTreeMap<&'static str, u64>,
-    /// Damaged places, with [`super::Options::past_damage`].
+    /// Damaged places, with [`super::RunOptions::past_damage`].
     pub damage: Vec<Damage>,
     /// A note on the file as a whole.
     pub note: Option<&'static str>,

@@ -101,7 +101,7 @@ impl Board {
         (t0 ^ n0) & (t1 ^ n1) & (t2 ^ n2) | t0 & t1 & t2 & castling
     }
 
-    /// The board after a move, and the move's bits (see [`Move::to_bits`]).
+    /// The board after a move, and the move's bits (see [`Move::to_bits`](crate::chess::Move::to_bits)).
     ///
     /// Boards are passed by value here: the fields then live in registers, and are not copied through memory in
     /// other widths than they were written in, which would stall each move.
