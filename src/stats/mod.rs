@@ -3,11 +3,11 @@
 //! Everything is counted in integers and divided only for display, so the results are the same to the last bit
 //! whatever the order of the tiles, the number of threads and the tier.
 //!
-//! The work per position is arranged so that the hot loop does very little. The lanes return three
-//! words per position (the move counts, the checkers, and the [board counts](BoardCounts): piece count,
-//! phase, material and state flags); the loop increments the counter of each number in a small table. Whatever
-//! can be derived from such a table afterwards (sums, checks, sides, castling) is not counted separately,
-//! and the number of attacked squares is the total of a heat map. The heat maps themselves are counted
+//! The work per position is arranged so that the hot loop does very little. The lanes put all small numbers of a
+//! position into one word, the [board counts](BoardCounts); the loop increments one counter in each of three joint
+//! tables, whose indices are parts of that word. Whatever can be derived from the tables afterwards (histograms,
+//! checks, mates, sides, castling) is not counted separately, and the number of attacked squares is the total
+//! of a heat map. The heat maps themselves are counted
 //! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
 
 mod flags;
