@@ -438,11 +438,11 @@ mod tests {
                     .into_iter()
                     .find_map(|way| Some((way, steps(from, to, way)?)));
                 assert_eq!(direction(from, to), way.map(|(way, _)| way));
-                let at = |wanted: &dyn Fn(i32, i32) -> bool| -> Bitboard {
+                let at = |test: &dyn Fn(i32, i32) -> bool| -> Bitboard {
                     Square::all()
                         .filter(|&square| {
                             way.is_some_and(|(way, distance)| {
-                                steps(from, square, way).is_some_and(|n| wanted(n, distance))
+                                steps(from, square, way).is_some_and(|n| test(n, distance))
                             })
                         })
                         .collect()

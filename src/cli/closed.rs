@@ -2,29 +2,32 @@
 //!
 //! Where one of them is closed, Rust's runtime opens `/dev/null` in its place before `main`, so that results
 //! written to it would be lost silently. Afterwards that cannot be distinguished from a `/dev/null` that the user
-//! meant, and so they are checked before the runtime starts.
-
-use std::sync::atomic::{AtomicBool, Ordering};
-
-static STDIN: AtomicBool = AtomicBool::new(false);
-static STDOUT: AtomicBool = AtomicBool::new(false);
+//! meant. Hence these statics, which are initialized when the program is loaded, before the runtime starts.
 
 /// Whether standard input was closed.
 pub(crate) fn stdin_is_closed() -> bool {
-    STDIN.load(Ordering::Relaxed)
+    #[cfg(unix)]
+    return *at_start::STDIN;
+    #[cfg(not(unix))]
+    false
 }
 
 /// Whether standard output was closed.
 pub(crate) fn stdout_is_closed() -> bool {
-    STDOUT.load(Ordering::Relaxed)
+    #[cfg(unix)]
+    return *at_start::STDOUT;
+    #[cfg(not(unix))]
+    false
 }
 
-// SAFETY: two system calls and two atomics; nothing here needs the runtime, which has not started yet.
 #[cfg(unix)]
-#[ctor::ctor(unsafe)]
-fn look() {
+mod at_start {
     use rustix::io::{Errno, fcntl_getfd};
-    let closed = |descriptor| matches!(fcntl_getfd(descriptor), Err(Errno::BADF));
-    STDIN.store(closed(rustix::stdio::stdin()), Ordering::Relaxed);
-    STDOUT.store(closed(rustix::stdio::stdout()), Ordering::Relaxed);
+    use rustix::stdio::{stdin, stdout};
+    use static_init::dynamic;
+
+    #[dynamic]
+    pub(super) static STDIN: bool = matches!(fcntl_getfd(stdin()), Err(Errno::BADF));
+    #[dynamic]
+    pub(super) static STDOUT: bool = matches!(fcntl_getfd(stdout()), Err(Errno::BADF));
 }

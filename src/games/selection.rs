@@ -143,7 +143,7 @@ impl Selection {
         }
         if !self.terminations.is_empty() {
             let tag = game.termination();
-            let is = |wanted: &String| wanted.as_bytes().eq_ignore_ascii_case(tag);
+            let is = |requested: &String| requested.as_bytes().eq_ignore_ascii_case(tag);
             if !self.terminations.iter().any(is) {
                 return Some(("termination", false));
             }

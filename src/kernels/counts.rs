@@ -64,10 +64,29 @@ impl VerticalCounters {
     }
 }
 
-/// Counts pieces and material, and reads the state, of the boards in the lanes `at..` of a group; checks and moves are
-/// those of its results.
+/// Counts pieces and material, and reads the state, of each board; checks and moves are those of the results.
+///
+/// # Panics
+/// If `results` or `out` is shorter than `groups`.
 #[inline(always)]
 pub fn board_counts<S: Simd>(
+    simd: S,
+    groups: &[Group],
+    results: &[GroupResults],
+    out: &mut [BoardCounts],
+) {
+    let results = &results[..groups.len()];
+    let out = &mut out[..groups.len()];
+    for ((group, results), out) in groups.iter().zip(results).zip(out) {
+        for at in (0..Group::LEN).step_by(S::WIDTH) {
+            count_board(simd, group, results, at, out);
+        }
+    }
+}
+
+/// The same of the boards in the lanes `at..` of a group.
+#[inline(always)]
+fn count_board<S: Simd>(
     simd: S,
     group: &Group,
     results: &GroupResults,
@@ -140,11 +159,10 @@ pub fn board_counts<S: Simd>(
     );
 }
 
-/// Adds up to sixteen groups and their attack maps to the counters. Masked lanes must be empty boards
-/// without attacks.
+/// Adds groups and their attack maps to the counters. Masked lanes must be empty boards without attacks.
 ///
 /// # Panics
-/// If there are more than sixteen groups, fewer results than groups, or no [`VerticalCounters::room`].
+/// If there are fewer results than groups, or more groups than [`VerticalCounters::room`].
 #[inline(always)]
 pub fn count_squares<S: Simd>(
     simd: S,
@@ -152,18 +170,21 @@ pub fn count_squares<S: Simd>(
     results: &[GroupResults],
     counters: &mut VerticalCounters,
 ) {
-    assert!(groups.len() <= 16 && groups.len() <= counters.room());
-    let results = &results[..groups.len()];
+    assert!(groups.len() <= counters.room());
     counters.groups += groups.len();
-    if let (Ok(groups), Ok(results)) = (groups.try_into(), results.try_into()) {
+    let results = &results[..groups.len()];
+    let (groups, rest) = groups.as_chunks();
+    let (results, rest_results) = results.as_chunks();
+    for (groups, results) in groups.iter().zip(results) {
         count_sixteen(simd, groups, results, counters);
-        return;
     }
-    let mut padded_groups = [Group::default(); 16];
-    let mut padded_results = [GroupResults::default(); 16];
-    padded_groups[..groups.len()].copy_from_slice(groups);
-    padded_results[..groups.len()].copy_from_slice(results);
-    count_sixteen(simd, &padded_groups, &padded_results, counters);
+    if !rest.is_empty() {
+        let mut groups = [Group::default(); 16];
+        let mut results = [GroupResults::default(); 16];
+        groups[..rest.len()].copy_from_slice(rest);
+        results[..rest.len()].copy_from_slice(rest_results);
+        count_sixteen(simd, &groups, &results, counters);
+    }
 }
 
 /// Adds sixteen groups and their attack maps to the counters.

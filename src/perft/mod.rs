@@ -220,8 +220,8 @@ impl<'a, A: Sliders> Tree<'a, A> {
         if self.results.len() < groups.len() {
             self.results.resize(groups.len(), GroupResults::default());
         }
-        let wanted = Queries::MOVES;
-        self.analyzer.analyze(groups, wanted, &mut self.results);
+        let queries = Queries::MOVES;
+        self.analyzer.analyze(groups, queries, &mut self.results);
         let mut left = self.leaves.len();
         for result in &self.results[..groups.len()] {
             let counts = result.counts.iter().take(left);

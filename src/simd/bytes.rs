@@ -17,9 +17,9 @@ pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
         let at = bytes.as_ptr().cast::<__m128i>();
         // SAFETY: 32 bytes can be read there, unaligned; x86-64 has SSE2.
         unsafe {
-            let wanted = _mm_set1_epi8(byte as i8);
-            let low = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at), wanted));
-            let high = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at.add(1)), wanted));
+            let sought = _mm_set1_epi8(byte as i8);
+            let low = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at), sought));
+            let high = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at.add(1)), sought));
             low as u32 | (high as u32) << 16
         }
     }
@@ -311,7 +311,7 @@ mod tests {
                 let mut bytes = [b'*'; 64];
                 bytes[at] = byte;
                 let plain = classes::<u8>(&bytes);
-                let set = |wanted: bool| if wanted { 1 << at } else { 0 };
+                let set = |sought: bool| if sought { 1 << at } else { 0 };
                 assert_eq!(
                     plain.letter,
                     set(byte.is_ascii_alphabetic() || b"=-".contains(&byte))

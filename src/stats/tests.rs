@@ -40,7 +40,7 @@ fn every_tier_agrees_with_plain_counting() {
     agrees_with_plain_counting(&positions);
 }
 
-/// Boards with so many queens that some number of theirs is beyond the joint tables, among others.
+/// Boards whose material or phase does not fit into the joint tables, between ordinary ones.
 #[test]
 fn numbers_beyond_the_tables_are_counted() {
     let boards = [

@@ -212,7 +212,8 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
         kernels::piece_sets(simd::Scalar, groups, &mut sets[..groups.len()]);
     }
-    /// Counts the pieces and the material, and reads the state, of each board.
+    /// Counts the pieces and the material, and reads the state, of each board; checks and moves are those of its
+    /// results, which must have [`Queries::MOVES`] and [`Queries::CHECKERS`].
     ///
     /// # Panics
     /// If `results` or `board_counts` is shorter than `groups`.
@@ -222,13 +223,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
         results: &[GroupResults],
         board_counts: &mut [BoardCounts],
     ) {
-        let results = &results[..groups.len()];
-        let board_counts = &mut board_counts[..groups.len()];
-        for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
-            for lane in 0..Group::LEN {
-                kernels::board_counts(simd::Scalar, group, results, lane, out);
-            }
-        }
+        kernels::board_counts(simd::Scalar, groups, results, board_counts);
     }
     /// Adds all boards and the attack maps in their results to the counters. Masked lanes must be
     /// empty boards without attacks.
@@ -241,9 +236,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
         results: &[GroupResults],
         counters: &mut VerticalCounters,
     ) {
-        for (groups, results) in groups.chunks(16).zip(results.chunks(16)) {
-            kernels::count_squares(simd::Scalar, groups, results, counters);
-        }
+        kernels::count_squares(simd::Scalar, groups, results, counters);
     }
     /// The CPU features it uses, by name.
     fn features(&self) -> &'static [&'static str];

@@ -81,17 +81,9 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         results: &[GroupResults],
         board_counts: &mut [BoardCounts],
     ) {
-        let results = &results[..groups.len()];
-        let board_counts = &mut board_counts[..groups.len()];
         self.sliders.enter(
             #[inline(always)]
-            || {
-                for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
-                    for lane in 0..Group::LEN {
-                        kernels::board_counts(Scalar, group, results, lane, out);
-                    }
-                }
-            },
+            || kernels::board_counts(Scalar, groups, results, board_counts),
         );
     }
 }

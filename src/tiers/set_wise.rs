@@ -114,17 +114,9 @@ impl<S: Simd> Analyzer for SetWise<S> {
         board_counts: &mut [BoardCounts],
     ) {
         let simd = self.simd;
-        let results = &results[..groups.len()];
-        let board_counts = &mut board_counts[..groups.len()];
         simd.enter(
             #[inline(always)]
-            || {
-                for ((group, results), out) in groups.iter().zip(results).zip(board_counts) {
-                    for at in (0..Group::LEN).step_by(S::WIDTH) {
-                        kernels::board_counts(simd, group, results, at, out);
-                    }
-                }
-            },
+            || kernels::board_counts(simd, groups, results, board_counts),
         );
     }
 
@@ -137,11 +129,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]
-            || {
-                for (groups, results) in groups.chunks(16).zip(results.chunks(16)) {
-                    kernels::count_squares(simd, groups, results, counters);
-                }
-            },
+            || kernels::count_squares(simd, groups, results, counters),
         );
     }
 }

@@ -108,14 +108,18 @@ fn meant(position: &Position, text: &str) -> Result<Move, Refused> {
     }
 }
 
+/// The start position, and others with castling, promotions, pins and several pieces that reach a square.
+const FENS: [&str; 5] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
+    "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
+    "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
+];
+
 #[test]
 fn moves_named_by_their_squares_are_those_of_the_rules() {
-    for fen in [
-        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-        "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
-        "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
-        "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
-    ] {
+    for fen in &FENS[1..] {
         let position = Position::from_fen_unvalidated(fen).unwrap();
         let board = Board::new(&position);
         let mut played = 0;
@@ -146,13 +150,7 @@ fn moves_named_by_their_squares_are_those_of_the_rules() {
 #[test]
 fn quick_and_cold_moves_are_those_of_the_rules() {
     let texts = standard();
-    for fen in [
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-        "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
-        "2q1k3/1P6/8/N1NpPp2/8/N1N5/4K3/2Q1Q2Q w - d6 0 1",
-        "4k3/8/8/8/7b/2n3N1/3N4/R3K2R w KQ - 0 1",
-    ] {
+    for fen in FENS {
         let position = Position::from_fen_unvalidated(fen).unwrap();
         let board = Board::new(&position);
         for text in &texts {
