@@ -374,8 +374,9 @@ impl RecordOutput {
         Ok(records)
     }
 
-    pub(crate) fn put(&mut self, piece: &Encoded) -> Result<(), Error> {
-        let put = self.writer.put(piece, &mut self.output);
+    /// Writes the next finished piece, if the format can hold it.
+    pub(crate) fn put(&mut self, piece: io::Result<Encoded>) -> Result<(), Error> {
+        let put = piece.and_then(|piece| self.writer.put(&piece, &mut self.output));
         put.map_err(|source| self.named.failed(source))
     }
 

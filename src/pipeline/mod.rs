@@ -166,6 +166,9 @@ pub trait Job: Sync {
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
     /// Processes the rows of the chunk's games, after its records, with [`DecodeOptions::game_rows`].
     fn games(&self, _part: &mut Self::Part, _games: &[GameRow]) {}
+    /// Ends a chunk. Chunks are numbered from zero in the order of the input, without gaps, and end in any order on
+    /// any thread; a chunk that comes after a failure may not be seen at all.
+    fn end(&self, _part: &mut Self::Part, _chunk: u64) {}
 }
 
 /// Reads all inputs, runs `job` on all good records on all threads, and passes its parts to `sink` in order on

@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// A chunk whose records have their numbers.
 pub(super) struct Numbered {
     pub(super) place: u64,
+    /// How many chunks come before it.
+    pub(super) chunk: u64,
     pub(super) work: Work,
     pub(super) decoded: Option<Decoded>,
     /// What came before it.
@@ -26,6 +28,7 @@ pub(super) struct Numbered {
 #[derive(Default)]
 pub(super) struct Count {
     totals: Totals,
+    chunks: u64,
     /// Rows of games.
     game_rows: u64,
     /// Follows the file, if its format checks files as a whole.
@@ -49,12 +52,14 @@ impl Count {
         mut decoded: Option<Decoded>,
         settings: &Settings<'_>,
     ) -> Numbered {
-        let before = self.totals;
+        let (before, chunk) = (self.totals, self.chunks);
+        self.chunks += u64::from(decoded.is_some());
         let mut outcome = Outcome::default();
         let range = self.range(&work, decoded.as_mut(), settings, &mut outcome);
         self.over |= self.is_full(settings);
         Numbered {
             place,
+            chunk,
             work,
             decoded,
             before,

@@ -300,6 +300,7 @@ fn judge<J: Job>(
         before,
         range,
         mut outcome,
+        chunk: chunk_number,
         ..
     } = numbered;
     let mut output = None;
@@ -319,8 +320,8 @@ fn judge<J: Job>(
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,
         };
-        for batch in &decoded.batches {
-            if !judge.batch(batch) {
+        for batch in std::mem::take(&mut decoded.batches) {
+            if !judge.batch(&Arc::new(batch)) {
                 break;
             }
         }
@@ -334,6 +335,7 @@ fn judge<J: Job>(
             rejects.truncate(1);
         }
         job.games(&mut part, &decoded.game_rows);
+        job.end(&mut part, chunk_number);
         outcome.rejects = rejects;
         output = Some(part);
     }

@@ -26,6 +26,8 @@ use crate::one_line;
 use crate::table::{Batch, Field, Fields};
 use operations::is_in_operations;
 pub(super) use operations::operation_of;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// What a line may carry.
 const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations]);
@@ -125,8 +127,8 @@ impl Encoder for Lines {
             false => Fields::NONE,
         }
     }
-    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded) {
-        for &row in rows {
+    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
+        for row in rows.iter().cloned().flatten() {
             write_line(batch, row, self.with_operations, &mut piece.bytes);
         }
     }
