@@ -42,11 +42,16 @@ impl ConvertArgs {
             for (&field, records) in &part.lost {
                 *lost.entry(field).or_default() += records;
             }
-            part.pieces().try_for_each(|piece| output.put(piece))
+            part.pieces().try_for_each(|piece| {
+                let piece = output.accept(piece)?;
+                output.put(&piece)?;
+                job.put_back(piece);
+                Ok(())
+            })
         })?;
         if done.summary.failure.is_none() {
             if let Some(last) = job.finish().transpose() {
-                output.put(last)?;
+                output.put(&output.accept(last)?)?;
             }
             session.commit(Some(output.finish()?))?;
             let lost: Vec<String> = lost

@@ -86,9 +86,12 @@ impl GenerateArgs {
                 match &mut blocks {
                     Some(blocks) => {
                         let mut blocks = blocks.join(encoded).into_iter();
-                        blocks.try_for_each(|block| output.put(block.encode()))?;
+                        blocks.try_for_each(|block| {
+                            let block = output.accept(block.encode(Encoded::default()))?;
+                            output.put(&block)
+                        })?;
                     }
-                    None => output.put(Ok(encoded))?,
+                    None => output.put(&encoded)?,
                 }
                 let done = (shard + 1).saturating_mul(SHARD).min(self.number);
                 let percent = 100.0 * done as f64 / self.number as f64;
@@ -99,7 +102,8 @@ impl GenerateArgs {
         })?;
         drop(phase);
         if let Some(last) = blocks.and_then(Blocks::finish) {
-            output.put(last.encode())?;
+            let last = output.accept(last.encode(Encoded::default()))?;
+            output.put(&last)?;
         }
         session.commit(Some(output.finish()?))?;
         Ok(0)

@@ -374,9 +374,14 @@ impl RecordOutput {
         Ok(records)
     }
 
-    /// Writes the next finished piece, if the format can hold it.
-    pub(crate) fn put(&mut self, piece: io::Result<Encoded>) -> Result<(), Error> {
-        let put = piece.and_then(|piece| self.writer.put(&piece, &mut self.output));
+    /// A piece, if the format can hold it.
+    pub(crate) fn accept(&self, piece: io::Result<Encoded>) -> Result<Encoded, Error> {
+        piece.map_err(|source| self.named.failed(source))
+    }
+
+    /// Writes the next finished piece.
+    pub(crate) fn put(&mut self, piece: &Encoded) -> Result<(), Error> {
+        let put = self.writer.put(piece, &mut self.output);
         put.map_err(|source| self.named.failed(source))
     }
 

@@ -33,12 +33,18 @@ pub trait Encoder: fmt::Debug + Sync {
         None
     }
 
-    /// Encodes a block, whose first record has this number in the output; `None` for formats without blocks.
+    /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats
+    /// without blocks leave it.
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    fn block(&self, _first: u64, _runs: &[(&Batch, Range<usize>)]) -> io::Result<Option<Encoded>> {
-        Ok(None)
+    fn block(
+        &self,
+        _first: u64,
+        _runs: &[(&Batch, Range<usize>)],
+        _block: &mut Encoded,
+    ) -> io::Result<()> {
+        Ok(())
     }
 
     /// Begins an output.
@@ -143,14 +149,15 @@ pub struct Block {
 }
 
 impl Block {
-    /// Encodes it.
+    /// Encodes it in the memory of a piece that is no longer needed, or a new one.
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    pub fn encode(&self) -> io::Result<Encoded> {
+    pub fn encode(&self, mut used: Encoded) -> io::Result<Encoded> {
         let runs = self.runs.iter();
         let runs: Vec<_> = runs.map(|(batch, rows)| (&**batch, rows.clone())).collect();
-        Ok(self.encoder.block(self.first, &runs)?.unwrap_or_default())
+        self.encoder.block(self.first, &runs, &mut used)?;
+        Ok(used)
     }
 }
 

@@ -18,6 +18,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Conversion {
     encoder: &'static dyn Encoder,
     joint: Option<Mutex<Joint>>,
+    /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
+    used: Mutex<Vec<Encoded>>,
 }
 
 /// Chunks on their way into blocks.
@@ -58,7 +60,25 @@ impl Conversion {
                 early: BTreeMap::new(),
             })
         });
-        Self { encoder, joint }
+        Self {
+            encoder,
+            joint,
+            used: Mutex::default(),
+        }
+    }
+
+    /// Takes back a piece that has been written.
+    pub fn put_back(&self, piece: Encoded) {
+        if self.joint.is_some() {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.push(piece);
+        }
+    }
+
+    fn encode(&self, block: &Block) -> io::Result<Encoded> {
+        let used = self.used.lock();
+        let used = used.unwrap_or_else(PoisonError::into_inner).pop();
+        block.encode(used.unwrap_or_default())
     }
 
     /// The last block, if there are records left: after all parts.
@@ -70,7 +90,8 @@ impl Conversion {
             .joint
             .map(|joint| joint.into_inner().unwrap_or_else(PoisonError::into_inner));
         let last = joint.and_then(|joint| joint.blocks.finish());
-        last.map(|block| block.encode()).transpose()
+        last.map(|block| block.encode(Encoded::default()))
+            .transpose()
     }
 }
 
@@ -115,7 +136,7 @@ impl Job for Conversion {
         for (blocks, sender) in due {
             for block in blocks {
                 // The receiver is gone if the run has ended.
-                if sender.send(block.encode()).is_err() {
+                if sender.send(self.encode(&block)).is_err() {
                     break;
                 }
             }

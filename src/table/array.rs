@@ -261,6 +261,13 @@ impl Texts {
     pub fn push(&mut self, text: Option<Arc<str>>) {
         self.push_many(text, 1);
     }
+    /// Number of these rows that are not missing.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub fn count_present_in(&self, rows: Range<usize>) -> usize {
+        self.codes.count_present_in(rows)
+    }
     /// Adds rows with the text of the row before, if that is the case: if the last word of the dictionary is
     /// this one. Says whether it is.
     pub(crate) fn repeat(&mut self, text: &[u8], rows: usize) -> bool {

@@ -260,11 +260,15 @@ impl Encoder for Boards {
     fn block_len(&self) -> Option<usize> {
         Some(BLOCK_LEN)
     }
-    fn block(&self, first: u64, runs: &[(&Batch, Range<usize>)]) -> io::Result<Option<Encoded>> {
-        let mut block = Encoded::default();
+    fn block(
+        &self,
+        first: u64,
+        runs: &[(&Batch, Range<usize>)],
+        block: &mut Encoded,
+    ) -> io::Result<()> {
         block.present = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
         block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
-        Ok(Some(block))
+        Ok(())
     }
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Outline::default())

@@ -486,6 +486,18 @@ impl<'a> Dictionary<'a> {
     }
 }
 
+/// How many of the first codes are the same.
+fn run_len(codes: &[u32]) -> usize {
+    let Some(&first) = codes.first() else {
+        return 0;
+    };
+    let (blocks, _) = codes.as_chunks::<16>();
+    let same = |block: &&[u32; 16]| block.iter().fold(true, |same, &c| same & (c == first));
+    let len = 16 * blocks.iter().take_while(same).count();
+    let rest = codes[len..].iter();
+    len + rest.take_while(|&&code| code == first).count()
+}
+
 fn put_texts<'a>(
     section: &mut Vec<u8>,
     columns: impl Iterator<Item = (Option<&'a Texts>, Range<usize>)>,
@@ -499,21 +511,27 @@ fn put_texts<'a>(
             codes.resize(codes.len() + rows.len(), 0);
             continue;
         };
-        // The text of the row before, as there and as here: games have the same one on all their rows.
-        let mut before: Option<(u32, u16)> = None;
-        codes.extend(rows.map(|row| {
-            let Some(&code) = column.codes().get(row) else {
-                return 0;
-            };
-            match before {
-                Some((same, here)) if same == code => here,
+        // Games have the same text on all their rows.
+        let mut row = rows.start;
+        while row < rows.end {
+            let len = run_len(&column.codes().values()[row..rows.end]);
+            let code = column.codes().values()[row];
+            let here = codes.len();
+            match column.count_present_in(row..row + len) {
+                0 => codes.resize(here + len, 0),
+                count if count == len => {
+                    let code = dictionary.code(&column.words()[code as usize]);
+                    codes.resize(here + len, code);
+                }
                 _ => {
-                    let here = dictionary.code(&column.words()[code as usize]);
-                    before = Some((code, here));
-                    here
+                    let code = dictionary.code(&column.words()[code as usize]);
+                    let is_present = |row| column.get(row).is_some();
+                    let rows = row..row + len;
+                    codes.extend(rows.map(|row| if is_present(row) { code } else { 0 }));
                 }
             }
-        }));
+            row += len;
+        }
     }
     let texts = dictionary.texts;
     *len += texts.iter().map(|text| text.len() as u64).sum::<u64>();
