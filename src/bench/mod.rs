@@ -10,6 +10,7 @@
 //! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized
 //! away.
 
+pub mod commands;
 pub mod decode;
 pub mod kernels;
 mod positions;
@@ -33,17 +34,20 @@ pub struct BenchOptions {
     pub time: Duration,
     /// Run only rows whose [`Row::title`] contains this.
     pub filter: Option<String>,
-    /// Number of threads that run the same work at the same time; 0 counts as 1.
+    /// Number of threads that run the same work at the same time, or the same command together; 0 counts as 1.
     pub threads: usize,
+    /// About how many bytes each file has that commands read.
+    pub size: usize,
 }
 
 impl Default for BenchOptions {
-    /// A fifth of a second per row, all rows, one thread.
+    /// A fifth of a second per row, all rows, one thread, files of 8 MB.
     fn default() -> Self {
         Self {
             time: Duration::from_millis(200),
             filter: None,
             threads: 1,
+            size: 8_000_000,
         }
     }
 }
@@ -51,7 +55,7 @@ impl Default for BenchOptions {
 /// One row of the report.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The group: `sliders`, `kernels`, `decode` or `scan`.
+    /// The group: `sliders`, `kernels`, `decode`, `scan` or `commands`.
     pub group: &'static str,
     /// The algorithm or kernel.
     pub name: &'static str,
@@ -99,6 +103,11 @@ pub enum Subject {
         /// Number of bytes read.
         bytes: usize,
     },
+    /// A whole command.
+    Command {
+        /// Mean size of a position in the input.
+        bytes_per_position: f64,
+    },
 }
 
 /// Results and time of a row.
@@ -123,7 +132,9 @@ impl Row {
                 let implementation = tier.map_or(*algorithm, Tier::name);
                 format!("{}/{}/{implementation}", self.group, self.name)
             }
-            Subject::Decode { .. } => format!("{}/{}", self.group, self.name),
+            Subject::Decode { .. } | Subject::Command { .. } => {
+                format!("{}/{}", self.group, self.name)
+            }
             Subject::Scan { place, .. } => format!("{}/{}/{place}", self.group, self.name),
         }
     }

@@ -81,7 +81,7 @@ impl Calibration {
         let options = BenchOptions {
             time: TIME,
             filter: Some(format!("kernels/{}/", Kernel::LegalCount.name())),
-            threads: 1,
+            ..BenchOptions::default()
         };
         let mut rows = Vec::new();
         measure_kernels(&options, &sample_positions(), |row| rows.push(row))?;

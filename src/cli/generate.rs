@@ -85,7 +85,8 @@ impl GenerateArgs {
                     .context("a generating thread ended early")?;
                 match &mut blocks {
                     Some(blocks) => {
-                        let mut blocks = blocks.join(encoded).into_iter();
+                        let joined = blocks.join(encoded);
+                        let mut blocks = joined.context("the records cannot be held")?.into_iter();
                         blocks.try_for_each(|block| {
                             let block = output.accept(block.encode(Encoded::default()))?;
                             output.put(&block)

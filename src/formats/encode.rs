@@ -47,6 +47,14 @@ pub trait Encoder: fmt::Debug + Sync {
         Ok(())
     }
 
+    /// Whether a block that begins with these records is possible.
+    ///
+    /// # Errors
+    /// If the format cannot hold the records.
+    fn check(&self, _first: u64, _records: &Batch) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Begins an output.
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Bytewise)
@@ -79,6 +87,9 @@ impl Encoded {
     }
 }
 
+/// About the number of bytes of a row in memory, without texts.
+const ROW_LEN: usize = 64;
+
 /// Cuts records into blocks.
 #[derive(Debug)]
 pub struct Blocks {
@@ -103,12 +114,40 @@ impl Blocks {
         })
     }
     /// Takes the next piece; returns the blocks that it completes.
-    pub fn join(&mut self, piece: Encoded) -> Vec<Block> {
+    ///
+    /// # Errors
+    /// If the format cannot hold the records.
+    pub fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
         self.len += piece.runs.iter().map(|(_, rows)| rows.len()).sum::<usize>();
         self.waiting.extend(piece.runs);
-        (0..self.len / self.block_len)
-            .map(|_| self.take(self.block_len))
-            .collect()
+        let complete = self.len / self.block_len;
+        let blocks = (0..complete).map(|_| self.take(self.block_len)).collect();
+        self.compact()?;
+        Ok(blocks)
+    }
+    /// Copies the records that wait for their block, where the batches that they keep alive are much larger: few of
+    /// these may have been good.
+    fn compact(&mut self) -> io::Result<()> {
+        let mut kept: Option<&Arc<Batch>> = None;
+        let mut held = 0;
+        for (batch, _) in &self.waiting {
+            // The last batch is not counted: a large one that was cut into blocks leaves a rest.
+            if let Some(before) = kept
+                && !Arc::ptr_eq(before, batch)
+            {
+                held += (before.len() * ROW_LEN) as u64 + before.text_len();
+            }
+            kept = Some(batch);
+        }
+        if held > (self.block_len * ROW_LEN * 4) as u64 {
+            let mut copy = Batch::new();
+            for (batch, rows) in self.waiting.drain(..) {
+                copy.extend_from(&batch, rows);
+            }
+            self.encoder.check(self.records, &copy)?;
+            self.waiting.push_back((Arc::new(copy), 0..self.len));
+        }
+        Ok(())
     }
     /// The last block, if there are records left.
     pub fn finish(mut self) -> Option<Block> {
@@ -221,7 +260,7 @@ mod tests {
                     piece.push_run(&batches[at % 2], rows);
                 }
                 expected.extend((0..len).map(|row| (at % 2, row)));
-                made.extend(blocks.join(piece));
+                made.extend(blocks.join(piece).unwrap());
             }
             assert!(made.iter().all(|block| lens_of(block) == len));
             made.extend(blocks.finish());

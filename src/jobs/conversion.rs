@@ -123,7 +123,7 @@ impl Job for Conversion {
         let (sender, receiver) = channel();
         part.blocks = Some(receiver);
         let piece = std::mem::take(&mut part.piece);
-        let mut due: Vec<(Vec<Block>, Sender<_>)> = Vec::new();
+        let mut due: Vec<(io::Result<Vec<Block>>, Sender<_>)> = Vec::new();
         {
             let mut joint = joint.lock().unwrap_or_else(PoisonError::into_inner);
             let joint = &mut *joint;
@@ -134,11 +134,15 @@ impl Job for Conversion {
             }
         }
         for (blocks, sender) in due {
-            for block in blocks {
-                // The receiver is gone if the run has ended.
-                if sender.send(self.encode(&block)).is_err() {
-                    break;
-                }
+            // The receiver is gone if the run has ended.
+            let sent = match blocks {
+                Ok(blocks) => blocks
+                    .iter()
+                    .try_for_each(|block| sender.send(self.encode(block))),
+                Err(error) => sender.send(Err(error)),
+            };
+            if sent.is_err() {
+                return;
             }
         }
     }

@@ -85,6 +85,11 @@ impl AtomicFile {
         &self.path
     }
 
+    /// Where the bytes are until then.
+    pub(crate) fn temporary_path(&self) -> &Path {
+        self.out.get_ref().path()
+    }
+
     /// Overwrites the first bytes.
     ///
     /// # Errors

@@ -252,7 +252,8 @@ impl Texts {
     }
     /// The code of a text; one that is not the last of the dictionary is added.
     fn code(&mut self, text: Arc<str>) -> u32 {
-        if self.words.last() != Some(&text) {
+        let is_last = |last: &Arc<str>| Arc::ptr_eq(last, &text) || *last == text;
+        if !self.words.last().is_some_and(is_last) {
             self.words.push(text);
         }
         (self.words.len() - 1) as u32

@@ -140,6 +140,15 @@ impl Batch {
     pub fn values(&self, field: Field) -> Option<&Array> {
         self.fields.get(&field)
     }
+    /// Bytes of all texts, those that neighbours share counted once.
+    pub(crate) fn text_len(&self) -> u64 {
+        let fields = self.fields.values().filter_map(|values| match values {
+            Array::Text(texts) => Some(texts),
+            _ => None,
+        });
+        let words = fields.chain(self.tags.values()).flat_map(Texts::words);
+        words.map(|word| word.len() as u64).sum()
+    }
     /// A batch of these rows only, which keep their numbers.
     ///
     /// # Panics

@@ -44,7 +44,7 @@ pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
             put("positions_per_second", json!(per_second));
             put("ratio_to_portable", json!(row.ratio_to_portable(rows)));
         }
-        Subject::Decode { bytes_per_position } => {
+        Subject::Decode { bytes_per_position } | Subject::Command { bytes_per_position } => {
             let bytes = per_second.map(|positions| positions * bytes_per_position);
             put("ns_per_position", nanoseconds);
             put("positions_per_second", json!(per_second));

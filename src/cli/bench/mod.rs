@@ -10,6 +10,7 @@ use super::selection::SelectionArgs;
 use super::session::{Run, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
+use lanefish::bench::commands::measure_commands;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
 use lanefish::bench::scan::measure_scan;
@@ -48,6 +49,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
+    /// Size of the files that `commands` read, in MB (10^6 bytes); they are made in the directory for temporary files
+    #[arg(long, value_name = "MB", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    size: u64,
+
     /// Print the tables as Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
@@ -69,6 +74,8 @@ enum Group {
     Decode,
     /// Packed boards read from the cache and from memory: how close the kernels get to memory bandwidth
     Scan,
+    /// Whole commands, from a generated file to results: `stats`, `compute`, `convert`
+    Commands,
 }
 
 /// Bytes of a packed board.
@@ -88,6 +95,7 @@ impl BenchArgs {
             time: Duration::from_secs_f64(self.seconds),
             filter: self.filter.clone(),
             threads: session.global().threads.map_or(1, usize::from),
+            size: self.size as usize * 1_000_000,
         };
         let all: Vec<Group> = if self.groups.is_empty() {
             Group::value_variants().to_vec()
@@ -134,6 +142,7 @@ impl BenchArgs {
                 Group::Kernels => measure_kernels(&options, &positions, show),
                 Group::Decode => measure_decode(&options, &positions, show),
                 Group::Scan => measure_scan(&options, &positions, session.analyzer, show),
+                Group::Commands => measure_commands(&options, &positions, session.analyzer, show),
             }?;
         }
         drop(phase);

@@ -24,7 +24,7 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
         ),
         false => (slider_tables(rows), kernel_tables(rows)),
     };
-    let others = [decode_table(rows), scan_table(rows)];
+    let others = [decode_table(rows), scan_table(rows), command_table(rows)];
     let tables: Vec<Lines> = [sliders, kernels].into_iter().flatten().collect();
     for table in tables.into_iter().chain(others.into_iter().flatten()) {
         // Writing to a string cannot fail.
@@ -356,12 +356,38 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
 }
 
 fn decode_table(rows: &[Row]) -> Option<Lines> {
+    position_table(
+        rows,
+        "Decoding: time per position, millions of positions per second, size",
+        |subject| match *subject {
+            Subject::Decode { bytes_per_position } => Some(bytes_per_position),
+            _ => None,
+        },
+    )
+}
+
+/// The same of whole commands.
+fn command_table(rows: &[Row]) -> Option<Lines> {
+    position_table(
+        rows,
+        "Commands: time per position, millions of positions per second, input",
+        |subject| match *subject {
+            Subject::Command { bytes_per_position } => Some(bytes_per_position),
+            _ => None,
+        },
+    )
+}
+
+/// One line per row of which `size` gives the bytes of a position.
+fn position_table(
+    rows: &[Row],
+    title: &str,
+    size: impl Fn(&Subject) -> Option<f64>,
+) -> Option<Lines> {
     let lines: Vec<_> = rows
         .iter()
         .filter_map(|row| {
-            let Subject::Decode { bytes_per_position } = row.subject else {
-                return None;
-            };
+            let bytes_per_position = size(&row.subject)?;
             let timing = timing(row)?;
             Some(vec![
                 row.name.to_owned(),
@@ -378,7 +404,7 @@ fn decode_table(rows: &[Row]) -> Option<Lines> {
         .collect();
     let header = ["row", "ns", "M/s", "bytes", "MiB/s", "spread"];
     (!lines.is_empty()).then(|| Lines {
-        title: "Decoding: time per position, millions of positions per second, size".to_owned(),
+        title: title.to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 1..6,

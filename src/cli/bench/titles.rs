@@ -2,6 +2,7 @@
 //! before anything is measured, and progress has a total.
 
 use super::Group;
+use lanefish::bench::commands;
 use lanefish::bench::kernels::Kernel;
 use lanefish::bench::scan::Place;
 use lanefish::bench::sliders::{SliderPiece, Source};
@@ -75,6 +76,7 @@ pub(super) fn of(group: Group) -> Vec<String> {
                 titles.extend(SCAN.map(|name| format!("scan/{name}/{place}")));
             }
         }
+        Group::Commands => titles.extend(commands::NAMES.map(|name| format!("commands/{name}"))),
     }
     titles
 }
@@ -99,6 +101,7 @@ pub(super) fn in_short(group: Group) -> String {
             SCAN.join(","),
             Place::ALL.map(|place| place.to_string()).join(",")
         ),
+        Group::Commands => format!("commands/{{{}}}", commands::NAMES.join(",")),
     }
 }
 

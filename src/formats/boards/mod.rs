@@ -193,7 +193,7 @@ use sequence::{Found, Section, Sequence};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use write::{Outline, encode_block};
+use write::{Outline, check_texts, encode_block};
 
 /// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 2);
@@ -269,6 +269,9 @@ impl Encoder for Boards {
         block.present = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
         block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
+    }
+    fn check(&self, first: u64, records: &Batch) -> io::Result<()> {
+        check_texts(first, records.text_len())
     }
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Outline::default())

@@ -200,6 +200,7 @@ impl<W: Write> BoardsWriter<W> {
             let end = rows.end.min(row + BLOCK_LEN - self.pending.len());
             if self.pending.len() + (end - row) < BLOCK_LEN {
                 self.pending.extend_from(batch, row..end);
+                check_texts(self.outline.records(), self.pending.text_len())?;
             } else {
                 let pending = std::mem::take(&mut self.pending);
                 self.block(&[(&pending, 0..pending.len()), (batch, row..end)])?;
@@ -256,6 +257,21 @@ fn check_numbers(first: u64, runs: &Runs<'_>, fields: Fields) -> io::Result<()> 
     Ok(())
 }
 
+/// Refuses a block, whose first record has this number, with more bytes of text than it can have.
+pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
+    if len <= LARGEST_TEXTS {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!(
+            "the texts of the block that begins with record {first} are longer than {} MiB, \
+             which a boards file cannot hold",
+            LARGEST_TEXTS >> 20
+        ),
+    ))
+}
+
 /// Makes a block of rows of batches, with these fields of them, and returns the fields that any row has. `first` is
 /// the number of the first record in the file.
 ///
@@ -306,16 +322,7 @@ pub(super) fn encode_block(
         let (id, kind) = (id_of(field), type_of(&column));
         entries.push(end_column(section, id, kind, partial, begin));
     }
-    if texts > LARGEST_TEXTS {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!(
-                "the texts of the block that begins with record {first} are longer than {} MiB, \
-                 which a boards file cannot hold",
-                LARGEST_TEXTS >> 20
-            ),
-        ));
-    }
+    check_texts(first, texts)?;
     for (entry, place) in entries
         .iter()
         .zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0)

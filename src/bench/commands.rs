@@ -1,0 +1,493 @@
+//! The rows of whole commands: from files to results, by as many threads as are asked for.
+//!
+//! | row | timed work |
+//! | --- | --- |
+//! | `stats-boards`, `stats-pgn`, `stats-fen` | statistics of a file |
+//! | `compute-default`, `compute-numbers`, `compute-all` | columns of a boards file as CSV: the default ones, four numbers, all |
+//! | `convert-pgn-to-boards`, `convert-boards-to-fen`, `convert-fen-to-boards` | a file in another format |
+//!
+//! The files are generated: the same positions as FEN and as boards, and games of random play with tags and clocks, as
+//! Lichess writes them. They are temporary files, so that reading is timed too. What commands write is passed on but
+//! not stored, since a disk would be timed instead.
+
+use super::positions::{digest, follow_up, groups_of};
+use super::{BenchOptions, Candidate, Comparison, Row, Subject};
+use crate::block::Packed;
+use crate::chess::Position;
+use crate::chess::fen::CastlingStyle;
+use crate::chess::random::{RandomPlay, Start};
+use crate::error::Error;
+use crate::formats::boards::BoardsWriter;
+use crate::formats::{Chunk, DecodeOptions, Encoder, Format};
+use crate::input::Inputs;
+use crate::jobs::{Conversion, Rows, Statistics};
+use crate::output::AtomicFile;
+use crate::output::csv::Csv;
+use crate::output::rows::{Masks, RowFormat};
+use crate::pipeline::{Job, RunOptions, run};
+use crate::sliders::Kind;
+use crate::table::{Batch, Columns, Fields};
+use crate::tiers::Analyzer;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::slice;
+use std::sync::Arc;
+
+/// Positions that are repeated until a file has its size.
+const POSITIONS: usize = 1 << 14;
+/// Games that are repeated, of about three hundred positions each.
+const GAMES: u64 = 50;
+/// Numbers that the lanes have at hand.
+const NUMBERS: &str = "legal_moves,legal_captures,pieces,phase";
+
+/// Verifies and times all rows, and passes them to `show`. Uses the first 16,384 positions; if there are fewer, each is
+/// followed by random moves.
+///
+/// # Errors
+/// [`Error::Threads`] if threads cannot be started; [`Error::Write`] if the files cannot be written.
+pub fn measure_commands(
+    options: &BenchOptions,
+    positions: &[Position],
+    analyzer: &dyn Analyzer,
+    show: impl FnMut(Row),
+) -> Result<(), Error> {
+    let row = |name, bytes_per_position| Row {
+        group: "commands",
+        name,
+        kind: Kind::Portable,
+        needs: analyzer.features(),
+        subject: Subject::Command { bytes_per_position },
+        measured: None,
+    };
+    if !NAMES
+        .iter()
+        .any(|name| row(name, 0.0).is_requested(options))
+    {
+        return Ok(());
+    }
+    let files = Files::generate(positions, options.size)?;
+    let runner = Runner {
+        analyzer,
+        threads: options.threads.max(1),
+    };
+    // The threads are those of a command; several commands at the same time would be something else.
+    let alone = BenchOptions {
+        threads: 1,
+        ..options.clone()
+    };
+    let works = works(&files, runner);
+    let mut comparison = Comparison::new(&alone);
+    for work in &works {
+        let file = work.file;
+        let row = row(work.name, file.len as f64 / file.records() as f64);
+        comparison.add(row, || {
+            let mut output = Vec::new();
+            let verified = (work.run)(&mut output).is_ok() && (work.check)(&output);
+            let checksum = digest(output.iter().map(|&byte| byte.into()));
+            let pass = |runs: &[Run<'_>]| {
+                for run in runs {
+                    // Whether it succeeds has been seen before.
+                    let _ = run(&mut io::sink());
+                }
+                0
+            };
+            let runs = slice::from_ref(&work.run);
+            Some(Candidate::passes(
+                runs,
+                file.records(),
+                verified,
+                checksum,
+                pass,
+            ))
+        });
+    }
+    comparison.finish(show)
+}
+
+/// The names of the rows, in their order.
+pub const NAMES: [&str; 9] = [
+    "stats-boards",
+    "stats-pgn",
+    "stats-fen",
+    "compute-default",
+    "compute-numbers",
+    "compute-all",
+    "convert-pgn-to-boards",
+    "convert-boards-to-fen",
+    "convert-fen-to-boards",
+];
+
+/// A command: writes its results.
+type Run<'a> = Box<dyn Fn(&mut dyn Write) -> Result<(), Error> + Sync + 'a>;
+/// Whether a command's output is right.
+type Check<'a> = Box<dyn Fn(&[u8]) -> bool + 'a>;
+
+/// A command on a file.
+struct Work<'a> {
+    name: &'static str,
+    file: &'a File,
+    run: Run<'a>,
+    check: Check<'a>,
+}
+
+/// All commands, in the order of [`NAMES`].
+fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
+    let Files { boards, fen, pgn } = files;
+    let stats = |file: &'a File| -> (&File, Run<'_>, Check<'_>) {
+        let expected = totals(file.records() as u64, file.legal_moves());
+        (
+            file,
+            Box::new(move |out| runner.stats(file, out)),
+            Box::new(move |output| output == expected.as_bytes()),
+        )
+    };
+    let compute = |names: &str| -> (&File, Run<'_>, Check<'_>) {
+        let columns = Columns::named(names).expect("there are such columns");
+        (
+            boards,
+            Box::new(move |out| runner.compute(boards, &columns, out)),
+            Box::new(|output| legal_moves_in(output) == Some(boards.legal_moves())),
+        )
+    };
+    let convert = |file: &'a File, to: Format, check| -> (&File, Run<'_>, Check<'_>) {
+        let encoder = to.encoder().expect("this format can be written");
+        let run = move |out: &mut dyn Write| runner.convert(file, encoder, out);
+        (file, Box::new(run), check)
+    };
+    // As many copies of the same lines.
+    let same_text = |output: &[u8]| {
+        let lines = std::fs::read(fen.path()).unwrap_or_default();
+        let one = &lines[..lines.len() / fen.copies];
+        output == one.repeat(boards.copies)
+    };
+    let same_boards =
+        |file: &'a File| -> Check<'_> { Box::new(|output| boards_in(output) == file.all_boards()) };
+    let works = [
+        stats(boards),
+        stats(pgn),
+        stats(fen),
+        compute(Columns::DEFAULT),
+        compute(NUMBERS),
+        compute("all"),
+        convert(pgn, Format::BOARDS, same_boards(pgn)),
+        convert(boards, Format::FEN, Box::new(same_text)),
+        convert(fen, Format::BOARDS, same_boards(fen)),
+    ];
+    let works = NAMES.into_iter().zip(works);
+    works
+        .map(|(name, (file, run, check))| Work {
+            name,
+            file,
+            run,
+            check,
+        })
+        .collect()
+}
+
+/// How commands run.
+#[derive(Clone, Copy)]
+struct Runner<'a> {
+    analyzer: &'a dyn Analyzer,
+    threads: usize,
+}
+
+impl Runner<'_> {
+    /// All records of a file, which are good.
+    fn all<J: Job>(
+        self,
+        file: &File,
+        decode: DecodeOptions,
+        job: &J,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let inputs = Inputs::of(vec![Arc::from(file.path())]);
+        let options = RunOptions::new(self.analyzer)
+            .threads(self.threads)
+            .decode(decode)
+            .from(Some(file.format))
+            .strict(true);
+        let summary = run(&inputs, options, job, sink);
+        summary.failure.map_or(Ok(()), Err)
+    }
+
+    /// Numbers of positions and legal moves.
+    fn stats(self, file: &File, out: &mut dyn Write) -> Result<(), Error> {
+        let job = Statistics::new(self.analyzer);
+        let decode = DecodeOptions::default().fields(Statistics::FIELDS);
+        self.all(file, decode, &job, |part| {
+            job.put_back(part);
+            Ok(())
+        })?;
+        let stats = job.finish();
+        let moves = stats.legal_moves_histogram();
+        let moves = (0..).zip(moves).map(|(moves, positions)| moves * positions);
+        let totals = totals(stats.positions(), moves.sum());
+        out.write_all(totals.as_bytes()).map_err(unwritten)
+    }
+
+    /// Columns as CSV.
+    fn compute(self, file: &File, columns: &Columns, out: &mut dyn Write) -> Result<(), Error> {
+        let job = Rows {
+            columns,
+            format: &Csv,
+            masks: Masks::Hex,
+        };
+        let decode = DecodeOptions::default().fields(columns.fields());
+        let mut header = Vec::new();
+        Csv.header(columns, &mut header);
+        out.write_all(&header).map_err(unwritten)?;
+        self.all(file, decode, &job, |text| {
+            out.write_all(&text).map_err(unwritten)
+        })
+    }
+
+    /// The same records in another format.
+    fn convert(
+        self,
+        file: &File,
+        encoder: &'static dyn Encoder,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let job = Conversion::new(encoder);
+        let mut writer = encoder.writer();
+        writer.begin(out).map_err(unwritten)?;
+        let decode = DecodeOptions::default().fields(Fields::ALL);
+        self.all(file, decode, &job, |part| {
+            part.pieces().try_for_each(|piece| {
+                let piece = piece.map_err(unwritten)?;
+                writer.put(&piece, out).map_err(unwritten)?;
+                job.put_back(piece);
+                Ok(())
+            })
+        })?;
+        if let Some(last) = job.finish().map_err(unwritten)? {
+            writer.put(&last, out).map_err(unwritten)?;
+        }
+        writer.finish(out).map_err(unwritten)?;
+        Ok(())
+    }
+}
+
+fn unwritten(source: io::Error) -> Error {
+    Error::Stdout { source }
+}
+
+fn totals(positions: u64, legal_moves: u64) -> String {
+    format!("{positions} positions, {legal_moves} legal moves")
+}
+
+/// The sum of the column of that name in CSV without quotes.
+fn legal_moves_in(csv: &[u8]) -> Option<u64> {
+    let mut lines = std::str::from_utf8(csv).ok()?.lines();
+    let column = lines
+        .next()?
+        .split(',')
+        .position(|name| name == "legal_moves")?;
+    lines
+        .map(|line| line.split(',').nth(column)?.parse::<u64>().ok())
+        .sum()
+}
+
+/// The boards of a boards file.
+fn boards_in(bytes: &[u8]) -> Vec<Packed> {
+    let chunk = Chunk {
+        file: Arc::from(Path::new("bench")),
+        bytes: bytes.to_vec().into(),
+        offset: 0,
+        truncated: false,
+    };
+    let decoded = Format::BOARDS.decode(&chunk, &DecodeOptions::default());
+    let rows = |batch: Batch| (0..batch.len()).map(move |row| batch.board(row));
+    decoded.batches.into_iter().flat_map(rows).collect()
+}
+
+/// The generated files.
+struct Files {
+    boards: File,
+    fen: File,
+    pgn: File,
+}
+
+/// A generated file: the same bytes several times.
+struct File {
+    format: Format,
+    /// Removed in the end, whatever happens.
+    file: AtomicFile,
+    len: u64,
+    /// What is in it, once.
+    boards: Vec<Packed>,
+    legal_moves: u64,
+    copies: usize,
+}
+
+impl Files {
+    /// Files of about this size.
+    fn generate(positions: &[Position], size: usize) -> Result<Self, Error> {
+        let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
+        let mut lines = Vec::new();
+        let mut batch = Batch::owned(groups, positions.len());
+        for position in &positions {
+            position.write_fen(&mut lines, CastlingStyle::Outermost);
+            lines.push(b'\n');
+            batch.halfmove.push(position.halfmove);
+            batch.fullmove.push(position.fullmove);
+        }
+        let boards = || (0..batch.len()).map(|row| batch.board(row)).collect();
+        let (games, played, moves) = games();
+        let legal_moves = legal_moves(&positions);
+        let blocks = |out: &mut AtomicFile, copies| {
+            let mut writer = BoardsWriter::new(out, Fields::NONE)?;
+            (0..copies).try_for_each(|_| writer.write(&batch, 0..batch.len()))?;
+            writer.finish().map(|_| ())
+        };
+        let repeated = |text: Vec<u8>| {
+            move |out: &mut AtomicFile, copies| (0..copies).try_for_each(|_| out.write_all(&text))
+        };
+        let bytes = size_of::<Packed>() + 2 * size_of::<u16>();
+        let (in_boards, in_fen) = (bytes * batch.len(), lines.len());
+        let copies = |bytes: usize| size.div_ceil(bytes);
+        let in_pgn = games.len();
+        Ok(Self {
+            boards: File::new(
+                Format::BOARDS,
+                boards(),
+                legal_moves,
+                copies(in_boards),
+                blocks,
+            )?,
+            fen: File::new(
+                Format::FEN,
+                boards(),
+                legal_moves,
+                copies(in_fen),
+                repeated(lines),
+            )?,
+            pgn: File::new(
+                Format::PGN,
+                played,
+                moves,
+                copies(in_pgn),
+                repeated(games.into_bytes()),
+            )?,
+        })
+    }
+}
+
+impl File {
+    fn new(
+        format: Format,
+        boards: Vec<Packed>,
+        legal_moves: u64,
+        copies: usize,
+        write: impl FnOnce(&mut AtomicFile, usize) -> io::Result<()>,
+    ) -> Result<Self, Error> {
+        let path = std::env::temp_dir().join("lanefish-bench");
+        // It never gets this name.
+        let mut file = AtomicFile::create(&path, true)?;
+        let written = write(&mut file, copies).and_then(|()| file.flush());
+        let metadata = written.and_then(|()| std::fs::metadata(file.temporary_path()));
+        let metadata = metadata.map_err(|source| Error::Write { path, source })?;
+        Ok(Self {
+            format,
+            file,
+            len: metadata.len(),
+            boards,
+            legal_moves,
+            copies,
+        })
+    }
+    fn path(&self) -> &Path {
+        self.file.temporary_path()
+    }
+    fn records(&self) -> usize {
+        self.boards.len() * self.copies
+    }
+    fn legal_moves(&self) -> u64 {
+        self.legal_moves * self.copies as u64
+    }
+    fn all_boards(&self) -> Vec<Packed> {
+        self.boards.repeat(self.copies)
+    }
+}
+
+fn legal_moves(positions: &[Position]) -> u64 {
+    let counts = positions
+        .iter()
+        .map(|position| u64::from(position.count_legal_moves()));
+    counts.sum()
+}
+
+/// Random games as PGN, their boards in the order of the records, and the sum of their legal moves.
+fn games() -> (String, Vec<Packed>, u64) {
+    let (mut text, mut boards, mut moves) = (String::new(), Vec::new(), 0);
+    let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);
+    for played in play {
+        let mut position = played.position;
+        let (game, ply) = (played.game, played.ply);
+        if ply == 0 {
+            text.push_str(&tags(game));
+        }
+        // Writing to a string cannot fail.
+        let _ = match played.next {
+            Some(next) => {
+                let (number, dots) = (ply / 2 + 1, if ply % 2 == 0 { "." } else { "..." });
+                let clock = 18_000 - u32::from(ply) * 40;
+                let (minutes, seconds) = (clock / 60 % 60, clock % 60);
+                write!(
+                    text,
+                    "{number}{dots} {} {{ [%clk {}:{minutes:02}:{seconds:02}] }} ",
+                    next.san(&position),
+                    clock / 3600
+                )
+            }
+            None => write!(text, "1/2-1/2\n\n"),
+        };
+        position.drop_unusable_en_passant();
+        moves += u64::from(position.count_legal_moves());
+        boards.extend(Packed::pack(&position));
+    }
+    (text, boards, moves)
+}
+
+/// The tags that Lichess writes.
+fn tags(game: u64) -> String {
+    let (white, black) = (1000 + game * 17 % 1500, 1000 + game * 29 % 1500);
+    format!(
+        "[Event \"Rated Blitz game\"]\n[Site \"https://example.org/{game:08}\"]\n[Date \"2026.01.02\"]\n\
+         [Round \"-\"]\n[White \"player{white}\"]\n[Black \"player{black}\"]\n[Result \"1/2-1/2\"]\n\
+         [UTCDate \"2026.01.02\"]\n[UTCTime \"03:04:05\"]\n[WhiteElo \"{white}\"]\n[BlackElo \"{black}\"]\n\
+         [WhiteRatingDiff \"+1\"]\n[BlackRatingDiff \"-1\"]\n[ECO \"A{:02}\"]\n[Opening \"Opening {}\"]\n\
+         [TimeControl \"18000+0\"]\n[Termination \"Normal\"]\n\n",
+        game % 100,
+        game % 40
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiers::Tier;
+    use std::time::Duration;
+
+    #[test]
+    fn rows_are_verified() {
+        for threads in [1, 2] {
+            let options = BenchOptions {
+                time: Duration::ZERO,
+                threads,
+                size: 1,
+                ..BenchOptions::default()
+            };
+            let mut rows = Vec::new();
+            measure_commands(&options, &[], Tier::best().analyzer().unwrap(), |row| {
+                rows.push(row)
+            })
+            .unwrap();
+            assert!(rows.iter().map(|row| row.name).eq(NAMES));
+            for row in &rows {
+                assert!(row.measured.unwrap().verified, "{}", row.title());
+            }
+        }
+    }
+}
