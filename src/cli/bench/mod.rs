@@ -30,7 +30,7 @@ use std::time::Duration;
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
 /// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. All groups
-/// together take about a minute and a half; times are reliable only on a quiet machine.
+/// together take about two minutes; times are reliable only on a quiet machine.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: everything]
