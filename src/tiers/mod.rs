@@ -83,7 +83,7 @@ static TIERS: &[Entry] = &[
         "avx512",
         "the CPU has AVX-512 F, BW, CD, DQ and VL: eight boards at once",
         || true,
-        SetWise<simd::Avx512Vpopcnt>, SetWise<simd::Avx512>; simd::Avx512
+        SetWise<simd::Avx512Gfni>, SetWise<simd::Avx512>; simd::Avx512
     ),
 ];
 
