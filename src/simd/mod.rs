@@ -52,12 +52,16 @@ pub mod one_board;
 mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod words;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Avx512Gfni};
 pub use scalar::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use words::{Avx2Words, Avx512Words};
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 

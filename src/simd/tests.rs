@@ -141,4 +141,6 @@ fn vectors() {
     operations_are_as_defined::<super::Avx2>();
     operations_are_as_defined::<super::Avx512>();
     operations_are_as_defined::<super::Avx512Gfni>();
+    operations_are_as_defined::<super::Avx2Words>();
+    operations_are_as_defined::<super::Avx512Words>();
 }
