@@ -106,16 +106,20 @@ fn plain_board_counts(position: &Position) -> u64 {
 }
 
 /// All implementations of all tiers, also those for CPUs that have less, and all alternatives.
-fn implementations(alternatives: &[Alternative]) -> impl Iterator<Item = &dyn Analyzer> {
-    for tier in Tier::all().filter(|tier| !tier.is_available()) {
-        eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
+fn implementations(alternatives: &[Alternative]) -> Vec<&dyn Analyzer> {
+    let mut all: Vec<&dyn Analyzer> = Vec::new();
+    for tier in Tier::all() {
+        if !tier.is_available() {
+            eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
+        }
+        for analyzer in tier.implementations() {
+            all.push(analyzer);
+        }
     }
-    let alternatives = alternatives
-        .iter()
-        .filter_map(|alternative| alternative.analyzer.as_deref());
-    Tier::all()
-        .flat_map(Tier::implementations)
-        .chain(alternatives)
+    for alternative in alternatives {
+        all.extend(alternative.analyzer.as_deref());
+    }
+    all
 }
 
 /// Compares all implementations with the reference on all positions: all queries at once, and each on its own.
