@@ -50,7 +50,7 @@ impl<L: Lanes> Danger<L> {
         let sight = rays.sight_of(king, lines);
         let sliders = them.sliders();
         let enemy = rays.lines(sliders);
-        let attacked = enemy.union() | steps::<L, false>(them);
+        let attacked = enemy.union() | steps_down(them);
         let pawn_squares = king.sides_of_bit().shl::<8>();
         let checkers = attackers(them, king, pawn_squares, sight);
 
@@ -123,10 +123,10 @@ pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sigh
         | (king.neighbours_of_bit() & side.king)
 }
 
-/// The squares attacked by knights, king and pawns of a side that moves up the board (`UP`) or down. All pieces that reach
-/// the next rank, or the one after it, are moved there together.
+/// The squares attacked by knights, king and pawns of a side that moves down the board. All pieces that reach the next
+/// rank, or the one after it, are moved there together.
 #[inline(always)]
-pub(crate) fn steps<L: Lanes, const UP: bool>(side: &Side<L>) -> L {
+pub(crate) fn steps_down<L: Lanes>(side: &Side<L>) -> L {
     let Side {
         pawns,
         knights,
@@ -136,9 +136,8 @@ pub(crate) fn steps<L: Lanes, const UP: bool>(side: &Side<L>) -> L {
     let beside_king = king.shl_in_bytes::<1>() | king.shr_in_bytes::<1>();
     let near = knights.shl_in_bytes::<2>() | knights.shr_in_bytes::<2>() | (king | beside_king);
     let far = knights.shl_in_bytes::<1>() | knights.shr_in_bytes::<1>();
-    let ahead = near | (pawns.shl_in_bytes::<1>() | pawns.shr_in_bytes::<1>());
-    let (above, below) = if UP { (ahead, near) } else { (near, ahead) };
-    far.shl::<16>() | far.shr::<16>() | above.shl::<8>() | below.shr::<8>() | beside_king
+    let below = near | (pawns.shl_in_bytes::<1>() | pawns.shr_in_bytes::<1>());
+    far.shl::<16>() | far.shr::<16>() | near.shl::<8>() | below.shr::<8>() | beside_king
 }
 
 /// The squares attacked by pawns that move up the board.

@@ -6,7 +6,7 @@
 //! for population counts of vectors and nothing but the sum is requested.
 
 use super::board::{Board, Side};
-use super::danger::{Danger, attackers, pawn_attacks_up, steps};
+use super::danger::{Danger, attackers, pawn_attacks_up, steps_down};
 use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
@@ -220,8 +220,13 @@ fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64
 pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
-    let ours = rays.lines(board.us.sliders()).union() | steps::<_, true>(&board.us);
-    let theirs = rays.lines(board.them.sliders()).union() | steps::<_, false>(&board.them);
+    let (us, them) = (&board.us, &board.them);
+    // In the same way as in `everything`, so that both agree even on lanes without a king.
+    let ours = rays.lines(us.sliders()).union()
+        | us.knights.jumps()
+        | us.king.neighbours_of_bit()
+        | pawn_attacks_up(us.pawns);
+    let theirs = rays.lines(them.sliders()).union() | steps_down(them);
     let flip = inlined(
         #[inline(always)]
         |set: L<S>| set.swap_bytes_where(board.flipped),
