@@ -1,4 +1,4 @@
-//! Every kernel in every tier that the CPU supports, compared with the plain rules of `chess`.
+//! Every kernel in every implementation that the CPU supports, compared with the plain rules of `chess`.
 
 use crate::support::{self, Random};
 use lanefish::block::{Group, Packed};
@@ -6,7 +6,7 @@ use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
 use lanefish::kernels::BoardCounts;
 use lanefish::queries::{GroupResults, Queries};
-use lanefish::tiers::{Analyzer, Tier};
+use lanefish::tiers::{self, Alternative, Analyzer, Tier};
 
 /// All results for one board.
 #[derive(Debug, PartialEq)]
@@ -105,27 +105,42 @@ fn plain_board_counts(position: &Position) -> u64 {
         | moves << 56
 }
 
-/// Compares all tiers with the reference on all positions: all queries at once, and each on its own.
+/// All implementations of all tiers, also those for CPUs that have less, and all alternatives.
+fn implementations(alternatives: &[Alternative]) -> Vec<&dyn Analyzer> {
+    let mut all: Vec<&dyn Analyzer> = Vec::new();
+    for tier in Tier::all() {
+        if !tier.is_available() {
+            eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
+        }
+        for analyzer in tier.implementations() {
+            all.push(analyzer);
+        }
+    }
+    for alternative in alternatives {
+        all.extend(alternative.analyzer.as_deref());
+    }
+    all
+}
+
+/// Compares all implementations with the reference on all positions: all queries at once, and each on its own.
 fn check(positions: &[Position]) {
     let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
     let groups = support::groups(&boards);
-    for tier in Tier::all() {
-        let Some(analyzer) = tier.analyzer() else {
-            eprintln!("SKIPPED: this CPU cannot run the tier {tier}");
-            continue;
-        };
+    let alternatives = tiers::alternatives();
+    for analyzer in implementations(&alternatives) {
         let mut all = vec![GroupResults::default(); groups.len()];
         analyzer.analyze(&groups, Queries::ALL, &mut all);
         for (index, position) in positions.iter().enumerate() {
             let found = result(&all[index / Group::LEN], index % Group::LEN);
-            assert_eq!(found, reference(position), "{tier}: {position}");
+            assert_eq!(found, reference(position), "{analyzer:?}: {position}");
         }
         check_one_by_one(analyzer, &groups, &all);
         let mut board_counts = vec![BoardCounts::default(); groups.len()];
         analyzer.board_counts(&groups, &all, &mut board_counts);
         for (index, position) in positions.iter().enumerate() {
             let found = board_counts[index / Group::LEN][index % Group::LEN];
-            assert_eq!(found, plain_board_counts(position), "{tier}: {position}");
+            let expected = plain_board_counts(position);
+            assert_eq!(found, expected, "{analyzer:?}: {position}");
         }
     }
 }
@@ -145,7 +160,6 @@ fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResul
         let mut results = vec![GroupResults::default(); groups.len()];
         analyzer.analyze(groups, query, &mut results);
         for (index, (found, expected)) in results.iter().zip(all).enumerate() {
-            let tier = analyzer.tier();
             let same = (0..8).all(|lane| {
                 (!query.contains(Queries::MOVES)
                     || found.legal(lane).moves == expected.legal(lane).moves)
@@ -166,7 +180,7 @@ fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResul
             });
             assert!(
                 same,
-                "{tier}: {query:?} of group {index} differs when requested alone"
+                "{analyzer:?}: {query:?} of group {index} differs when requested alone"
             );
         }
     }
@@ -334,13 +348,14 @@ fn boards_that_break_a_rule() {
     assert!((5_000..35_000).contains(&good), "{good}");
     let alone = Queries::INVALID;
     let groups = support::groups(&boards);
-    for analyzer in Tier::all().filter_map(Tier::analyzer) {
+    let alternatives = tiers::alternatives();
+    for analyzer in implementations(&alternatives) {
         for requested in [alone, Queries::ALL] {
             let mut results = vec![GroupResults::default(); groups.len()];
             analyzer.analyze(&groups, requested, &mut results);
             for (index, board) in boards.iter().enumerate() {
                 let found = results[index / Group::LEN].invalid[index % Group::LEN] == 0;
-                assert_eq!(found, playable[index], "{}: {board:?}", analyzer.tier());
+                assert_eq!(found, playable[index], "{analyzer:?}: {board:?}");
             }
         }
     }

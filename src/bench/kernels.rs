@@ -1,4 +1,5 @@
-//! The kernel rows: each query in each tier, and in the per-piece code that no tier uses.
+//! The kernel rows: each query in each tier, and in alternatives that no tier uses: per-piece code, and portable lanes that
+//! the compiler vectorises.
 //!
 //! The timed work is that of a tier on a run of groups in the cache, called as the pipeline calls it. The results are
 //! written as for the pipeline; what the pipeline does with them is not timed.
@@ -11,7 +12,7 @@ use crate::error::Error;
 use crate::kernels::PieceSets;
 use crate::queries::{GroupResults, Queries};
 use crate::sliders::{Kind, Pext, Sliders};
-use crate::tiers::{self, Analyzer, Tier};
+use crate::tiers::{self, Alternative, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;
 
@@ -173,7 +174,7 @@ pub fn measure_kernels(
                 Some(analyzer) => analyzer.features(),
                 None => tier.needs(),
             };
-            let row = row(kernel, Some(tier), algorithm, needs);
+            let row = row(kernel, Some(tier), algorithm, Kind::of(needs), needs);
             comparison.add(row, || match kernel {
                 Kernel::Decode => Some(decoding(tier.analyzer()?, &groups, &expected)),
                 _ => Some(analyzing(tier.analyzer()?, kernel, &groups, &expected)),
@@ -181,13 +182,13 @@ pub fn measure_kernels(
         }
         if kernel != Kernel::Decode {
             for alternative in &alternatives {
-                comparison.add(
-                    row(kernel, None, alternative.name, alternative.needs),
-                    || {
-                        let analyzer = alternative.analyzer.as_deref()?;
-                        Some(analyzing(analyzer, kernel, &groups, &expected))
-                    },
-                );
+                let Alternative {
+                    name, kind, needs, ..
+                } = *alternative;
+                comparison.add(row(kernel, None, name, kind, needs), || {
+                    let analyzer = alternative.analyzer.as_deref()?;
+                    Some(analyzing(analyzer, kernel, &groups, &expected))
+                });
             }
         }
         comparison.finish(&mut show)?;
@@ -199,12 +200,13 @@ fn row(
     kernel: Kernel,
     tier: Option<Tier>,
     algorithm: &'static str,
+    kind: Kind,
     needs: &'static [&'static str],
 ) -> Row {
     Row {
         group: "kernels",
         name: kernel.name(),
-        kind: Kind::of(needs),
+        kind,
         needs,
         subject: Subject::Kernel { tier, algorithm },
         measured: None,

@@ -56,8 +56,9 @@ impl<L: Lanes> Board<L> {
             types: [t0, t1, t2],
         };
         let occupied = planes.occupied();
-        let us = occupied & !(color ^ flipped);
-        let them = occupied & (color ^ flipped);
+        let theirs = flipped.if_zero(color, !color);
+        let us = occupied & !theirs;
+        let them = occupied & theirs;
         let (pawns, knights, kings) = (planes.pawns(), planes.knights(), planes.kings());
         let (diagonal, orthogonal) = (planes.diagonal(), planes.orthogonal());
         let side = inlined(

@@ -8,7 +8,7 @@
 use super::board::{Board, Side};
 use super::rays::{ByLine, Rays};
 use super::{FILE_A, FILE_H};
-use crate::simd::{Lanes, inlined};
+use crate::simd::Lanes;
 
 /// The enemy's threats to the side to move.
 #[derive(Clone, Copy, Debug)]
@@ -21,35 +21,38 @@ pub(crate) struct Danger<L> {
     pub seen_by_both: ByLine<L>,
     /// All of X.
     pub seen: L,
-    /// Where a move of any piece but the king must end: everywhere, on the check, or nowhere.
-    pub check_mask: L,
+    /// Where a move of any piece but the king must end: anywhere but on its own pieces, on the check, or nowhere.
+    pub targets: L,
     /// Squares beside the king that become attacked when it steps there.
     pub behind_king: L,
+    /// What the king sees along each line.
+    sight: ByLine<L>,
+    /// Not zero in lanes with a double check.
+    pub double_checks: L,
 }
 
 impl<L: Lanes> Danger<L> {
     #[inline(always)]
     pub(crate) fn new(board: &Board<L>, rays: &Rays<L>) -> Self {
+        let mut danger = Self::except_double_checks(board, rays);
+        if danger.double_checks.any() {
+            danger.correct_double_checks(&board.them.sliders());
+        }
+        danger
+    }
+
+    /// The same, but wrong in lanes with a double check.
+    #[inline(always)]
+    pub(crate) fn except_double_checks(board: &Board<L>, rays: &Rays<L>) -> Self {
         let them = &board.them;
         let king = board.us.king;
-        let nothing = king.splat(0);
-        let all = king.splat(!0);
-
         let lines = king.lines_through_bit();
         let sight = rays.sight_of(king, lines);
         let sliders = them.sliders();
-        let enemy = rays.directions(sliders).by_line();
-        let attacked = enemy.union()
-            | them.knights.jumps()
-            | pawn_attacks_down(them.pawns)
-            | them.king.neighbours_of_bit();
-
-        let slider_checks = sight.zip(
-            sliders,
-            #[inline(always)]
-            |seen, sliders| seen & sliders,
-        );
-        let checkers = attackers(them, king, pawn_attacks_up(king), sight);
+        let enemy = rays.lines(sliders);
+        let attacked = enemy.union() | steps_down(them);
+        let pawn_squares = king.sides_of_bit().shl::<8>();
+        let checkers = attackers(them, king, pawn_squares, sight);
 
         let seen_by_both = sight.zip(
             enemy,
@@ -58,49 +61,54 @@ impl<L: Lanes> Danger<L> {
         );
         let seen = seen_by_both.union();
         let on_check = (seen & board.empty) | checkers;
-        let others = checkers.sub(king.splat(1));
-        let one_check = checkers.if_disjoint(others, on_check, nothing);
-        let check_mask = checkers.if_zero(all, one_check);
+        let targets = checkers.if_zero(!board.us.all, on_check);
 
-        // The king may not step along the line of a check, in either direction, except to capture the checker.
-        let lines = ByLine {
-            rank: lines.row,
-            file: lines.column,
-            diagonal: lines.diagonal,
-            antidiagonal: lines.antidiagonal,
-        };
-        let checked_lines = slider_checks.zip(
-            lines,
+        // The king may not step along the line of a check, in either direction, except to capture the checker. Of the
+        // line, only the squares beside the king matter, and those it always sees.
+        let nothing = king.splat(0);
+        let checked_lines = sight.zip(
+            sliders,
             #[inline(always)]
-            |checks, line| checks.if_zero(nothing, line),
+            |seen, sliders| seen.if_disjoint(sliders, nothing, seen),
         );
-        let mut behind_king = checked_lines.union() & !checkers;
-        let double = checkers & others;
-        if double.any() {
-            // Two checkers on one line, on both sides of the king (no game leads there). If one is not a slider, the
-            // king cannot capture it, because it would step into the other's ray; of two sliders it can capture
-            // neither.
-            let not_to_take = inlined(
-                #[inline(always)]
-                |line: L, sliders: L| {
-                    let others = sliders.sub(king.splat(1));
-                    line & !sliders.if_disjoint(others, sliders, nothing)
-                },
-            );
-            behind_king = behind_king
-                | not_to_take(checked_lines.rank, slider_checks.rank)
-                | not_to_take(checked_lines.file, slider_checks.file)
-                | not_to_take(checked_lines.diagonal, slider_checks.diagonal)
-                | not_to_take(checked_lines.antidiagonal, slider_checks.antidiagonal);
-        }
+        let behind_king = checked_lines.union() & !checkers;
+        let double_checks = checkers & checkers.sub(king.splat(1));
         Self {
             attacked,
             checkers,
             seen_by_both,
             seen,
-            check_mask,
+            targets,
             behind_king,
+            sight,
+            double_checks,
         }
+    }
+
+    /// The squares to which the king may step.
+    #[inline(always)]
+    pub(crate) fn king_moves(&self, board: &Board<L>) -> L {
+        let us = &board.us;
+        us.king.neighbours_of_bit() & !(us.all | self.attacked | self.behind_king)
+    }
+
+    /// Corrects lanes with a double check: only the king can move. Two checkers may also stand on one line, on both sides
+    /// of the king (no game leads there). If one is not a slider, the king cannot capture it, because it would step into
+    /// the other's ray; of two sliders it can capture neither.
+    #[inline(always)]
+    fn correct_double_checks(&mut self, sliders: &ByLine<L>) {
+        let none = self.targets.splat(0);
+        self.targets = self.double_checks.if_zero(self.targets, none);
+        let not_to_take = self.sight.zip(
+            *sliders,
+            #[inline(always)]
+            |seen, sliders| {
+                let checks = seen & sliders;
+                let others = checks.sub(checks.splat(1));
+                checks.if_zero(none, seen) & !checks.if_disjoint(others, checks, none)
+            },
+        );
+        self.behind_king = self.behind_king | not_to_take.union();
     }
 }
 
@@ -113,6 +121,23 @@ pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sigh
         | (king.jumps_of_bit() & side.knights)
         | (pawn_squares & side.pawns)
         | (king.neighbours_of_bit() & side.king)
+}
+
+/// The squares attacked by knights, king and pawns of a side that moves down the board. All pieces that reach the next
+/// rank, or the one after it, are moved there together.
+#[inline(always)]
+pub(crate) fn steps_down<L: Lanes>(side: &Side<L>) -> L {
+    let Side {
+        pawns,
+        knights,
+        king,
+        ..
+    } = *side;
+    let beside_king = king.shl_in_bytes::<1>() | king.shr_in_bytes::<1>();
+    let near = knights.shl_in_bytes::<2>() | knights.shr_in_bytes::<2>() | (king | beside_king);
+    let far = knights.shl_in_bytes::<1>() | knights.shr_in_bytes::<1>();
+    let below = near | (pawns.shl_in_bytes::<1>() | pawns.shr_in_bytes::<1>());
+    far.shl::<16>() | far.shr::<16>() | near.shl::<8>() | below.shr::<8>() | beside_king
 }
 
 /// The squares attacked by pawns that move up the board.

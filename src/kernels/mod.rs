@@ -1,8 +1,8 @@
 //! Set-wise algorithms on many boards at once, written once and generic over the lanes.
 //!
 //! One board per 64-bit lane; every step is the same instruction on all lanes. There are no move lists, no
-//! loops over pieces, no tables in memory and no branches that depend on data, except for three guards of rare cases:
-//! en passant, Chess960 castling, and double check along one line.
+//! loops over pieces, no tables in memory and no branches that depend on data, except for guards of rare cases: above all
+//! en passant, Chess960 castling, and double check.
 //!
 //! The ideas, in the order of processing:
 //!

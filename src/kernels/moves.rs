@@ -2,10 +2,11 @@
 //!
 //! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
 //! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
-//! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted.
+//! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted, unless the CPU has an instruction
+//! for population counts of vectors and nothing but the sum is requested.
 
 use super::board::{Board, Side};
-use super::danger::{Danger, attackers, pawn_attacks_down, pawn_attacks_up};
+use super::danger::{Danger, attackers, pawn_attacks_up, steps_down};
 use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
@@ -17,15 +18,91 @@ use crate::simd::{Lanes, Simd, inlined};
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group.
 #[inline(always)]
 pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    if L::<S>::HAS_MATRICES {
+        count_common_moves(simd, group, at, out);
+    } else {
+        count_all_moves(simd, group, at, out);
+    }
+}
+
+/// The same where population counts cost little: one for each set, instead of adding the sets before. Double checks,
+/// castling in Chess960 and en passant are left out; the rare groups that have one of them are counted by
+/// [`count_all_moves`].
+#[inline(always)]
+fn count_common_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    let board = Board::load(simd, group, at);
+    let rays = Rays::new(board.occupied);
+    let danger = Danger::except_double_checks(&board, &rays);
+    let movers = Movers::unless_pinned(&board.us, &danger);
+    let targets = danger.targets;
+
+    let castling = Castling::new(simd, &board, danger.attacked);
+    if is_rare(&board, &danger, &movers, &castling) {
+        return count_again(simd, group, at, out);
+    }
+
+    let none = simd.splat(0);
+    let pawns = PawnMoves::new(&board, movers.pawns, targets);
+    // Steps end on empty squares, captures on others.
+    let pawns = (pawns.steps | pawns.takes_right)
+        .count_ones_in_bytes()
+        .add_in_bytes(pawns.takes_left.count_ones_in_bytes());
+    let king = danger.king_moves(&board)
+        | castling.short(none, simd.splat(G1))
+        | castling.long(none, simd.splat(C1));
+    // No byte overflows: 17 sets, and pawns.
+    let mut counts = pawns.add_in_bytes(king.count_ones_in_bytes());
+    for moves in rays.moves(movers.sliders, targets) {
+        counts = counts.add_in_bytes(moves.count_ones_in_bytes());
+    }
+    for moves in movers.knight_moves(targets) {
+        counts = counts.add_in_bytes(moves.count_ones_in_bytes());
+    }
+    // Each promotion is four moves, one of which is already counted.
+    let promotions = pawns.shr::<56>();
+    let moves = counts
+        .sum_of_bytes()
+        .add(promotions)
+        .add(promotions.shl::<1>());
+    simd.store(moves, &mut out.counts, at);
+}
+
+/// Whether any lane may have a double check, castling in Chess960 or en passant.
+#[inline(always)]
+fn is_rare<L: Lanes>(
+    board: &Board<L>,
+    danger: &Danger<L>,
+    movers: &Movers<L>,
+    castling: &Castling<L>,
+) -> bool {
+    // Pawns that step over the edge of the board make a group rare in vain, but hardly ever.
+    let takes = movers.pawns.diagonal.shl::<9>() | movers.pawns.antidiagonal.shl::<7>();
+    (danger.double_checks | castling.elsewhere | (takes & board.en_passant)).any()
+}
+
+/// [`count_all_moves`], out of the way.
+#[cold]
+#[inline(never)]
+fn count_again<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
+    simd.enter(
+        #[inline(always)]
+        || count_all_moves(simd, group, at, out),
+    );
+}
+
+/// Counts legal moves, whatever there is on the board.
+#[inline(always)]
+fn count_all_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let danger = Danger::new(&board, &rays);
     let movers = Movers::unless_pinned(&board.us, &danger);
     let pieces = movers.reach(&rays);
-    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
+    let moves = Moves::new(&board, &danger, &movers, pieces);
     let [m1, m2, m4, ..] = moves.sums.planes;
+    let castles = castles(simd, &board, danger.attacked);
     simd.store_weighted_counts(
-        moves.castles.add(moves.en_passants),
+        castles.add(en_passants(&board, &danger, &movers)),
         [m1, m2, m4, moves.pawns.promotions()],
         [1, 2, 4, 3],
         &mut out.counts,
@@ -59,7 +136,7 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     if (pinned & (us.knights | us.diagonal | us.orthogonal)).any() {
         pieces = movers.reach(&rays);
     }
-    let moves = Moves::new(simd, &board, &danger, &movers, pieces);
+    let moves = Moves::new(&board, &danger, &movers, pieces);
 
     let flip = inlined(
         #[inline(always)]
@@ -86,8 +163,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
         );
     }
 
-    let castles = moves.castles;
-    let en_passants = moves.en_passants;
+    let castles = castles(simd, &board, danger.attacked);
+    let en_passants = en_passants(&board, &danger, &movers);
     let base = castles
         .add(castles.shl::<CASTLES>())
         .add(en_passants)
@@ -143,15 +220,13 @@ fn add_crowds<S: Simd>(simd: S, sums: Sums<L<S>>, weight: u64, counts: &mut [u64
 pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
-    let of = inlined(
-        #[inline(always)]
-        |side: &Side<L<S>>| {
-            let directions = rays.directions(side.sliders());
-            directions.by_line().union() | side.knights.jumps() | side.king.neighbours_of_bit()
-        },
-    );
-    let ours = of(&board.us) | pawn_attacks_up(board.us.pawns);
-    let theirs = of(&board.them) | pawn_attacks_down(board.them.pawns);
+    let (us, them) = (&board.us, &board.them);
+    // In the same way as in `everything`, so that both agree even on lanes without a king.
+    let ours = rays.lines(us.sliders()).union()
+        | us.knights.jumps()
+        | us.king.neighbours_of_bit()
+        | pawn_attacks_up(us.pawns);
+    let theirs = rays.lines(them.sliders()).union() | steps_down(them);
     let flip = inlined(
         #[inline(always)]
         |set: L<S>| set.swap_bytes_where(board.flipped),
@@ -176,7 +251,8 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
     let sight = rays.sight_of(king, king.lines_through_bit());
-    let checkers = attackers(&board.them, king, pawn_attacks_up(king), sight);
+    let pawn_squares = king.sides_of_bit().shl::<8>();
+    let checkers = attackers(&board.them, king, pawn_squares, sight);
     simd.store(
         checkers.swap_bytes_where(board.flipped),
         &mut out.checkers,
@@ -191,7 +267,7 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
     let sight = rays.sight_of(king, king.lines_through_bit());
-    let enemy = rays.directions(board.them.sliders()).by_line();
+    let enemy = rays.lines(board.them.sliders());
     let seen = sight
         .zip(
             enemy,
@@ -286,7 +362,7 @@ impl<L: Lanes> Movers<L> {
                 movers.zip(
                     danger.seen_by_both,
                     #[inline(always)]
-                    |movers, seen_along| movers & (seen_along | !seen),
+                    |movers, seen_along| movers.without_unless(seen, seen_along),
                 )
             },
         );
@@ -312,10 +388,8 @@ impl<L: Lanes> Movers<L> {
             south_east,
         } = rays.directions(self.sliders);
         let knights = self.knights;
-        let one_right = knights.shl::<1>() & knights.splat(!FILE_A);
-        let one_left = knights.shr::<1>() & knights.splat(!FILE_H);
-        let two_right = one_right.shl::<1>() & knights.splat(!FILE_A);
-        let two_left = one_left.shr::<1>() & knights.splat(!FILE_H);
+        let (one_right, one_left) = (knights.shl_in_bytes::<1>(), knights.shr_in_bytes::<1>());
+        let (two_right, two_left) = (knights.shl_in_bytes::<2>(), knights.shr_in_bytes::<2>());
         Sums::of_sixteen([
             east,
             west,
@@ -335,6 +409,27 @@ impl<L: Lanes> Movers<L> {
             two_left.shr::<8>(),
         ])
     }
+
+    /// The moves of knights to a set of targets: for each jump, as many bits as moves. They are not squares.
+    #[inline(always)]
+    fn knight_moves(&self, targets: L) -> [L; 8] {
+        let knights = self.knights;
+        let (one_right, one_left) = (knights.shl_in_bytes::<1>(), knights.shr_in_bytes::<1>());
+        let (two_right, two_left) = (knights.shl_in_bytes::<2>(), knights.shr_in_bytes::<2>());
+        // Moving the targets takes half as many shifts as moving the knights.
+        let (above, below) = (targets.shr::<8>(), targets.shl::<8>());
+        let (far_above, far_below) = (targets.shr::<16>(), targets.shl::<16>());
+        [
+            one_right & far_above,
+            one_right & far_below,
+            one_left & far_above,
+            one_left & far_below,
+            two_right & above,
+            two_right & below,
+            two_left & above,
+            two_left & below,
+        ]
+    }
 }
 
 /// Legal moves, ready to be counted.
@@ -343,8 +438,6 @@ struct Moves<L> {
     /// All moves except castling and en passant, each promotion once.
     sums: Sums<L>,
     pawns: PawnMoves<L>,
-    castles: L,
-    en_passants: L,
 }
 
 /// Pawn moves except en passant.
@@ -393,70 +486,83 @@ impl<L: Lanes> PawnMoves<L> {
 impl<L: Lanes> Moves<L> {
     /// `pieces`: the squares that sliders and knights reach, including occupied ones.
     #[inline(always)]
-    fn new<S: Simd<Lanes = L>>(
-        simd: S,
-        board: &Board<L>,
-        danger: &Danger<L>,
-        movers: &Movers<L>,
-        pieces: Sums<L>,
-    ) -> Self {
-        let us = &board.us;
-        let mask = danger.check_mask;
-        let king = us.king.neighbours_of_bit() & !(us.all | danger.attacked | danger.behind_king);
-
-        let pawns = PawnMoves::new(board, movers.pawns, mask);
-        let sums = pieces.within(mask & !us.all).plus_four([
-            king,
+    fn new(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>, pieces: Sums<L>) -> Self {
+        let targets = danger.targets;
+        let pawns = PawnMoves::new(board, movers.pawns, targets);
+        let sums = pieces.within(targets).plus_four([
+            danger.king_moves(board),
             pawns.steps,
             pawns.takes_right,
             pawns.takes_left,
         ]);
 
+        Self { sums, pawns }
+    }
+}
+
+const C1: u64 = 1 << 2;
+const E1: u64 = 1 << 4;
+const G1: u64 = 1 << 6;
+/// The squares of castling rooks in standard chess.
+const CORNERS: u64 = 1 | 1 << 7;
+
+/// What decides about castling in standard chess.
+#[derive(Clone, Copy, Debug)]
+struct Castling<L> {
+    /// Castling rooks that do not stand in a corner, or whose king is not on e1. The other field is then useless.
+    elsewhere: L,
+    /// Squares of the first rank that prevent it: not empty, attacked or without a rook.
+    obstacles: L,
+}
+
+impl<L: Lanes> Castling<L> {
+    /// `attacked`: the squares that the enemy attacks.
+    #[inline(always)]
+    fn new<S: Simd<Lanes = L>>(simd: S, board: &Board<L>, attacked: L) -> Self {
+        // The king's own square must not be attacked either, so the fills need not see through the king: a slider behind
+        // it on its rank would give check.
+        const EMPTY: u64 = 0x6E;
+        const SAFE: u64 = 0x7C;
+        let rooks = board.castling & board.us.all;
+        let outside = rooks & simd.splat(!CORNERS);
         Self {
-            sums,
-            pawns,
-            castles: castles(simd, board, danger.attacked),
-            en_passants: en_passants(board, danger, movers),
+            elsewhere: board.us.king.if_disjoint(simd.splat(E1), rooks, outside),
+            obstacles: (board.occupied & simd.splat(EMPTY))
+                | (attacked & simd.splat(SAFE))
+                | (simd.splat(CORNERS) & !rooks),
         }
+    }
+    /// Number of castling moves.
+    #[inline(always)]
+    fn count(&self) -> L {
+        let (none, one) = (self.obstacles.splat(0), self.obstacles.splat(1));
+        self.short(none, one).add(self.long(none, one))
+    }
+    /// `yes` in lanes where castling on the king's side is legal, `no` in others.
+    #[inline(always)]
+    fn short(&self, no: L, yes: L) -> L {
+        self.obstacles.if_disjoint(no.splat(0xF0), yes, no)
+    }
+    /// The same for the queen's side.
+    #[inline(always)]
+    fn long(&self, no: L, yes: L) -> L {
+        self.obstacles.if_disjoint(no.splat(0x1F), yes, no)
     }
 }
 
 /// Number of legal castling moves, given the squares that the enemy attacks.
 #[inline(always)]
 pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
-    const E1: u64 = 1 << 4;
-    const A1: u64 = 1;
-    const H1: u64 = 1 << 7;
-    let rooks = board.castling & board.us.all & simd.splat(RANK_1);
-    let home = board.us.king & simd.splat(E1);
-    let corners = home.shr::<4>() | home.shl::<3>();
-    let elsewhere = rooks & !corners;
-    let mut rooks = rooks & corners;
-    let mut more = simd.splat(0);
-    if elsewhere.any() {
-        more = castles_chess960(
-            simd,
-            board,
-            attacked,
-            elsewhere.if_zero(simd.splat(0), rooks | elsewhere),
-        );
-        rooks = elsewhere.if_zero(rooks, simd.splat(0));
-    }
-    // Castling is legal if no bit remains. The king's own square must not be attacked either, so the fills need not see
-    // through the king: a slider behind it on its rank would give check.
-    let way = inlined(
-        #[inline(always)]
-        |rook: u64, empty: u64, safe: u64| {
-            (board.occupied & simd.splat(empty))
-                | (attacked & simd.splat(safe))
-                | (!rooks & simd.splat(rook))
-        },
-    );
-    let one = simd.splat(1);
+    let castling = Castling::new(simd, board, attacked);
     let none = simd.splat(0);
-    let short = way(H1, 0x60, 0x70).if_zero(one, none);
-    let long = way(A1, 0x0E, 0x1C).if_zero(one, none);
-    short.add(long).add(more)
+    let standard = castling.count();
+    let elsewhere = castling.elsewhere & simd.splat(RANK_1);
+    if !elsewhere.any() {
+        return standard;
+    }
+    let rooks = board.castling & board.us.all & simd.splat(RANK_1);
+    let rooks = elsewhere.if_zero(none, rooks);
+    elsewhere.if_zero(standard, castles_chess960(simd, board, attacked, rooks))
 }
 
 /// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king is not
@@ -526,7 +632,7 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
         & rank;
     // The captured pawn itself may stand between the king and a bishop.
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
-    let met = danger.check_mask & (target | victim);
+    let met = danger.targets & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);
     let takers = met.if_zero(none, takers);
     (from_left & takers)

@@ -4,6 +4,9 @@
 //! from each slider to its first blocker. The other directions are Kogge-Stone fills: three
 //! doubling steps over a propagator and one last step onto the blocker.
 //!
+//! Where one instruction reverses the bits of each byte or makes bytes of the files ([`Lanes::HAS_MATRICES`]), the
+//! subtraction serves all four directions of rooks, each on the board as it must lie for that.
+//!
 //! Two tricks save work. A ray cannot pass *through* an edge file, only end there, so the propagator "empty and not
 //! on file a or h" serves all directions that change the file, and no step within a fill needs a wrap mask. And the
 //! doubled propagator of a direction is that of the opposite one, shifted.
@@ -26,6 +29,10 @@ struct Propagators<L> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rays<L> {
     occupied: L,
+    /// The same board with the files reversed, with files as ranks, and both.
+    mirrored: L,
+    transposed: L,
+    transposed_mirrored: L,
     rank: Propagators<L>,
     file: Propagators<L>,
     diagonal: Propagators<L>,
@@ -120,8 +127,12 @@ impl<L: Lanes> Rays<L> {
     pub(crate) fn new(occupied: L) -> Self {
         let empty = !occupied;
         let inner = empty & occupied.splat(!(FILE_A | FILE_H));
+        let transposed = occupied.transpose();
         Self {
             occupied,
+            mirrored: occupied.mirror(),
+            transposed,
+            transposed_mirrored: transposed.mirror(),
             rank: propagators!(inner, 1 2 3),
             file: propagators!(empty, 8 16 24),
             diagonal: propagators!(inner, 9 18 27),
@@ -139,13 +150,26 @@ impl<L: Lanes> Rays<L> {
             diagonal,
             antidiagonal,
         } = sliders;
-        let not_a = self.occupied.splat(!FILE_A);
-        let not_h = self.occupied.splat(!FILE_H);
+        let occupied = self.occupied;
+        let not_a = occupied.splat(!FILE_A);
+        let not_h = occupied.splat(!FILE_H);
+        let (west, north, south);
+        if L::HAS_MATRICES {
+            let file = file.transpose();
+            west = self.mirrored.sweep_up_in_bytes(rank.mirror()).mirror();
+            south = self.transposed.sweep_up_in_bytes(file).transpose();
+            let up = self.transposed_mirrored.sweep_up_in_bytes(file.mirror());
+            north = up.mirror().transpose();
+        } else {
+            west = fill!(down rank, self.rank, 1 2 4) & not_h;
+            north = fill!(up file, self.file, 8 16 32);
+            south = fill!(down file, self.file, 8 16 32);
+        }
         Directions {
-            east: self.occupied.sweep_up_in_bytes(rank),
-            west: fill!(down rank, self.rank, 1 2 4) & not_h,
-            north: fill!(up file, self.file, 8 16 32),
-            south: fill!(down file, self.file, 8 16 32),
+            east: occupied.sweep_up_in_bytes(rank),
+            west,
+            north,
+            south,
             north_east: fill!(up diagonal, self.diagonal, 9 18 36) & not_a,
             south_west: fill!(down diagonal, self.diagonal, 9 18 36) & not_h,
             north_west: fill!(up antidiagonal, self.antidiagonal, 7 14 28) & not_h,
@@ -153,10 +177,56 @@ impl<L: Lanes> Rays<L> {
         }
     }
 
+    /// The same squares by line.
+    #[inline(always)]
+    pub(crate) fn lines(&self, sliders: ByLine<L>) -> ByLine<L> {
+        let lines = self.directions(sliders).by_line();
+        if !L::HAS_MATRICES {
+            return lines;
+        }
+        // The differences of both directions are brought together before they are compared with the board.
+        let occupied = self.occupied;
+        let east = occupied.sub_twice_in_bytes(sliders.rank);
+        let west = self
+            .mirrored
+            .sub_twice_in_bytes(sliders.rank.mirror())
+            .mirror();
+        let file = sliders.file.transpose();
+        let south = self.transposed.sub_twice_in_bytes(file);
+        let north = self
+            .transposed_mirrored
+            .sub_twice_in_bytes(file.mirror())
+            .mirror();
+        ByLine {
+            rank: occupied.differs_from(east, west),
+            file: self.transposed.differs_from(south, north).transpose(),
+            ..lines
+        }
+    }
+
+    /// The moves of four sets of sliders to a set of targets: for each direction, as many bits as moves. They are not
+    /// squares: the orientation of the board differs.
+    #[inline(always)]
+    pub(crate) fn moves(&self, sliders: ByLine<L>, targets: L) -> [L; 8] {
+        let directions = self.directions(sliders);
+        let (mirrored, transposed) = (targets.mirror(), targets.transpose());
+        let file = sliders.file.transpose();
+        [
+            directions.east & targets,
+            self.mirrored.sweep_up_in_bytes(sliders.rank.mirror()) & mirrored,
+            self.transposed.sweep_up_in_bytes(file) & transposed,
+            self.transposed_mirrored.sweep_up_in_bytes(file.mirror()) & transposed.mirror(),
+            directions.north_east & targets,
+            directions.south_west & targets,
+            directions.north_west & targets,
+            directions.south_east & targets,
+        ]
+    }
+
     /// The squares that the single piece of each lane sees along each line.
     ///
     /// Along file, diagonal and antidiagonal by o^(o-2r), the second direction on the flipped board
-    /// (hyperbola quintessence); along the rank by sweep and fill.
+    /// (hyperbola quintessence); along the rank as in [`Rays::directions`].
     #[inline(always)]
     pub(crate) fn sight_of(&self, piece: L, lines: LinesThrough<L>) -> ByLine<L> {
         let twice = piece.shl::<1>();
@@ -171,9 +241,16 @@ impl<L: Lanes> Rays<L> {
                 (up ^ down) & line
             },
         );
-        let west = fill!(down piece, self.rank, 1 2 4) & occupied.splat(!FILE_H);
+        let rank = if L::HAS_MATRICES {
+            // A single piece cannot see a square from both sides.
+            let east = occupied.sub_twice_in_bytes(piece);
+            east ^ self.mirrored.sub_twice_in_bytes(piece.mirror()).mirror()
+        } else {
+            let west = fill!(down piece, self.rank, 1 2 4) & occupied.splat(!FILE_H);
+            occupied.sweep_up_in_bytes(piece) | west
+        };
         ByLine {
-            rank: occupied.sweep_up_in_bytes(piece) | west,
+            rank,
             file: along(lines.column),
             diagonal: along(lines.diagonal),
             antidiagonal: along(lines.antidiagonal),

@@ -147,11 +147,11 @@ impl Lanes for Lanes4 {
         Self(unsafe { _mm256_sub_epi64(self.0, other.0) })
     }
     #[inline(always)]
-    fn sweep_up_in_bytes(self, from: Self) -> Self {
+    fn sub_twice_in_bytes(self, from: Self) -> Self {
         // SAFETY: lanes exist only where the token proved AVX2.
         Self(unsafe {
             let twice = _mm256_add_epi8(from.0, from.0);
-            _mm256_xor_si256(self.0, _mm256_sub_epi8(self.0, twice))
+            _mm256_sub_epi8(self.0, twice)
         })
     }
     #[inline(always)]
@@ -241,7 +241,6 @@ impl Lanes for Lanes4 {
             let diagonal = _mm256_add_epi8(_mm256_sub_epi8(f, r), rows);
             let antidiagonal = _mm256_sub_epi8(_mm256_add_epi8(f, r), rows);
             LinesThrough {
-                row: Self(row),
                 column: Self(column),
                 diagonal: Self(_mm256_shuffle_epi8(bit, diagonal)),
                 antidiagonal: Self(_mm256_shuffle_epi8(bit, antidiagonal)),

@@ -1,7 +1,8 @@
 //! Eight lanes in a 512-bit register: AVX-512.
 //!
-//! Two tokens share the lanes. [`Avx512`] needs what all server and desktop CPUs with AVX-512 have (F, BW, DQ, VL, CD);
-//! [`Avx512Vpopcnt`] adds the vector population count of later CPUs.
+//! Two tokens with lanes of their own. [`Avx512`] needs what all server and desktop CPUs with AVX-512 have (F, BW, DQ, VL,
+//! CD); [`Avx512Gfni`] adds what those since Ice Lake and Zen 4 have: population counts of vectors, and GFNI, whose one
+//! instruction multiplies 8x8 matrices of bits.
 
 use super::{Lanes, LinesThrough, Simd, sealed};
 use std::arch::x86_64::*;
@@ -11,40 +12,51 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
-/// Proof of what [`Avx512`] proves, and of VPOPCNTDQ.
+/// Proof of what [`Avx512`] proves, and of VPOPCNTDQ, BITALG and GFNI.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Vpopcnt(());
+pub struct Avx512Gfni(());
 
-/// Eight lanes; made only from [`Avx512`] or [`Avx512Vpopcnt`].
+/// Eight lanes; made only from [`Avx512`].
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes8(__m512i);
 
+/// Eight lanes; made only from [`Avx512Gfni`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes8Gfni(__m512i);
+
 impl sealed::Sealed for Avx512 {}
-impl sealed::Sealed for Avx512Vpopcnt {}
+impl sealed::Sealed for Avx512Gfni {}
+
+/// The methods of a token that only move lanes.
+macro_rules! moves {
+    ($lanes:ident) => {
+        type Lanes = $lanes;
+        const WIDTH: usize = 8;
+        #[inline(always)]
+        fn splat(self, bits: u64) -> $lanes {
+            // SAFETY: the token proves AVX-512 F.
+            $lanes(unsafe { _mm512_set1_epi64(bits as i64) })
+        }
+        #[inline(always)]
+        fn load(self, from: &[u64; 8], at: usize) -> $lanes {
+            assert!(at == 0, "a vector is all eight lanes");
+            // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are read.
+            $lanes(unsafe { _mm512_loadu_si512(from.as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn store(self, lanes: $lanes, to: &mut [u64; 8], at: usize) {
+            assert!(at == 0, "a vector is all eight lanes");
+            // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are written.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes.0) }
+        }
+    };
+}
 
 impl Simd for Avx512 {
-    type Lanes = Lanes8;
-    const WIDTH: usize = 8;
     features!(
         [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx2" "popcnt" "bmi1" "bmi2" "lzcnt"
     );
-    #[inline(always)]
-    fn splat(self, bits: u64) -> Lanes8 {
-        // SAFETY: the token proves AVX-512 F.
-        Lanes8(unsafe { _mm512_set1_epi64(bits as i64) })
-    }
-    #[inline(always)]
-    fn load(self, from: &[u64; 8], at: usize) -> Lanes8 {
-        assert!(at == 0, "a vector is all eight lanes");
-        // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are read.
-        Lanes8(unsafe { _mm512_loadu_si512(from.as_ptr().cast()) })
-    }
-    #[inline(always)]
-    fn store(self, lanes: Lanes8, to: &mut [u64; 8], at: usize) {
-        assert!(at == 0, "a vector is all eight lanes");
-        // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are written.
-        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes.0) }
-    }
+    moves!(Lanes8);
     #[inline(always)]
     fn store_weighted_counts<const N: usize>(
         self,
@@ -79,30 +91,17 @@ impl Simd for Avx512 {
     }
 }
 
-impl Simd for Avx512Vpopcnt {
-    type Lanes = Lanes8;
-    const WIDTH: usize = 8;
+impl Simd for Avx512Gfni {
     features!(
-        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vpopcntdq" "avx2" "popcnt" "bmi1" "bmi2"
-        "lzcnt"
+        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vpopcntdq" "avx512bitalg" "gfni" "avx2"
+        "popcnt" "bmi1" "bmi2" "lzcnt"
     );
-    #[inline(always)]
-    fn splat(self, bits: u64) -> Lanes8 {
-        Avx512(()).splat(bits)
-    }
-    #[inline(always)]
-    fn load(self, from: &[u64; 8], at: usize) -> Lanes8 {
-        Avx512(()).load(from, at)
-    }
-    #[inline(always)]
-    fn store(self, lanes: Lanes8, to: &mut [u64; 8], at: usize) {
-        Avx512(()).store(lanes, to, at);
-    }
+    moves!(Lanes8Gfni);
     #[inline(always)]
     fn store_weighted_counts<const N: usize>(
         self,
-        base: Lanes8,
-        planes: [Lanes8; N],
+        base: Lanes8Gfni,
+        planes: [Lanes8Gfni; N],
         weights: [u64; N],
         to: &mut [u64; 8],
         at: usize,
@@ -111,8 +110,7 @@ impl Simd for Avx512Vpopcnt {
         let mut plane = 0;
         while plane < N {
             // A weight has at most three ones: three shifts at the most, no multiplication.
-            // SAFETY: the token proves VPOPCNTDQ.
-            let count = Lanes8(unsafe { _mm512_popcnt_epi64(planes[plane].0) });
+            let count = planes[plane].count_ones();
             let mut weight = weights[plane];
             while weight != 0 {
                 sum = sum.add(count_shifted(count, weight.trailing_zeros()));
@@ -125,14 +123,14 @@ impl Simd for Avx512Vpopcnt {
 }
 
 #[inline(always)]
-fn count_shifted(count: Lanes8, by: u32) -> Lanes8 {
+fn count_shifted(count: Lanes8Gfni, by: u32) -> Lanes8Gfni {
     // SAFETY: lanes exist only where a token proved AVX-512 F.
-    Lanes8(unsafe { _mm512_sllv_epi64(count.0, _mm512_set1_epi64(i64::from(by))) })
+    Lanes8Gfni(unsafe { _mm512_sllv_epi64(count.0, _mm512_set1_epi64(i64::from(by))) })
 }
 
 macro_rules! bitwise {
-    ($($op:ident $method:ident $intrinsic:ident;)*) => {$(
-        impl $op for Lanes8 {
+    ($lanes:ident; $($op:ident $method:ident $intrinsic:ident;)*) => {$(
+        impl $op for $lanes {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -141,19 +139,6 @@ macro_rules! bitwise {
             }
         }
     )*};
-}
-bitwise! {
-    BitAnd bitand _mm512_and_si512;
-    BitOr bitor _mm512_or_si512;
-    BitXor bitxor _mm512_xor_si512;
-}
-impl Not for Lanes8 {
-    type Output = Self;
-    #[inline(always)]
-    fn not(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi64(-1)) })
-    }
 }
 
 /// Bytes 7 to 0 of each lane: the shuffle that reverses them; the same bytes in order.
@@ -171,7 +156,7 @@ mod by_leading_zeros {
         }
         table
     };
-    pub(super) const ROW: [u64; 8] = {
+    const ROW: [u64; 8] = {
         let mut table = [0; 8];
         let mut i = 0;
         while i < 8 {
@@ -255,114 +240,203 @@ mod by_leading_zeros {
     }
 }
 
-impl Lanes8 {
-    #[inline(always)]
-    fn table(table: &[u64; 8]) -> __m512i {
-        // SAFETY: called only from methods of lanes, which exist only where a token proved AVX-512 F; the
-        // reference covers the 64 bytes that are read.
-        unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
-    }
-    #[inline(always)]
-    fn leading_zeros(self) -> __m512i {
-        // SAFETY: lanes exist only where a token proved AVX-512 CD.
-        unsafe { _mm512_lzcnt_epi64(self.0) }
-    }
-    /// The pattern for the highest bit, moved to the single bit of each lane.
-    #[inline(always)]
-    fn around_bit(self, pattern: u64) -> Self {
-        use by_leading_zeros::{NEAR_COLUMN, NEAR_ROW};
-        let zeros = self.leading_zeros();
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        unsafe {
-            let moved = _mm512_rorv_epi64(_mm512_set1_epi64(pattern as i64), zeros);
-            let columns = _mm512_permutexvar_epi64(zeros, Self::table(&NEAR_COLUMN));
-            let rows =
-                _mm512_permutexvar_epi64(_mm512_srli_epi64::<3>(zeros), Self::table(&NEAR_ROW));
-            Self(_mm512_and_si512(_mm512_and_si512(moved, columns), rows))
+/// The operations that both kinds of lanes share; those in which they differ follow the name.
+macro_rules! lanes {
+    ($lanes:ident; $($own:tt)*) => {
+        bitwise! {
+            $lanes;
+            BitAnd bitand _mm512_and_si512;
+            BitOr bitor _mm512_or_si512;
+            BitXor bitxor _mm512_xor_si512;
         }
-    }
+        impl Not for $lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn not(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi64(-1)) })
+            }
+        }
+        impl $lanes {
+            #[inline(always)]
+            fn table(table: &[u64; 8]) -> __m512i {
+                // SAFETY: called only from methods of lanes, which exist only where a token proved AVX-512 F; the
+                // reference covers the 64 bytes that are read.
+                unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn leading_zeros(self) -> __m512i {
+                // SAFETY: lanes exist only where a token proved AVX-512 CD.
+                unsafe { _mm512_lzcnt_epi64(self.0) }
+            }
+            /// The pattern for the highest bit, moved to the single bit of each lane.
+            #[inline(always)]
+            fn around_bit(self, pattern: u64) -> Self {
+                use by_leading_zeros::{NEAR_COLUMN, NEAR_ROW};
+                let zeros = self.leading_zeros();
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                unsafe {
+                    let moved = _mm512_rorv_epi64(_mm512_set1_epi64(pattern as i64), zeros);
+                    let columns = _mm512_permutexvar_epi64(zeros, Self::table(&NEAR_COLUMN));
+                    let rows =
+                        _mm512_permutexvar_epi64(_mm512_srli_epi64::<3>(zeros), Self::table(&NEAR_ROW));
+                    Self(_mm512_and_si512(_mm512_and_si512(moved, columns), rows))
+                }
+            }
+        }
+
+        impl Lanes for $lanes {
+            $($own)*
+            #[inline(always)]
+            fn splat(self, bits: u64) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_set1_epi64(bits as i64) })
+            }
+            #[inline(always)]
+            fn shl<const N: u32>(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
+            }
+            #[inline(always)]
+            fn shr<const N: u32>(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+            }
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn sub_twice_in_bytes(self, from: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 BW.
+                Self(unsafe {
+                    let twice = _mm512_add_epi8(from.0, from.0);
+                    _mm512_sub_epi8(self.0, twice)
+                })
+            }
+            #[inline(always)]
+            fn add_in_bytes(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 BW.
+                Self(unsafe { _mm512_add_epi8(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn sum_of_bytes(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 BW.
+                Self(unsafe { _mm512_sad_epu8(self.0, _mm512_setzero_si512()) })
+            }
+            #[inline(always)]
+            fn swap_bytes(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 BW.
+                Self(unsafe {
+                    let reverse =
+                        _mm512_broadcast_i32x4(_mm_set_epi64x(REVERSED + 0x0808_0808_0808_0808, REVERSED));
+                    _mm512_shuffle_epi8(self.0, reverse)
+                })
+            }
+            #[inline(always)]
+            fn swap_bytes_where(self, mask: Self) -> Self {
+                // The number of a byte and that of its mirror differ in the three low bits.
+                // SAFETY: lanes exist only where a token proved AVX-512 BW.
+                Self(unsafe {
+                    let same =
+                        _mm512_broadcast_i32x4(_mm_set_epi64x(IN_ORDER + 0x0808_0808_0808_0808, IN_ORDER));
+                    let sevens = _mm512_set1_epi64(0x0707_0707_0707_0707);
+                    let order = _mm512_xor_si512(same, _mm512_and_si512(mask.0, sevens));
+                    _mm512_shuffle_epi8(self.0, order)
+                })
+            }
+            #[inline(always)]
+            fn nonzero(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 DQ.
+                Self(unsafe { _mm512_movm_epi64(_mm512_test_epi64_mask(self.0, self.0)) })
+            }
+            #[inline(always)]
+            fn if_zero(self, then: Self, otherwise: Self) -> Self {
+                self.if_disjoint(self, then, otherwise)
+            }
+            #[inline(always)]
+            fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe {
+                    let disjoint = _mm512_testn_epi64_mask(self.0, other.0);
+                    _mm512_mask_blend_epi64(disjoint, otherwise.0, then.0)
+                })
+            }
+            #[inline(always)]
+            fn any(self) -> bool {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                unsafe { _mm512_test_epi64_mask(self.0, self.0) != 0 }
+            }
+            #[inline(always)]
+            fn choose(self, then: Self, otherwise: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_ternarylogic_epi64::<0xCA>(self.0, then.0, otherwise.0) })
+            }
+            #[inline(always)]
+            fn without_unless(self, barred: Self, allowed: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_ternarylogic_epi64::<0xB0>(self.0, barred.0, allowed.0) })
+            }
+            #[inline(always)]
+            fn differs_from(self, a: Self, b: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_ternarylogic_epi64::<0x7E>(self.0, a.0, b.0) })
+            }
+            #[inline(always)]
+            fn full_add(self, b: Self, c: Self) -> (Self, Self) {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                unsafe {
+                    let sum = _mm512_ternarylogic_epi64::<0x96>(self.0, b.0, c.0);
+                    let carry = _mm512_ternarylogic_epi64::<0xE8>(self.0, b.0, c.0);
+                    (Self(sum), Self(carry))
+                }
+            }
+            #[inline(always)]
+            fn neighbours_of_bit(self) -> Self {
+                self.around_bit(by_leading_zeros::NEIGHBOURS)
+            }
+            #[inline(always)]
+            fn jumps_of_bit(self) -> Self {
+                self.around_bit(by_leading_zeros::JUMPS)
+            }
+            #[inline(always)]
+            fn lines_through_bit(self) -> LinesThrough<Self> {
+                use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL};
+                let zeros = self.leading_zeros();
+                // A permutation uses only the low bits of its index that select one of its entries.
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                unsafe {
+                    let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));
+                    let rows = _mm512_srli_epi64::<3>(zeros);
+                    let [low, high] = &DIAGONAL;
+                    let (low, high) = (Self::table(low), Self::table(high));
+                    let diagonal = _mm512_permutex2var_epi64(low, _mm512_sub_epi64(columns, rows), high);
+                    let [low, high] = &ANTIDIAGONAL;
+                    let (low, high) = (Self::table(low), Self::table(high));
+                    let antidiagonal =
+                        _mm512_permutex2var_epi64(low, _mm512_add_epi64(columns, rows), high);
+                    LinesThrough {
+                        column: Self(_mm512_permutexvar_epi64(zeros, Self::table(&COLUMN))),
+                        diagonal: Self(diagonal),
+                        antidiagonal: Self(antidiagonal),
+                    }
+                }
+            }
+        }
+    };
 }
 
-impl Lanes for Lanes8 {
-    #[inline(always)]
-    fn splat(self, bits: u64) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_set1_epi64(bits as i64) })
-    }
-    #[inline(always)]
-    fn shl<const N: u32>(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
-    }
-    #[inline(always)]
-    fn shr<const N: u32>(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn sweep_up_in_bytes(self, from: Self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 BW.
-        Self(unsafe {
-            let twice = _mm512_add_epi8(from.0, from.0);
-            _mm512_xor_si512(self.0, _mm512_sub_epi8(self.0, twice))
-        })
-    }
-    #[inline(always)]
-    fn swap_bytes(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 BW.
-        Self(unsafe {
-            let reverse =
-                _mm512_broadcast_i32x4(_mm_set_epi64x(REVERSED + 0x0808_0808_0808_0808, REVERSED));
-            _mm512_shuffle_epi8(self.0, reverse)
-        })
-    }
-    #[inline(always)]
-    fn swap_bytes_where(self, mask: Self) -> Self {
-        // The number of a byte and that of its mirror differ in the three low bits.
-        // SAFETY: lanes exist only where a token proved AVX-512 BW.
-        Self(unsafe {
-            let same =
-                _mm512_broadcast_i32x4(_mm_set_epi64x(IN_ORDER + 0x0808_0808_0808_0808, IN_ORDER));
-            let sevens = _mm512_set1_epi64(0x0707_0707_0707_0707);
-            let order = _mm512_xor_si512(same, _mm512_and_si512(mask.0, sevens));
-            _mm512_shuffle_epi8(self.0, order)
-        })
-    }
-    #[inline(always)]
-    fn nonzero(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 DQ.
-        Self(unsafe { _mm512_movm_epi64(_mm512_test_epi64_mask(self.0, self.0)) })
-    }
-    #[inline(always)]
-    fn if_zero(self, then: Self, otherwise: Self) -> Self {
-        self.if_disjoint(self, then, otherwise)
-    }
-    #[inline(always)]
-    fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe {
-            let disjoint = _mm512_testn_epi64_mask(self.0, other.0);
-            _mm512_mask_blend_epi64(disjoint, otherwise.0, then.0)
-        })
-    }
-    #[inline(always)]
-    fn any(self) -> bool {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        unsafe { _mm512_test_epi64_mask(self.0, self.0) != 0 }
-    }
+lanes! {
+    Lanes8;
     #[inline(always)]
     fn count_ones(self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 BW.
+        // SAFETY: these lanes exist only where the token proved AVX-512 BW.
         Self(unsafe {
             let counts = _mm512_broadcast_i32x4(_mm_set_epi64x(
                 0x0403_0302_0302_0201,
@@ -375,50 +449,71 @@ impl Lanes for Lanes8 {
             _mm512_sad_epu8(bytes, _mm512_setzero_si512())
         })
     }
+}
+
+lanes! {
+    Lanes8Gfni;
+    const HAS_MATRICES: bool = true;
     #[inline(always)]
-    fn choose(self, then: Self, otherwise: Self) -> Self {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        Self(unsafe { _mm512_ternarylogic_epi64::<0xCA>(self.0, then.0, otherwise.0) })
+    fn count_ones(self) -> Self {
+        // SAFETY: these lanes exist only where the token proved VPOPCNTDQ.
+        Self(unsafe { _mm512_popcnt_epi64(self.0) })
     }
     #[inline(always)]
-    fn full_add(self, b: Self, c: Self) -> (Self, Self) {
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        unsafe {
-            let sum = _mm512_ternarylogic_epi64::<0x96>(self.0, b.0, c.0);
-            let carry = _mm512_ternarylogic_epi64::<0xE8>(self.0, b.0, c.0);
-            (Self(sum), Self(carry))
-        }
+    fn count_ones_in_bytes(self) -> Self {
+        // SAFETY: these lanes exist only where the token proved BITALG.
+        Self(unsafe { _mm512_popcnt_epi8(self.0) })
     }
     #[inline(always)]
-    fn neighbours_of_bit(self) -> Self {
-        self.around_bit(by_leading_zeros::NEIGHBOURS)
+    fn mirror(self) -> Self {
+        self.times(matrices::MIRROR)
     }
     #[inline(always)]
-    fn jumps_of_bit(self) -> Self {
-        self.around_bit(by_leading_zeros::JUMPS)
+    fn transpose(self) -> Self {
+        // The matrix is the lane itself; the bytes that it is multiplied by pick its columns one by one.
+        // SAFETY: these lanes exist only where the token proved GFNI.
+        Self(unsafe {
+            let columns = _mm512_set1_epi64(matrices::COLUMNS as i64);
+            _mm512_gf2p8affine_epi64_epi8::<0>(columns, self.0)
+        })
     }
     #[inline(always)]
-    fn lines_through_bit(self) -> LinesThrough<Self> {
-        use by_leading_zeros::{ANTIDIAGONAL, COLUMN, DIAGONAL, ROW};
-        let zeros = self.leading_zeros();
-        // A permutation uses only the low bits of its index that select one of its entries.
-        // SAFETY: lanes exist only where a token proved AVX-512 F.
-        unsafe {
-            let columns = _mm512_and_si512(zeros, _mm512_set1_epi64(7));
-            let rows = _mm512_srli_epi64::<3>(zeros);
-            let [low, high] = &DIAGONAL;
-            let (low, high) = (Self::table(low), Self::table(high));
-            let diagonal = _mm512_permutex2var_epi64(low, _mm512_sub_epi64(columns, rows), high);
-            let [low, high] = &ANTIDIAGONAL;
-            let (low, high) = (Self::table(low), Self::table(high));
-            let antidiagonal =
-                _mm512_permutex2var_epi64(low, _mm512_add_epi64(columns, rows), high);
-            LinesThrough {
-                row: Self(_mm512_permutexvar_epi64(rows, Self::table(&ROW))),
-                column: Self(_mm512_permutexvar_epi64(zeros, Self::table(&COLUMN))),
-                diagonal: Self(diagonal),
-                antidiagonal: Self(antidiagonal),
-            }
-        }
+    fn sides_of_bit(self) -> Self {
+        self.times(const { matrices::shift_left(1) ^ matrices::shift_right(1) })
+    }
+    #[inline(always)]
+    fn shl_in_bytes<const N: u32>(self) -> Self {
+        self.times(const { matrices::shift_left(N) })
+    }
+    #[inline(always)]
+    fn shr_in_bytes<const N: u32>(self) -> Self {
+        self.times(const { matrices::shift_right(N) })
+    }
+}
+
+/// Matrices of the affine instruction: bit i of a byte becomes the parity of its bits in byte 7 - i of the matrix.
+mod matrices {
+    /// Bit i becomes bit 7 - i.
+    pub(super) const MIRROR: u64 = 0x8040_2010_0804_0201;
+    /// The identity, and also the bytes that pick the columns of another matrix.
+    pub(super) const COLUMNS: u64 = 0x0102_0408_1020_4080;
+
+    /// A shift of each byte, as a matrix: the identity with its rows moved.
+    pub(super) const fn shift_left(by: u32) -> u64 {
+        COLUMNS >> (8 * by)
+    }
+    pub(super) const fn shift_right(by: u32) -> u64 {
+        COLUMNS << (8 * by)
+    }
+}
+
+impl Lanes8Gfni {
+    /// The product of the matrix and each byte.
+    #[inline(always)]
+    fn times(self, matrix: u64) -> Self {
+        // SAFETY: these lanes exist only where the token proved GFNI.
+        Self(unsafe {
+            _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(matrix as i64))
+        })
     }
 }

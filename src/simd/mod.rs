@@ -50,12 +50,18 @@ pub mod bmi2;
 pub(crate) mod bytes;
 pub mod one_board;
 mod scalar;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod words;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-pub use avx512::{Avx512, Avx512Vpopcnt};
+pub use avx512::{Avx512, Avx512Gfni};
 pub use scalar::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use words::{Avx2Words, Avx512Words};
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -113,11 +119,9 @@ const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of each byte.
 const LAST_COLUMN: u64 = FIRST_COLUMN << 7;
 
-/// The four lines through a bit, on the 8x8 matrix that the eight bytes of a lane form.
+/// The lines through a bit, except its byte, on the 8x8 matrix that the eight bytes of a lane form.
 #[derive(Clone, Copy, Debug)]
 pub struct LinesThrough<L> {
-    /// The same byte.
-    pub row: L,
     /// The same bit of each byte.
     pub column: L,
     /// The line on which byte and bit number increase together.
@@ -135,6 +139,9 @@ pub trait Lanes:
     + Not<Output = Self>
     + std::fmt::Debug
 {
+    /// Whether [`Lanes::mirror`], [`Lanes::transpose`] and counts of ones are single instructions.
+    const HAS_MATRICES: bool = false;
+
     /// Shift to the left.
     fn shl<const N: u32>(self) -> Self;
     /// Shift to the right, filling with zeros.
@@ -143,9 +150,56 @@ pub trait Lanes:
     fn add(self, other: Self) -> Self;
     /// Difference, wrapping.
     fn sub(self, other: Self) -> Self;
+    /// In each byte on its own, `self` minus twice `from`.
+    #[inline(always)]
+    fn sub_twice_in_bytes(self, from: Self) -> Self {
+        let twice = from.shl_in_bytes::<1>();
+        let top = self.splat(LAST_COLUMN);
+        // The top bit of each byte is lent to the subtraction below it, and then computed on its own.
+        (self | top).sub(twice & !top) ^ ((self ^ !twice) & top)
+    }
     /// In each byte on its own, the bits of `self` that the subtraction of twice `from` changes: the bits
     /// above each bit of `from`, up to and including the next one of `self`. `from` must be a subset.
-    fn sweep_up_in_bytes(self, from: Self) -> Self;
+    #[inline(always)]
+    fn sweep_up_in_bytes(self, from: Self) -> Self {
+        self ^ self.sub_twice_in_bytes(from)
+    }
+    /// Shift to the left in each byte on its own.
+    #[inline(always)]
+    fn shl_in_bytes<const N: u32>(self) -> Self {
+        self.shl::<N>() & self.splat(FIRST_COLUMN * (0xFF << N & 0xFF))
+    }
+    /// Shift to the right in each byte on its own.
+    #[inline(always)]
+    fn shr_in_bytes<const N: u32>(self) -> Self {
+        self.shr::<N>() & self.splat(FIRST_COLUMN * (0xFF >> N))
+    }
+    /// The bits of each byte in reverse order.
+    #[inline(always)]
+    fn mirror(self) -> Self {
+        let halves = self.splat(0x0F0F_0F0F_0F0F_0F0F);
+        let pairs = self.splat(0x3333_3333_3333_3333);
+        let bits = self.splat(0x5555_5555_5555_5555);
+        let set = (self.shr::<4>() & halves) | (self & halves).shl::<4>();
+        let set = (set.shr::<2>() & pairs) | (set & pairs).shl::<2>();
+        (set.shr::<1>() & bits) | (set & bits).shl::<1>()
+    }
+    /// The 8x8 matrix of the eight bytes, reflected: bit b of byte r becomes bit 7 - r of byte 7 - b. Columns become
+    /// rows.
+    #[inline(always)]
+    fn transpose(self) -> Self {
+        // Blocks of 4x4, 2x2 and 1x1 bits change places across the diagonal.
+        let far = self.splat(0x0000_0000_0F0F_0F0F);
+        let set = self;
+        let moved = (set ^ set.shr::<36>()) & far;
+        let set = set ^ moved ^ moved.shl::<36>();
+        let far = self.splat(0x0000_3333_0000_3333);
+        let moved = (set ^ set.shr::<18>()) & far;
+        let set = set ^ moved ^ moved.shl::<18>();
+        let far = self.splat(0x0055_0055_0055_0055);
+        let moved = (set ^ set.shr::<9>()) & far;
+        set ^ moved ^ moved.shl::<9>()
+    }
     /// The bytes in reverse order.
     fn swap_bytes(self) -> Self;
     /// The bytes in reverse order in those lanes in which the mask is all ones; it is zero in the others.
@@ -163,10 +217,45 @@ pub trait Lanes:
     fn any(self) -> bool;
     /// Number of ones of each lane.
     fn count_ones(self) -> Self;
+    /// Number of ones of each byte, in that byte.
+    #[inline(always)]
+    fn count_ones_in_bytes(self) -> Self {
+        let halves = self.splat(0x0F0F_0F0F_0F0F_0F0F);
+        let pairs = self.splat(0x3333_3333_3333_3333);
+        let bits = self.splat(0x5555_5555_5555_5555);
+        let sums = self.sub(self.shr::<1>() & bits);
+        let sums = (sums & pairs).add(sums.shr::<2>() & pairs);
+        sums.add(sums.shr::<4>()) & halves
+    }
+    /// Sum of each byte, wrapping.
+    #[inline(always)]
+    fn add_in_bytes(self, other: Self) -> Self {
+        let top = self.splat(LAST_COLUMN);
+        (self & !top).add(other & !top) ^ ((self ^ other) & top)
+    }
+    /// Sum of the eight bytes of each lane.
+    #[inline(always)]
+    fn sum_of_bytes(self) -> Self {
+        let bytes = self.splat(0x00FF_00FF_00FF_00FF);
+        let words = self.splat(0x0000_FFFF_0000_FFFF);
+        let sums = (self & bytes).add(self.shr::<8>() & bytes);
+        let sums = sums.add(sums.shr::<16>()) & words;
+        sums.add(sums.shr::<32>()) & self.splat(0xFFFF)
+    }
     /// Bitwise: `then` where the bit of `self` is set, `otherwise` elsewhere.
     #[inline(always)]
     fn choose(self, then: Self, otherwise: Self) -> Self {
         (self & then) | (!self & otherwise)
+    }
+    /// Bitwise: `self` without the bits of `barred` that are not in `allowed`.
+    #[inline(always)]
+    fn without_unless(self, barred: Self, allowed: Self) -> Self {
+        self & (allowed | !barred)
+    }
+    /// Bitwise: whether `self` differs from one of the others.
+    #[inline(always)]
+    fn differs_from(self, a: Self, b: Self) -> Self {
+        (self ^ a) | (self ^ b)
     }
     /// Bitwise sum of three bits: (low bit, carry).
     #[inline(always)]
@@ -176,21 +265,23 @@ pub trait Lanes:
     }
     /// The same bits in every lane; `self` only proves that lanes may be used.
     fn splat(self, bits: u64) -> Self;
+    /// The neighbours of a bit in its byte, for lanes with one bit; unspecified for lanes with several.
+    #[inline(always)]
+    fn sides_of_bit(self) -> Self {
+        self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>()
+    }
     /// On the 8x8 matrix of the eight bytes, the neighbours of all bits.
     #[inline(always)]
     fn neighbours(self) -> Self {
-        let sides = (self.shl::<1>() & self.splat(!FIRST_COLUMN))
-            | (self.shr::<1>() & self.splat(!LAST_COLUMN));
+        let sides = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
         let row = self | sides;
         row.shl::<8>() | row.shr::<8>() | sides
     }
     /// On the same matrix, the squares two steps away in one direction and one step in the other, for all bits.
     #[inline(always)]
     fn jumps(self) -> Self {
-        let one = (self.shl::<1>() & self.splat(!FIRST_COLUMN))
-            | (self.shr::<1>() & self.splat(!LAST_COLUMN));
-        let two = (self.shl::<2>() & self.splat(!(FIRST_COLUMN | FIRST_COLUMN << 1)))
-            | (self.shr::<2>() & self.splat(!(LAST_COLUMN | LAST_COLUMN >> 1)));
+        let one = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
+        let two = self.shl_in_bytes::<2>() | self.shr_in_bytes::<2>();
         one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
     }
     /// [`Lanes::neighbours`] for lanes with one bit; unspecified for lanes with none or several.
@@ -203,6 +294,6 @@ pub trait Lanes:
     fn jumps_of_bit(self) -> Self {
         self.jumps()
     }
-    /// The lines through the single bit of each lane; unspecified for lanes with no or several bits.
+    /// The lines through the single bit of each lane, except its byte; unspecified for lanes with no or several bits.
     fn lines_through_bit(self) -> LinesThrough<Self>;
 }

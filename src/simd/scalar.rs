@@ -49,26 +49,23 @@ impl Simd for Scalar {
     }
 }
 
-/// The lines through each bit: row, column, diagonal, antidiagonal.
-static LINES: [[u64; 4]; 64] = {
-    let mut lines = [[0; 4]; 64];
+/// The lines through each bit: column, diagonal, antidiagonal.
+static LINES: [[u64; 3]; 64] = {
+    let mut lines = [[0; 3]; 64];
     let mut bit = 0;
     while bit < 64 {
         let (row, column) = (bit / 8, bit % 8);
         let mut other = 0;
         while other < 64 {
             let (other_row, other_column) = (other / 8, other % 8);
-            if other_row == row {
+            if other_column == column {
                 lines[bit][0] |= 1 << other;
             }
-            if other_column == column {
+            if other_row + column == row + other_column {
                 lines[bit][1] |= 1 << other;
             }
-            if other_row + column == row + other_column {
-                lines[bit][2] |= 1 << other;
-            }
             if other_row + other_column == row + column {
-                lines[bit][3] |= 1 << other;
+                lines[bit][2] |= 1 << other;
             }
             other += 1;
         }
@@ -138,9 +135,8 @@ impl Lanes for u64 {
     }
     #[inline(always)]
     fn lines_through_bit(self) -> LinesThrough<Self> {
-        let [row, column, diagonal, antidiagonal] = LINES[self.trailing_zeros() as usize % 64];
+        let [column, diagonal, antidiagonal] = LINES[self.trailing_zeros() as usize % 64];
         LinesThrough {
-            row,
             column,
             diagonal,
             antidiagonal,

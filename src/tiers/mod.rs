@@ -4,14 +4,18 @@
 //! instructions it uses. The results are the same, bit for bit, whichever it is.
 
 mod per_piece;
+#[cfg(target_arch = "x86_64")]
+mod queries_only;
 mod set_wise;
 
 use crate::block::Group;
 use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
-use crate::sliders;
+use crate::sliders::{self, Kind};
 use per_piece::PerPiece;
+#[cfg(target_arch = "x86_64")]
+use queries_only::QueriesOnly;
 use set_wise::SetWise;
 use std::fmt;
 use std::str::FromStr;
@@ -30,8 +34,8 @@ struct Entry {
     why: &'static str,
     /// Whether it is a good choice if it runs.
     is_advisable: fn() -> bool,
-    /// Its implementation, detected at the first call.
-    analyzer: fn(Tier) -> Option<&'static dyn Analyzer>,
+    /// Its implementations that the CPU can run, the best first, detected at the first call.
+    implementations: fn(Tier) -> &'static [Box<dyn Analyzer>],
 }
 
 /// A row of the table: the name, the reason, when to choose it, and its analyzers, the best first.
@@ -42,17 +46,17 @@ macro_rules! tier {
             needs: <$least>::FEATURES,
             why: $why,
             is_advisable: $is_advisable,
-            analyzer: |tier| {
-                static DETECTED: OnceLock<Option<Box<dyn Analyzer>>> = OnceLock::new();
-                let detected = DETECTED.get_or_init(|| {
+            implementations: |tier| {
+                static DETECTED: OnceLock<Vec<Box<dyn Analyzer>>> = OnceLock::new();
+                DETECTED.get_or_init(|| {
+                    let mut detected: Vec<Box<dyn Analyzer>> = Vec::new();
                     $(
                         if let Some(analyzer) = <$analyzer>::detect(tier) {
-                            return Some(Box::new(analyzer));
+                            detected.push(Box::new(analyzer));
                         }
                     )+
-                    None
-                });
-                detected.as_deref()
+                    detected
+                })
             },
         }
     };
@@ -83,7 +87,7 @@ static TIERS: &[Entry] = &[
         "avx512",
         "the CPU has AVX-512 F, BW, CD, DQ and VL: eight boards at once",
         || true,
-        SetWise<simd::Avx512Vpopcnt>, SetWise<simd::Avx512>; simd::Avx512
+        SetWise<simd::Avx512Gfni>, SetWise<simd::Avx512>; simd::Avx512
     ),
 ];
 
@@ -112,7 +116,12 @@ impl Tier {
     }
     /// The implementation, or `None` if the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
-        (self.0.analyzer)(self)
+        self.implementations().next()
+    }
+    /// All implementations that the CPU can run, the best first: [`Tier::analyzer`], then those for CPUs that lack
+    /// some of its features.
+    pub fn implementations(self) -> impl Iterator<Item = &'static dyn Analyzer> {
+        (self.0.implementations)(self).iter().map(Box::as_ref)
     }
     /// The CPU features it needs, as `std::arch` names them. [`Analyzer::features`] may be more, if the CPU
     /// has what makes it faster.
@@ -167,29 +176,48 @@ impl FromStr for Tier {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Alternative {
-    /// The slider algorithm of its per-piece code.
+    /// The slider algorithm of its per-piece code, or how its lanes come about.
     pub name: &'static str,
+    /// Whether it uses intrinsics.
+    pub kind: Kind,
     /// The CPU features it needs, as `std::arch` names them.
     pub needs: &'static [&'static str],
     /// The implementation, if the CPU can run it.
     pub analyzer: Option<Box<dyn Analyzer>>,
 }
 
-/// Per-piece code on other slider algorithms, for measuring whether the tiers have chosen well.
-pub fn alternatives() -> [Alternative; 4] {
+/// Per-piece code on other slider algorithms, and lanes that the compiler vectorises by itself, for measuring whether the
+/// tiers have chosen well.
+pub fn alternatives() -> Vec<Alternative> {
+    fn boxed(analyzer: impl Analyzer + 'static) -> Box<dyn Analyzer> {
+        Box::new(analyzer)
+    }
     fn per_piece<A: sliders::Sliders>() -> Alternative {
-        let boxed = |analyzer| -> Box<dyn Analyzer> { Box::new(analyzer) };
         Alternative {
             name: A::NAME,
+            kind: A::KIND,
             needs: A::NEEDS,
             analyzer: PerPiece::<A>::detect(Tier::PORTABLE).map(boxed),
         }
     }
-    [
+    #[cfg(target_arch = "x86_64")]
+    fn vectorised<S: Simd>(name: &'static str) -> Alternative {
+        Alternative {
+            name,
+            kind: Kind::Portable,
+            needs: S::FEATURES,
+            analyzer: QueriesOnly::<S>::detect(Tier::PORTABLE).map(boxed),
+        }
+    }
+    vec![
         per_piece::<sliders::PextCompressed>(),
         per_piece::<sliders::FancyMagic>(),
         per_piece::<sliders::HyperbolaRankTable>(),
         per_piece::<sliders::ObstructionDifference>(),
+        #[cfg(target_arch = "x86_64")]
+        vectorised::<simd::Avx2Words>("auto-vectorised-avx2"),
+        #[cfg(target_arch = "x86_64")]
+        vectorised::<simd::Avx512Words>("auto-vectorised-avx512"),
     ]
 }
 

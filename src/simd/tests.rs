@@ -1,0 +1,146 @@
+//! The operations of all lanes, compared with their definitions bit by bit.
+
+use super::{Lanes, Scalar, Simd};
+use crate::chess::random::Random;
+
+/// Bit `bit` of byte `byte`.
+fn bit(word: u64, byte: u32, bit: u32) -> bool {
+    word >> (8 * byte + bit) & 1 != 0
+}
+
+/// The word in which bit b of byte r is set if `is_set(r, b)`.
+fn matrix(is_set: impl Fn(u32, u32) -> bool) -> u64 {
+    let places = (0..8).flat_map(|r| (0..8).map(move |b| (r, b)));
+    places.fold(0, |word, (r, b)| {
+        word | u64::from(is_set(r, b)) << (8 * r + b)
+    })
+}
+
+/// A function of each byte, where the others do not matter.
+fn bytes(words: [u64; 3], operation: impl Fn(u8, u8) -> u8) -> u64 {
+    let [a, b, _] = words.map(u64::to_le_bytes);
+    u64::from_le_bytes(std::array::from_fn(|i| operation(a[i], b[i])))
+}
+
+fn operations_are_as_defined<S: Simd>() {
+    let Some(simd) = S::detect() else {
+        eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
+        return;
+    };
+    let mut random = Random::new(7);
+    for round in 0..500 {
+        let mut words = [[0; 8]; 3];
+        for word in words.as_flattened_mut() {
+            // Dense, sparse, and with one bit.
+            *word = match round % 3 {
+                0 => random.bits(),
+                1 => random.bits() & random.bits() & random.bits(),
+                _ => 1 << random.below(64),
+            };
+        }
+        for at in (0..8).step_by(S::WIDTH) {
+            let [a, b, c] = words.each_ref().map(|words| simd.load(words, at));
+            let check = |name: &str, found: S::Lanes, expected: &dyn Fn([u64; 3]) -> u64| {
+                let mut lanes = [0; 8];
+                simd.store(found, &mut lanes, at);
+                for lane in at..at + S::WIDTH {
+                    let words = words.map(|words| words[lane]);
+                    assert_eq!(
+                        lanes[lane],
+                        expected(words),
+                        "{simd:?}: {name} of {words:x?}"
+                    );
+                }
+            };
+            check("mirror", a.mirror(), &|words| {
+                bytes(words, |a, _| a.reverse_bits())
+            });
+            check("transpose", a.transpose(), &|[a, ..]| {
+                matrix(|byte, of| bit(a, 7 - of, 7 - byte))
+            });
+            check("shl_in_bytes", a.shl_in_bytes::<1>(), &|words| {
+                bytes(words, |a, _| a << 1)
+            });
+            check("shl_in_bytes", a.shl_in_bytes::<2>(), &|words| {
+                bytes(words, |a, _| a << 2)
+            });
+            check("shr_in_bytes", a.shr_in_bytes::<1>(), &|words| {
+                bytes(words, |a, _| a >> 1)
+            });
+            check("shr_in_bytes", a.shr_in_bytes::<2>(), &|words| {
+                bytes(words, |a, _| a >> 2)
+            });
+            check("sub_twice_in_bytes", a.sub_twice_in_bytes(b), &|words| {
+                bytes(words, |a, b| a.wrapping_sub(b << 1))
+            });
+            check("add_in_bytes", a.add_in_bytes(b), &|words| {
+                bytes(words, u8::wrapping_add)
+            });
+            check("sweep_up_in_bytes", a.sweep_up_in_bytes(a & b), &|words| {
+                bytes(words, |a, b| a ^ a.wrapping_sub((a & b) << 1))
+            });
+            check("count_ones_in_bytes", a.count_ones_in_bytes(), &|words| {
+                bytes(words, |a, _| a.count_ones() as u8)
+            });
+            check("count_ones", a.count_ones(), &|[a, ..]| {
+                u64::from(a.count_ones())
+            });
+            check("sum_of_bytes", a.sum_of_bytes(), &|[a, ..]| {
+                a.to_le_bytes().into_iter().map(u64::from).sum()
+            });
+            check("without_unless", a.without_unless(b, c), &|[a, b, c]| {
+                a & !(b & !c)
+            });
+            check("differs_from", a.differs_from(b, c), &|[a, b, c]| {
+                (a ^ b) | (a ^ c)
+            });
+            check("choose", a.choose(b, c), &|[a, b, c]| (a & b) | (!a & c));
+            check("neighbours", a.neighbours(), &|[a, ..]| {
+                around(a, |rows, columns| rows.max(columns) == 1)
+            });
+            check("jumps", a.jumps(), &|[a, ..]| {
+                around(a, |rows, columns| rows * columns == 2)
+            });
+            if round % 3 == 2 {
+                check("sides_of_bit", a.sides_of_bit(), &|[a, ..]| {
+                    around(a, |rows, columns| rows == 0 && columns == 1)
+                });
+                check("neighbours_of_bit", a.neighbours_of_bit(), &|[a, ..]| {
+                    around(a, |rows, columns| rows.max(columns) == 1)
+                });
+                check("jumps_of_bit", a.jumps_of_bit(), &|[a, ..]| {
+                    around(a, |rows, columns| rows * columns == 2)
+                });
+                let lines = a.lines_through_bit();
+                check("column", lines.column, &|[a, ..]| {
+                    around(a, |_, columns| columns == 0)
+                });
+            }
+        }
+    }
+}
+
+/// The bits at certain distances in rows and columns from any bit of a word.
+fn around(word: u64, is_there: impl Fn(u32, u32) -> bool) -> u64 {
+    matrix(|byte, of| {
+        (0..64).any(|from| {
+            let distances = (byte.abs_diff(from / 8), of.abs_diff(from % 8));
+            word >> from & 1 != 0 && is_there(distances.0, distances.1)
+        })
+    })
+}
+
+#[test]
+fn scalar() {
+    operations_are_as_defined::<Scalar>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors() {
+    operations_are_as_defined::<super::Avx2>();
+    operations_are_as_defined::<super::Avx512>();
+    operations_are_as_defined::<super::Avx512Gfni>();
+    operations_are_as_defined::<super::Avx2Words>();
+    operations_are_as_defined::<super::Avx512Words>();
+}
