@@ -41,7 +41,11 @@ fn algorithms() -> Vec<&'static str> {
 fn implementations() -> Vec<&'static str> {
     let tiers = Tier::all().map(Tier::name);
     tiers
-        .chain(tiers::alternatives().map(|alternative| alternative.name))
+        .chain(
+            tiers::alternatives()
+                .into_iter()
+                .map(|alternative| alternative.name),
+        )
         .collect()
 }
 
