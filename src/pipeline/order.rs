@@ -278,6 +278,7 @@ fn process<J: Job>(
             format: *format,
             chunk,
             lines_before: before.lines,
+            counted: (0, 0),
             part: &mut output,
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,

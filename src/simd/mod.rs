@@ -49,6 +49,7 @@ mod avx512;
 pub mod bmi2;
 pub(crate) mod bytes;
 pub mod one_board;
+pub(crate) mod ranks;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]

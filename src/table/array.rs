@@ -149,6 +149,19 @@ impl<T: Clone + Default> Values<T> {
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
         rows.for_each(|row| self.push(other.get(row).cloned()));
     }
+    /// Some of the rows, from a multiple of 64 on.
+    ///
+    /// # Panics
+    /// When the rows are out of range, or begin elsewhere.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        assert!(rows.start.is_multiple_of(64));
+        let mut present = self.present[rows.start / 64..rows.end.div_ceil(64)].to_vec();
+        if let (Some(last), 1..) = (present.last_mut(), rows.end % 64) {
+            *last &= !0 >> (64 - rows.end % 64);
+        }
+        let values = self.values[rows].to_vec();
+        Self { values, present }
+    }
     /// Number of these rows that are not missing.
     ///
     /// # Panics
@@ -172,12 +185,18 @@ impl<T: Clone + Default> Values<T> {
     }
 }
 
-impl<T: Clone + Default> FromIterator<T> for Values<T> {
+impl<T> From<Vec<T>> for Values<T> {
     /// All of them are there.
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let values: Vec<T> = values.into_iter().collect();
+    fn from(values: Vec<T>) -> Self {
         let present = Values::<()>::all_present(values.len());
         Self { values, present }
+    }
+}
+
+impl<T> FromIterator<T> for Values<T> {
+    /// All of them are there.
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Vec::from_iter(values).into()
     }
 }
 
@@ -279,6 +298,25 @@ impl Texts {
     pub fn present(&self) -> &[u64] {
         self.codes.present()
     }
+    /// Some of the rows, and only their words.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        let mut some = Self::default();
+        let code = |row| self.codes.get(row).copied();
+        let mut start = rows.start;
+        while start < rows.end {
+            // The rows of a game have the same text.
+            let first = code(start);
+            let others = (start + 1..rows.end).take_while(|&row| code(row) == first);
+            let end = start + 1 + others.count();
+            let text = first.map(|code| Arc::clone(&self.words[code as usize]));
+            some.push_many(text, end - start);
+            start = end;
+        }
+        some
+    }
     /// Adds rows of another column.
     ///
     /// # Panics
@@ -324,6 +362,11 @@ impl Strings {
             ends: Values::default(),
         }
     }
+    /// Texts one after the other, and where each ends.
+    pub(crate) fn from_parts(bytes: Vec<u8>, ends: Values<u32>) -> Self {
+        debug_assert!(ends.values().is_sorted());
+        Self { bytes, ends }
+    }
     /// Adds a row.
     ///
     /// # Panics
@@ -357,9 +400,22 @@ impl Strings {
     /// When the row is out of range.
     #[inline]
     pub fn bytes(&self, row: usize) -> &[u8] {
+        let (bytes, len) = self.bytes_from(row);
+        &bytes[..len]
+    }
+    /// The bytes from a row on, also those of later rows, and the length of the row.
+    #[inline]
+    pub(crate) fn bytes_from(&self, row: usize) -> (&[u8], usize) {
         let ends = self.ends.values();
         let start = row.checked_sub(1).map_or(0, |before| ends[before]);
-        &self.bytes[start as usize..ends[row] as usize]
+        (&self.bytes[start as usize..], (ends[row] - start) as usize)
+    }
+    /// The length of the longest one.
+    pub(crate) fn longest(&self) -> usize {
+        let ends = self.ends.values();
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let lens = ends.iter().zip(starts).map(|(end, start)| end - start);
+        lens.max().unwrap_or(0) as usize
     }
     /// Whether a row has a text.
     ///
@@ -461,6 +517,26 @@ impl Array {
     pub fn is_present(&self, row: usize) -> bool {
         let words = each_type!(self, column => column.present());
         words[row / 64] >> (row % 64) & 1 != 0
+    }
+    /// Some of the rows, from a multiple of 64 on.
+    ///
+    /// # Panics
+    /// When the rows are out of range, or begin elsewhere.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::U8(column) => Self::U8(column.rows(rows)),
+            Self::I16(column) => Self::I16(column.rows(rows)),
+            Self::U16(column) => Self::U16(column.rows(rows)),
+            Self::U32(column) => Self::U32(column.rows(rows)),
+            Self::U64(column) => Self::U64(column.rows(rows)),
+            Self::Flag(column) => Self::Flag(column.rows(rows)),
+            Self::Text(column) => Self::Text(column.rows(rows)),
+            Self::Strings(column) => {
+                let mut some = Strings::default();
+                some.extend_from(column, rows);
+                Self::Strings(some)
+            }
+        }
     }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {

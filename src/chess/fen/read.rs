@@ -6,6 +6,7 @@
 //! the separators; only then does a second, slow pass find the invalid byte. The
 //! codes are then gathered into bitboards eight at a time.
 
+use super::coded::{Coded, flipped};
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::CastlingRights;
@@ -13,7 +14,11 @@ use crate::chess::piece::{Color, Role};
 use crate::chess::position::Position;
 use crate::chess::square::{File, Square};
 use crate::chess::validity::Validity;
+use crate::cpu::pext_is_microcoded;
+use crate::simd::bytes::equal;
+use crate::simd::ranks::{self, RankText};
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// The meaning of a byte among the pieces: the low byte is stored on the board's next square (role + 1 and 8
 /// for Black, or [`SLASH`], or [`NUMBER`]), the high byte is the distance to advance.
@@ -51,6 +56,8 @@ fn is_blank(byte: u8) -> bool {
 /// A reader over the bytes of a line.
 struct Cursor<'a> {
     line: &'a [u8],
+    /// The line and what follows it, at which vectors may look.
+    text: &'a [u8],
     at: usize,
 }
 
@@ -82,8 +89,28 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The pieces if they are well-formed; mostly, if they are.
     #[inline(always)]
-    fn board(&mut self) -> Result<Position, FenError> {
+    fn board_by_vectors(&mut self) -> Option<Coded> {
+        static RANKS: LazyLock<Option<RankText>> =
+            LazyLock::new(|| RankText::detect().filter(|_| !pext_is_microcoded()));
+        let ranks = (*RANKS)?;
+        let rest = &self.text[self.at..];
+        let board = match rest.first_chunk() {
+            Some(window) => ranks.read(window),
+            None => {
+                let mut window = [b'\n'; ranks::WINDOW];
+                window[..rest.len()].copy_from_slice(rest);
+                ranks.read(&window)
+            }
+        };
+        let end = |board: &ranks::Board| self.at + board.len;
+        let board = board.filter(|board| end(board) < self.line.len())?;
+        self.at = end(&board);
+        Some(Coded::of_planes(flipped(board.sets)))
+    }
+
+    fn board_in_one_pass(&mut self) -> Result<Position, FenError> {
         let start = self.at;
         // In FEN's order: a8, b8, … h8, separator, seven unused, a7, …
         let mut codes = [0u8; 128];
@@ -128,20 +155,7 @@ impl<'a> Cursor<'a> {
                 *plane |= bits >> 56 << (8 * (7 - rank));
             }
         }
-        let [b0, b1, b2, black] = planes;
-        let sets = [
-            b0 & !b1 & !b2,
-            b1 & !b0 & !b2,
-            b0 & b1,
-            b2 & !b0 & !b1,
-            b2 & b0,
-            b2 & b1,
-        ];
-        let occupied = b0 | b1 | b2;
-        Ok(Position::from_sets(
-            sets.map(Bitboard),
-            [Bitboard(occupied & !black), Bitboard(black)],
-        ))
+        Ok(Position::from(&Coded::of_planes(planes)))
     }
 
     /// Finds the byte that makes the pieces invalid.
@@ -271,10 +285,8 @@ impl<'a> Cursor<'a> {
 
     #[inline(always)]
     fn clocks(&mut self, position: &mut Position) -> Result<(), FenError> {
-        let too_large = |line, at, field| {
-            let cursor = Cursor { line, at };
-            cursor.error(field, Expected::Number)
-        };
+        let (line, text) = (self.line, self.text);
+        let too_large = |at, field| Cursor { line, text, at }.error(field, Expected::Number);
         let first = self.at;
         let Some(halfmove) = self.number() else {
             return Ok(());
@@ -290,11 +302,177 @@ impl<'a> Cursor<'a> {
                 return Ok(());
             }
         };
-        let line = self.line;
-        position.halfmove = halfmove.map_err(|()| too_large(line, first, FenField::Halfmove))?;
-        position.fullmove = fullmove.map_err(|()| too_large(line, second, FenField::Fullmove))?;
+        position.halfmove = halfmove.map_err(|()| too_large(first, FenField::Halfmove))?;
+        position.fullmove = fullmove.map_err(|()| too_large(second, FenField::Fullmove))?;
         Ok(())
     }
+}
+
+impl Cursor<'_> {
+    /// The fields between the pieces and the clocks, one after the other, and the number of dropped castling rights.
+    fn fields(
+        &mut self,
+        mut position: Position,
+        lenient: bool,
+    ) -> Result<(Position, u64), FenError> {
+        let mut dropped_castling = 0;
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'w') => self.at += 1,
+            Some(b'b') => {
+                position.side_to_move = Color::Black;
+                self.at += 1;
+            }
+            None if lenient => {}
+            _ => return Err(self.error(FenField::SideToMove, Expected::SideToMove)),
+        }
+        self.end_of_field(FenField::SideToMove)?;
+        self.skip_blanks();
+        if self.peek().is_some() {
+            dropped_castling = self.castling(&mut position, lenient)?;
+            self.skip_blanks();
+        }
+        if self.peek().is_some() {
+            position.en_passant = self.en_passant()?;
+        }
+        Ok((position, dropped_castling))
+    }
+
+    /// The fields between the pieces and the clocks, if they are as in nearly all lines: single blanks between them,
+    /// castling rights of rooks in the corners. Otherwise nothing is changed.
+    #[inline(always)]
+    fn usual_fields(&mut self, coded: &mut Coded) -> Option<()> {
+        let bytes = self.text[self.at..].first_chunk()?;
+        let mut blanks = self.blanks(bytes);
+        // The first blank comes before the side to move, the second one after it.
+        if blanks & 0b111 != 0b101 {
+            return None;
+        }
+        let side = match bytes[1] {
+            b'w' => Color::White,
+            b'b' => Color::Black,
+            _ => return None,
+        };
+        blanks &= !0b111;
+        let (castling, to) = field(bytes, &mut blanks, 3)?;
+        let (en_passant, to) = field(bytes, &mut blanks, to + 1)?;
+        let castling = usual_castling(castling, coded)?;
+        coded.en_passant = usual_square(en_passant)?;
+        coded.castling = castling;
+        coded.side_to_move = side;
+        self.at += to;
+        Some(())
+    }
+
+    /// Two clocks of at most four digits, with single blanks between and behind them. Otherwise nothing is read.
+    #[inline(always)]
+    fn usual_clocks(&mut self) -> Option<[u16; 2]> {
+        let bytes = self.text[self.at..].first_chunk()?;
+        let mut blanks = self.blanks(bytes);
+        let (halfmove, to) = field(bytes, &mut blanks, 0)?;
+        let (fullmove, to) = field(bytes, &mut blanks, to + 1)?;
+        let clocks = [short_number(halfmove)?, short_number(fullmove)?];
+        self.at += to;
+        Some(clocks)
+    }
+
+    /// Where the next bytes have blanks. The end of the line is the last one.
+    #[inline(always)]
+    fn blanks(&self, bytes: &[u8; 32]) -> u32 {
+        let len = self.line.len() - self.at;
+        let end = 1u32.checked_shl(len as u32).unwrap_or(0);
+        (equal(bytes, b' ') | end) & end.wrapping_mul(2).wrapping_sub(1)
+    }
+}
+
+/// Up to four bytes of a field.
+#[derive(Clone, Copy)]
+struct Field {
+    /// The bytes, and others behind them.
+    word: u32,
+    /// Length of the field.
+    len: usize,
+}
+
+/// The field that begins at `from` and ends at the next blank, which is taken from the set, and where that is.
+#[inline(always)]
+fn field(bytes: &[u8; 32], blanks: &mut u32, from: usize) -> Option<(Field, usize)> {
+    if *blanks == 0 {
+        return None;
+    }
+    let to = blanks.trailing_zeros() as usize;
+    *blanks &= *blanks - 1;
+    let word = u32::from_le_bytes(*bytes.get(from..)?.first_chunk()?);
+    let len = to - from;
+    Some((Field { word, len }, to))
+}
+
+impl Field {
+    /// The bytes and zeros; `None` unless there are 1 to 4 bytes.
+    #[inline(always)]
+    fn bytes(self) -> Option<u32> {
+        let mask = |len| u32::MAX >> (32 - 8 * len);
+        (1..=4)
+            .contains(&self.len)
+            .then(|| self.word & mask(self.len))
+    }
+}
+
+/// Castling rights all of which are `KQkq`.
+#[inline(always)]
+fn usual_castling(field: Field, coded: &Coded) -> Option<u64> {
+    /// A bit for each letter: K, Q, k, q and `-`; another one for all other bytes.
+    const LETTERS: [u8; 256] = {
+        let mut table = [0x80; 256];
+        // What follows the field.
+        table[0] = 0;
+        let letters = b"KQkq-";
+        let mut bit = 0;
+        while bit < letters.len() {
+            table[letters[bit] as usize] = 1 << bit;
+            bit += 1;
+        }
+        table
+    };
+    let bytes = field.bytes()?.to_le_bytes();
+    let letters = bytes.iter().map(|&byte| LETTERS[usize::from(byte)]);
+    let set = letters.fold(0, |set, letter| set | letter);
+    if set == 0x10 && field.len == 1 {
+        return Some(0);
+    }
+    let mut castling = 0;
+    for (bit, rook) in coded.outermost_rooks().into_iter().enumerate() {
+        castling |= rook & u64::from(set >> bit & 1).wrapping_neg();
+    }
+    // Only these letters, each once, and each with a rook.
+    let is_usual = set < 0x10 && set.count_ones() as usize == field.len;
+    (is_usual && castling.count_ones() == set.count_ones()).then_some(castling)
+}
+
+/// `-`, or a square.
+#[inline(always)]
+fn usual_square(field: Field) -> Option<Option<Square>> {
+    let [file, rank, ..] = field.word.to_le_bytes();
+    match (file, rank, field.len) {
+        (b'-', _, 1) => Some(None),
+        (b'a'..=b'h', b'1'..=b'8', 2) => Some(Some(Square::new((rank - b'1') * 8 + (file - b'a')))),
+        _ => None,
+    }
+}
+
+/// A number of at most four digits.
+#[inline(always)]
+fn short_number(field: Field) -> Option<u16> {
+    let digits = field.bytes()?;
+    // To the end of the word, behind zeros: the first byte is the highest digit.
+    let vacant = 32 - 8 * field.len as u32;
+    let digits = u64::from(digits) << vacant | (0x3030_3030 & ((1u64 << vacant) - 1));
+    let digits = digits as u32;
+    let are_digits = (digits & 0xF0F0_F0F0) | (digits.wrapping_add(0x0606_0606) & 0xF0F0_F0F0) >> 4
+        == 0x3333_3333;
+    let pairs = (digits & 0x0F0F_0F0F).wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF;
+    let number = pairs.wrapping_mul(100 << 16 | 1) >> 16;
+    are_digits.then_some(number as u16)
 }
 
 /// Parses a line of FEN or EPD: the position, and what follows it.
@@ -310,7 +488,16 @@ impl<'a> Cursor<'a> {
 /// ```
 #[inline]
 pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
-    read(line, options, false)
+    read(line, line.len(), options, false)
+}
+
+/// As [`parse`], of a line in a longer text: of its first `len` bytes. Vectors look at what follows them.
+///
+/// # Panics
+/// If the text is shorter.
+#[inline]
+pub(crate) fn parse_in(text: &[u8], len: usize, options: FenOptions) -> Result<Fen<'_>, FenError> {
+    read(text, len, options, false)
 }
 
 /// Parses the `FEN` tag of a game, with more tolerance: the side to move may also be missing (it is White),
@@ -328,39 +515,53 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
 /// assert_eq!(read.dropped_castling, 3);
 /// ```
 pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
-    read(text, FenOptions::default(), true)
+    read(text, text.len(), FenOptions::default(), true)
+}
+
+/// The position in a line, the first `len` bytes of a text, if all of its fields are as in nearly all lines, without
+/// an en passant square, and nothing follows them. [`parse_in`] reads the same, and all other lines.
+#[inline(always)]
+pub(crate) fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
+    let mut cursor = Cursor {
+        line: &text[..len],
+        text,
+        at: 0,
+    };
+    let mut coded = cursor.board_by_vectors()?;
+    cursor.usual_fields(&mut coded)?;
+    if cursor.at < len {
+        cursor.skip_blanks();
+        [coded.halfmove, coded.fullmove] = cursor.usual_clocks()?;
+    }
+    (cursor.at == len && coded.en_passant.is_none()).then_some(coded)
 }
 
 #[inline(always)]
-fn read(line: &[u8], options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
+fn read(text: &[u8], len: usize, options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
     let mut cursor = Cursor {
-        line: line.trim_ascii_end(),
+        line: text[..len].trim_ascii_end(),
+        text,
         at: 0,
     };
     cursor.skip_blanks();
-    let mut position = cursor.board()?;
-    cursor.skip_blanks();
-    let mut dropped_castling = 0;
-    match cursor.peek() {
-        Some(b'w') => cursor.at += 1,
-        Some(b'b') => {
-            position.side_to_move = Color::Black;
-            cursor.at += 1;
+    let (mut position, dropped_castling) = match cursor.board_by_vectors() {
+        Some(mut coded) => match cursor.usual_fields(&mut coded) {
+            Some(()) => (Position::from(&coded), 0),
+            None => cursor.fields(Position::from(&coded), lenient)?,
+        },
+        None => {
+            let position = cursor.board_in_one_pass()?;
+            cursor.fields(position, lenient)?
         }
-        None if lenient => {}
-        _ => return Err(cursor.error(FenField::SideToMove, Expected::SideToMove)),
-    }
-    cursor.end_of_field(FenField::SideToMove)?;
+    };
     cursor.skip_blanks();
-    if cursor.peek().is_some() {
-        dropped_castling = cursor.castling(&mut position, lenient)?;
-        cursor.skip_blanks();
+    match cursor.usual_clocks() {
+        Some([halfmove, fullmove]) => {
+            position.halfmove = halfmove;
+            position.fullmove = fullmove;
+        }
+        None => cursor.clocks(&mut position)?,
     }
-    if cursor.peek().is_some() {
-        position.en_passant = cursor.en_passant()?;
-        cursor.skip_blanks();
-    }
-    cursor.clocks(&mut position)?;
     cursor.skip_blanks();
     let written_en_passant = position.en_passant;
     if !options.keep_en_passant && written_en_passant.is_some() {
