@@ -35,18 +35,24 @@ impl ConvertArgs {
             fields: Fields::ALL,
             ..Run::default()
         };
-        let job = Conversion {
-            encoder: output.encoder,
-        };
+        let job = Conversion::new(output.encoder);
         let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
         let reading = &self.read.reading;
-        let done = session.read(&self.read.inputs, reading, run, &job, |(piece, some)| {
-            for (field, records) in some {
+        let done = session.read(&self.read.inputs, reading, run, &job, |part| {
+            for (&field, records) in &part.lost {
                 *lost.entry(field).or_default() += records;
             }
-            output.put(&piece)
+            part.pieces().try_for_each(|piece| {
+                let piece = output.accept(piece)?;
+                output.put(&piece)?;
+                job.put_back(piece);
+                Ok(())
+            })
         })?;
         if done.summary.failure.is_none() {
+            if let Some(last) = job.finish().transpose() {
+                output.put(&output.accept(last)?)?;
+            }
             session.commit(Some(output.finish()?))?;
             let lost: Vec<String> = lost
                 .into_iter()

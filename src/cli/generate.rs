@@ -10,8 +10,9 @@ use clap::Args;
 use lanefish::Error;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::{Encoded, Encoder, Format};
+use lanefish::formats::{Blocks, Encoded, Encoder, Format};
 use lanefish::table::Batch;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -48,6 +49,7 @@ impl GenerateArgs {
         let output = session.open_output(&self.output)?;
         let mut output = RecordOutput::new(format, output)?;
         let encoder = output.encoder;
+        let mut blocks = Blocks::of(encoder);
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
@@ -81,7 +83,16 @@ impl GenerateArgs {
                 let encoded = receivers[(shard % threads) as usize]
                     .recv()
                     .context("a generating thread ended early")?;
-                output.put(&encoded)?;
+                match &mut blocks {
+                    Some(blocks) => {
+                        let mut blocks = blocks.join(encoded).into_iter();
+                        blocks.try_for_each(|block| {
+                            let block = output.accept(block.encode(Encoded::default()))?;
+                            output.put(&block)
+                        })?;
+                    }
+                    None => output.put(&encoded)?,
+                }
                 let done = (shard + 1).saturating_mul(SHARD).min(self.number);
                 let percent = 100.0 * done as f64 / self.number as f64;
                 let done = grouped(done);
@@ -90,12 +101,16 @@ impl GenerateArgs {
             Ok::<_, anyhow::Error>(())
         })?;
         drop(phase);
+        if let Some(last) = blocks.and_then(Blocks::finish) {
+            let last = output.accept(last.encode(Encoded::default()))?;
+            output.put(&last)?;
+        }
         session.commit(Some(output.finish()?))?;
         Ok(0)
     }
 
     /// The positions of one shard; the last may be cut short.
-    fn shard(&self, shard: u64, encoder: &dyn Encoder) -> Encoded {
+    fn shard(&self, shard: u64, encoder: &'static dyn Encoder) -> Encoded {
         let start = if self.chess960 {
             Start::Chess960
         } else {
@@ -114,9 +129,9 @@ impl GenerateArgs {
                 batch.push(board, position.halfmove, position.fullmove);
             }
         }
-        let rows: Vec<usize> = (0..batch.len()).collect();
+        let rows = 0..batch.len();
         let mut piece = Encoded::default();
-        encoder.encode(&batch, &rows, &mut piece);
+        encoder.encode(&Arc::new(batch), &[rows], &mut piece);
         piece
     }
 }

@@ -374,6 +374,12 @@ impl RecordOutput {
         Ok(records)
     }
 
+    /// A piece, if the format can hold it.
+    pub(crate) fn accept(&self, piece: io::Result<Encoded>) -> Result<Encoded, Error> {
+        piece.map_err(|source| self.named.failed(source))
+    }
+
+    /// Writes the next finished piece.
     pub(crate) fn put(&mut self, piece: &Encoded) -> Result<(), Error> {
         let put = self.writer.put(piece, &mut self.output);
         put.map_err(|source| self.named.failed(source))

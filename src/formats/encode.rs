@@ -1,25 +1,50 @@
 //! Writing records: what a format that can be written provides.
 //!
-//! Encoding has two halves. An [`Encoder`] turns rows into [`Encoded`] pieces on any thread; the [`Writer`] of an
-//! output takes the pieces in order on one thread, adds what stands before, between and after them, and can be as
-//! simple as copying bytes.
+//! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats are finished bytes.
+//! Formats made of blocks only note which records are to be written, without copying them; [`Blocks`] takes the
+//! pieces in order and cuts them into blocks of the same number of records, whatever the size of pieces; each
+//! [`Block`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
+//! stands before, between and after them.
 
 use crate::table::{Batch, Field, Fields};
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Turns records into pieces of an output. One static value per format.
 pub trait Encoder: fmt::Debug + Sync {
     /// The fields for which a written record has a place.
     fn fields(&self) -> Fields;
 
-    /// Adds these rows of a batch to a piece.
-    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded);
+    /// Adds these rows of a batch to a piece: as bytes, or for a format that is made of blocks, as
+    /// [runs](Encoded::push_run).
+    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded);
 
     /// Whether the output keeps this field of a record: because it has a place for the field, or because it says
     /// the same in another one.
     fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
         self.fields().contains(field)
+    }
+
+    /// The number of records in a block, for a format that is made of blocks.
+    fn block_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats
+    /// without blocks leave it.
+    ///
+    /// # Errors
+    /// If the format cannot hold the records.
+    fn block(
+        &self,
+        _first: u64,
+        _runs: &[(&Batch, Range<usize>)],
+        _block: &mut Encoded,
+    ) -> io::Result<()> {
+        Ok(())
     }
 
     /// Begins an output.
@@ -28,17 +53,115 @@ pub trait Encoder: fmt::Debug + Sync {
     }
 }
 
-/// Encoded records that are not written yet. A format uses the field that suits it.
+/// Encoded records that are not written yet. A format uses what suits it.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Encoded {
     /// Finished bytes.
     pub bytes: Vec<u8>,
-    /// Records that are combined with those of other pieces.
-    pub batch: Batch,
+    /// Records of a format that is made of blocks, in order, still where they were decoded.
+    pub runs: Vec<(Arc<Batch>, Range<usize>)>,
+    /// Number of the records of a block.
+    pub records: u64,
+    /// The fields that any record of a block has.
+    pub present: Fields,
 }
 
-/// Writes the pieces of one output, in order.
+impl Encoded {
+    /// Adds a run of rows to those that are noted.
+    pub fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
+        match self.runs.last_mut() {
+            Some((last, run)) if run.end == rows.start && Arc::ptr_eq(last, batch) => {
+                run.end = rows.end;
+            }
+            _ => self.runs.push((Arc::clone(batch), rows)),
+        }
+    }
+}
+
+/// Cuts records into blocks.
+#[derive(Debug)]
+pub struct Blocks {
+    encoder: &'static dyn Encoder,
+    block_len: usize,
+    /// Records that are no whole block yet.
+    waiting: VecDeque<(Arc<Batch>, Range<usize>)>,
+    len: usize,
+    /// Records in blocks.
+    records: u64,
+}
+
+impl Blocks {
+    /// For an output of this format, if it is made of blocks.
+    pub fn of(encoder: &'static dyn Encoder) -> Option<Self> {
+        Some(Self {
+            encoder,
+            block_len: encoder.block_len()?,
+            waiting: VecDeque::new(),
+            len: 0,
+            records: 0,
+        })
+    }
+    /// Takes the next piece; returns the blocks that it completes.
+    pub fn join(&mut self, piece: Encoded) -> Vec<Block> {
+        self.len += piece.runs.iter().map(|(_, rows)| rows.len()).sum::<usize>();
+        self.waiting.extend(piece.runs);
+        (0..self.len / self.block_len)
+            .map(|_| self.take(self.block_len))
+            .collect()
+    }
+    /// The last block, if there are records left.
+    pub fn finish(mut self) -> Option<Block> {
+        (self.len > 0).then(|| self.take(self.len))
+    }
+    fn take(&mut self, len: usize) -> Block {
+        let first = self.records;
+        self.records += len as u64;
+        self.len -= len;
+        let mut runs = Vec::new();
+        let mut missing = len;
+        while missing > 0
+            && let Some((batch, rows)) = self.waiting.front_mut()
+        {
+            let end = rows.end.min(rows.start + missing);
+            missing -= end - rows.start;
+            if end == rows.end {
+                runs.extend(self.waiting.pop_front());
+            } else {
+                runs.push((Arc::clone(batch), rows.start..end));
+                rows.start = end;
+            }
+        }
+        Block {
+            encoder: self.encoder,
+            first,
+            runs,
+        }
+    }
+}
+
+/// The records of a block that is not encoded yet.
+#[derive(Debug)]
+pub struct Block {
+    encoder: &'static dyn Encoder,
+    first: u64,
+    runs: Vec<(Arc<Batch>, Range<usize>)>,
+}
+
+impl Block {
+    /// Encodes it in the memory of a piece that is no longer needed, or a new one.
+    ///
+    /// # Errors
+    /// If the format cannot hold the records.
+    pub fn encode(&self, mut used: Encoded) -> io::Result<Encoded> {
+        let runs = self.runs.iter();
+        let runs: Vec<_> = runs.map(|(batch, rows)| (&**batch, rows.clone())).collect();
+        self.encoder.block(self.first, &runs, &mut used)?;
+        Ok(used)
+    }
+}
+
+/// Writes the finished pieces of one output, in order.
 pub trait Writer: Send {
     /// Writes what comes before the first record.
     ///
@@ -50,7 +173,7 @@ pub trait Writer: Send {
     /// Writes the next piece.
     ///
     /// # Errors
-    /// If writing fails, or the format cannot hold the records.
+    /// If writing fails.
     fn put(&mut self, piece: &Encoded, out: &mut dyn io::Write) -> io::Result<()>;
     /// Writes what comes after the last record; returns what should replace the first bytes, if the
     /// output can be rewound.
@@ -69,5 +192,54 @@ struct Bytewise;
 impl Writer for Bytewise {
     fn put(&mut self, piece: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
         out.write_all(&piece.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::Format;
+
+    /// Blocks have the same records however these arrive.
+    #[test]
+    fn blocks_do_not_depend_on_pieces() {
+        let encoder = Format::BOARDS.encoder().unwrap();
+        let len = encoder.block_len().unwrap();
+        let batches = [Arc::new(Batch::new()), Arc::new(Batch::new())];
+        for lens in [
+            &[0, 1, len - 1, 0, len, 2 * len, 3][..],
+            &[3 * len + 5, 0, len],
+            &[1; 100],
+            &[],
+        ] {
+            let mut blocks = Blocks::of(encoder).unwrap();
+            let mut made = Vec::new();
+            let mut expected = Vec::new();
+            for (at, &len) in lens.iter().enumerate() {
+                let mut piece = Encoded::default();
+                for rows in [0..len / 3, len / 3..len] {
+                    piece.push_run(&batches[at % 2], rows);
+                }
+                expected.extend((0..len).map(|row| (at % 2, row)));
+                made.extend(blocks.join(piece));
+            }
+            assert!(made.iter().all(|block| lens_of(block) == len));
+            made.extend(blocks.finish());
+            assert!(made.iter().all(|block| lens_of(block) > 0));
+            let mut first = 0;
+            let mut records = Vec::new();
+            for block in &made {
+                assert_eq!(block.first, first);
+                first += lens_of(block) as u64;
+                for (batch, rows) in &block.runs {
+                    let batch = usize::from(Arc::ptr_eq(batch, &batches[1]));
+                    records.extend(rows.clone().map(|row| (batch, row)));
+                }
+            }
+            assert_eq!(records, expected);
+        }
+        fn lens_of(block: &Block) -> usize {
+            block.runs.iter().map(|(_, rows)| rows.len()).sum()
+        }
     }
 }

@@ -20,7 +20,7 @@ pub mod pgn;
 pub mod puzzles;
 pub mod text;
 
-pub use encode::{Encoded, Encoder, Writer};
+pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
 pub use open::{Opened, detect, is_supported, open};
 
 use crate::chess::validity::Validity;

@@ -1,21 +1,99 @@
 //! Records in another format.
+//!
+//! Text is finished when a chunk ends. Of a format that is made of blocks, a chunk may end in the middle of one:
+//! whoever ends the chunk that was missing in the sequence cuts what is there into blocks and encodes them, and the
+//! parts of all these chunks receive theirs.
 
-use crate::formats::{Encoded, Encoder};
+use crate::formats::{Block, Blocks, Encoded, Encoder};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::{Field, Tile};
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 
 /// Encodes all records, and counts what the format has no place for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Conversion {
-    /// That of the [format](crate::formats::Codec::encoder).
-    pub encoder: &'static dyn Encoder,
+    encoder: &'static dyn Encoder,
+    joint: Option<Mutex<Joint>>,
+    /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
+    used: Mutex<Vec<Encoded>>,
 }
 
-/// What a chunk becomes: a piece for the [writer](Encoder::writer) of the format, and how many
-/// records carried fields that it cannot hold.
-pub type Converted = (Encoded, BTreeMap<Field, u64>);
+/// Chunks on their way into blocks.
+#[derive(Debug)]
+struct Joint {
+    blocks: Blocks,
+    /// The chunk that is joined next.
+    next: u64,
+    /// Chunks that ended before it, with those who wait for their blocks.
+    early: BTreeMap<u64, (Encoded, Sender<io::Result<Encoded>>)>,
+}
+
+/// What a chunk becomes.
+#[derive(Debug, Default)]
+pub struct Converted {
+    piece: Encoded,
+    blocks: Option<Receiver<io::Result<Encoded>>>,
+    /// How many records carried fields that the format cannot hold.
+    pub lost: BTreeMap<Field, u64>,
+}
+
+impl Converted {
+    /// The finished pieces, for the [writer](Encoder::writer) of the format; waits for those that others encode. An
+    /// error says that the format cannot hold the records.
+    pub fn pieces(self) -> impl Iterator<Item = io::Result<Encoded>> {
+        let own = self.blocks.is_none().then_some(Ok(self.piece));
+        own.into_iter().chain(self.blocks.into_iter().flatten())
+    }
+}
+
+impl Conversion {
+    /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
+    pub fn new(encoder: &'static dyn Encoder) -> Self {
+        let joint = Blocks::of(encoder).map(|blocks| {
+            Mutex::new(Joint {
+                blocks,
+                next: 0,
+                early: BTreeMap::new(),
+            })
+        });
+        Self {
+            encoder,
+            joint,
+            used: Mutex::default(),
+        }
+    }
+
+    /// Takes back a piece that has been written.
+    pub fn put_back(&self, piece: Encoded) {
+        if self.joint.is_some() {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.push(piece);
+        }
+    }
+
+    fn encode(&self, block: &Block) -> io::Result<Encoded> {
+        let used = self.used.lock();
+        let used = used.unwrap_or_else(PoisonError::into_inner).pop();
+        block.encode(used.unwrap_or_default())
+    }
+
+    /// The last block, if there are records left: after all parts.
+    ///
+    /// # Errors
+    /// If the format cannot hold the records.
+    pub fn finish(self) -> io::Result<Option<Encoded>> {
+        let joint = self
+            .joint
+            .map(|joint| joint.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let last = joint.and_then(|joint| joint.blocks.finish());
+        last.map(|block| block.encode(Encoded::default()))
+            .transpose()
+    }
+}
 
 impl Job for Conversion {
     type Part = Converted;
@@ -25,16 +103,42 @@ impl Job for Conversion {
     fn begin(&self) -> Self::Part {
         Self::Part::default()
     }
-    fn tile(&self, (piece, lost): &mut Self::Part, tile: &Tile<'_>) {
-        let rows: Vec<usize> = tile.rows().collect();
-        self.encoder.encode(tile.batch, &rows, piece);
+    fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
+        self.encoder
+            .encode(tile.batch, &tile.runs(), &mut part.piece);
         let kept = self.encoder.fields();
         for (&field, values) in &tile.batch.fields {
             if !kept.contains(field) {
-                let is_lost = |&&row: &&usize| {
+                let is_lost = |&row: &usize| {
                     values.is_present(row) && !self.encoder.keeps(tile.batch, row, field)
                 };
-                *lost.entry(field).or_default() += rows.iter().filter(is_lost).count() as u64;
+                *part.lost.entry(field).or_default() += tile.rows().filter(is_lost).count() as u64;
+            }
+        }
+    }
+    fn end(&self, part: &mut Self::Part, chunk: u64) {
+        let Some(joint) = &self.joint else {
+            return;
+        };
+        let (sender, receiver) = channel();
+        part.blocks = Some(receiver);
+        let piece = std::mem::take(&mut part.piece);
+        let mut due: Vec<(Vec<Block>, Sender<_>)> = Vec::new();
+        {
+            let mut joint = joint.lock().unwrap_or_else(PoisonError::into_inner);
+            let joint = &mut *joint;
+            joint.early.insert(chunk, (piece, sender));
+            while let Some((piece, sender)) = joint.early.remove(&joint.next) {
+                due.push((joint.blocks.join(piece), sender));
+                joint.next += 1;
+            }
+        }
+        for (blocks, sender) in due {
+            for block in blocks {
+                // The receiver is gone if the run has ended.
+                if sender.send(self.encode(&block)).is_err() {
+                    break;
+                }
             }
         }
     }

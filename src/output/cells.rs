@@ -137,7 +137,7 @@ pub(super) fn write_rows(cells: &[Cells], end: &[u8], tile: &Tile<'_>, out: &mut
     let end = ShortText::of(end);
     let most = cells.iter().map(Cells::most).sum::<usize>() + ShortText::ROOM;
     let mut room = Room::behind(out);
-    for row in tile.rows() {
+    for row in tile.runs().into_iter().flatten() {
         let row = row - tile.start;
         room.write(most, |text| {
             let write = |at, cells: &Cells| cells.write(row, text, at);
@@ -439,12 +439,14 @@ mod tests {
     use crate::chess::Position;
     use crate::queries::GroupResults;
     use crate::table::Batch;
+    use std::sync::Arc;
 
     /// The text of the only row.
     fn row(cells: &[Cells]) -> String {
         let mut batch = Batch::new();
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
         let results = [GroupResults::default()];
+        let batch = Arc::new(batch);
         let tile = Tile::new(&batch, 0, 1, &results, &[1]);
         let mut out = b"before ".to_vec();
         write_rows(cells, b"\n", &tile, &mut out);

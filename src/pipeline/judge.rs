@@ -45,7 +45,7 @@ pub(super) struct Judge<'a, J: Job> {
 
 impl<J: Job> Judge<'_, J> {
     /// Processes a batch; false if nothing after it is requested.
-    pub(super) fn batch(&mut self, batch: &Batch) -> bool {
+    pub(super) fn batch(&mut self, batch: &Arc<Batch>) -> bool {
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
         for start in (0..batch.len()).step_by(ROWS) {

@@ -1,8 +1,9 @@
 //! From inputs to results, on all threads, in order.
 //!
-//! Each worker takes the next chunk from the `feed`, decodes it, waits until the chunks before it have been
-//! numbered (`order`), has the lanes answer the queries and the `judge` decide which records count, hands tiles of
-//! records to the [`Job`], and sends the job's output to the thread that called [`run`]. That thread takes the
+//! Each worker takes the next chunk from the `feed` and decodes it. Chunks are numbered one after the other (`number`)
+//! by whoever decoded the one that was missing (`order`). Any worker then has the lanes answer the queries about a
+//! numbered chunk and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the
+//! job's output to the thread that called [`run`]. That thread takes the
 //! parts in the order of the input and keeps the `summary`. The outcome therefore depends neither on the number of
 //! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
 //! `pzstd` file are decompressed by the same workers.
@@ -15,6 +16,7 @@
 
 mod feed;
 mod judge;
+mod number;
 mod order;
 mod summary;
 
@@ -29,14 +31,14 @@ use crate::setters::setters;
 use crate::table::Tile;
 use crate::tiers::Analyzer;
 use feed::{Feed, GIANT};
-use order::{Ordered, Settings, Shared, State, StopOnDrop, work};
+use order::{Settings, Shared, StopOnDrop, work};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use summary::{Collector, Part};
+use summary::{Collector, Outcome};
 
 /// Groups that are analyzed at once: boards, results and the data of a job fit into the L1 and L2 caches.
 pub const TILE: usize = 64;
@@ -53,7 +55,7 @@ pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
 /// Called regularly during a run.
 pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
-/// RunOptions of a run.
+/// How a run goes: what is read, by how many threads, and when it stops.
 #[non_exhaustive]
 pub struct RunOptions<'a> {
     /// Answers the queries.
@@ -164,6 +166,9 @@ pub trait Job: Sync {
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
     /// Processes the rows of the chunk's games, after its records, with [`DecodeOptions::game_rows`].
     fn games(&self, _part: &mut Self::Part, _games: &[GameRow]) {}
+    /// Ends a chunk. Chunks are numbered from zero in the order of the input, without gaps, and end in any order on
+    /// any thread; a chunk that comes after a failure may not be seen at all.
+    fn end(&self, _part: &mut Self::Part, _chunk: u64) {}
 }
 
 /// Reads all inputs, runs `job` on all good records on all threads, and passes its parts to `sink` in order on
@@ -216,32 +221,23 @@ pub fn run<J: Job>(
             return collector.summary;
         }
     };
-    let shared = Shared {
-        state: Mutex::new(State {
-            feed: Feed {
-                inputs: &inputs.paths,
-                next_input: 0,
-                current: None,
-                from: options.from,
-                access: options.access,
-                chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
-                    * THREADS_OF_WHOLE_CHUNKS)
-                    .clamp(64, GIANT),
-                max_record,
-                consumed: Arc::clone(&consumed),
-                past_damage: options.past_damage,
-                ended: false,
-            },
-            given: 0,
-        }),
-        moved: Condvar::new(),
-        room: Mutex::new((threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS)),
-        freed: Condvar::new(),
-        order: Mutex::new(Ordered::default()),
-        numbered: Condvar::new(),
-        stop: AtomicBool::new(false),
+    let feed = Feed {
+        inputs: &inputs.paths,
+        next_input: 0,
+        current: None,
+        from: options.from,
+        access: options.access,
+        chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
+            * THREADS_OF_WHOLE_CHUNKS)
+            .clamp(64, GIANT),
+        max_record,
+        consumed: Arc::clone(&consumed),
+        past_damage: options.past_damage,
+        ended: false,
     };
-    let (sender, parts) = channel::<(u64, Part<J::Part>)>();
+    let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
+    let shared = Shared::new(feed, chunks);
+    let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
@@ -266,16 +262,16 @@ pub fn run<J: Job>(
                 });
             }
             match received {
-                Ok((number, part)) => {
-                    waiting.insert(number, part);
+                Ok((place, outcome, part)) => {
+                    waiting.insert(place, (outcome, part));
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            while let Some(part) = waiting.remove(&next) {
+            while let Some((outcome, part)) = waiting.remove(&next) {
                 next += 1;
                 shared.leave();
-                if let Err(error) = collector.take(part, &mut sink) {
+                if let Err(error) = collector.take(outcome, part, &mut sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
                 }

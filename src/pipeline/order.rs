@@ -1,24 +1,26 @@
 //! The order: workers take chunks, decode them independently, and number their records one chunk after the other.
 //!
-//! A worker decodes its chunk and then waits until the chunks before it have been numbered. Only [`number`] runs in
-//! order: it counts, and checks what holds for a file as a whole. The worker then continues on its own with the
-//! judge and the job. Threads therefore affect how far chunks overlap in time, and nothing else.
+//! Only [`Count::number`] runs in order: it counts, and checks what holds for a file as a whole. Nobody waits with a
+//! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
+//! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
 
 use super::feed::{Feed, FeedStep, Work};
 use super::judge::Judge;
-use super::summary::{FileSummary, Part};
+use super::number::{Count, Numbered, overlap};
+use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
-use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
+use crate::formats::{DecodeOptions, Decoded};
 use crate::input::FrameJob;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// How long a worker waits for data that no signal announces: a slow pipe.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// What is the same for all workers.
 pub(super) struct Settings<'a> {
@@ -33,67 +35,76 @@ pub(super) struct Settings<'a> {
     pub(super) strict: bool,
 }
 
-/// What the workers share.
+/// What the workers share. Nobody takes one lock while holding the other.
 pub(super) struct Shared<'a> {
-    pub(super) state: Mutex<State<'a>>,
-    /// Signals that a frame is ready, or that the input has ended.
-    pub(super) moved: Condvar,
-    /// How many more chunks may be in flight.
-    pub(super) room: Mutex<u64>,
-    pub(super) freed: Condvar,
-    pub(super) order: Mutex<Ordered>,
-    /// A chunk has been counted.
-    pub(super) numbered: Condvar,
-    pub(super) stop: AtomicBool,
+    feed: Mutex<Numbering<'a>>,
+    line: Mutex<Line>,
+    /// The line has changed, or a frame is ready.
+    moved: Condvar,
 }
 
-pub(super) struct State<'a> {
-    pub(super) feed: Feed<'a>,
+/// The feed, with the places of chunks in the sequence.
+struct Numbering<'a> {
+    feed: Feed<'a>,
     /// Chunks handed out.
-    pub(super) given: u64,
+    given: u64,
 }
 
-/// State that is updated chunk by chunk, in order.
-#[derive(Default)]
-pub(super) struct Ordered {
+/// The chunks under way.
+struct Line {
+    /// How many more may be under way.
+    room: u64,
+    /// Workers that are taking or decoding a chunk.
+    busy: usize,
+    /// Decoded chunks, by place, that wait for those before them.
+    decoded: BTreeMap<u64, (Work, Option<Decoded>)>,
+    /// The place that is numbered next.
     next: u64,
-    totals: Totals,
-    /// Rows of games.
-    game_rows: u64,
-    /// Follows the file, if its format checks files as a whole.
-    watch: Option<Box<dyn Watch>>,
-    /// Nothing after this chunk counts: the limit is reached, or something failed.
-    over: bool,
-}
-
-impl Ordered {
-    /// Whether all requested records or games have been read.
-    fn is_full(&self, settings: &Settings<'_>) -> bool {
-        self.totals.records >= settings.end || self.game_rows >= settings.end_games
-    }
+    count: Count,
+    /// Numbered chunks that nobody judges yet.
+    due: VecDeque<Box<Numbered>>,
+    /// There is nothing more to take: the inputs have ended, or nothing after what was numbered counts.
+    ended: bool,
+    /// The run is over, even for chunks under way.
+    stopped: bool,
+    /// Frames completed so far.
+    frames: u64,
 }
 
 impl<'a> Shared<'a> {
-    fn lock(&self) -> MutexGuard<'_, State<'a>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// At the beginning of a run, with room for so many chunks.
+    pub(super) fn new(feed: Feed<'a>, room: u64) -> Self {
+        Self {
+            feed: Mutex::new(Numbering { feed, given: 0 }),
+            line: Mutex::new(Line {
+                room,
+                busy: 0,
+                decoded: BTreeMap::new(),
+                next: 0,
+                count: Count::default(),
+                due: VecDeque::new(),
+                ended: false,
+                stopped: false,
+                frames: 0,
+            }),
+            moved: Condvar::new(),
+        }
     }
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Waits for room for one more chunk; false if the run is over.
-    fn enter(&self) -> bool {
-        let room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut room = self
-            .freed
-            .wait_while(room, |room| *room == 0 && !self.stopped())
-            .unwrap_or_else(PoisonError::into_inner);
-        *room = room.saturating_sub(1);
-        !self.stopped()
+    fn feed(&self) -> MutexGuard<'_, Numbering<'a>> {
+        self.feed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn wait<'b>(&self, line: MutexGuard<'b, Line>) -> MutexGuard<'b, Line> {
+        self.moved
+            .wait(line)
+            .unwrap_or_else(PoisonError::into_inner)
     }
     /// Makes room for one more chunk.
     pub(super) fn leave(&self) {
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.freed.notify_one();
+        self.line().room += 1;
+        self.moved.notify_one();
     }
 }
 
@@ -102,14 +113,8 @@ pub(super) struct StopOnDrop<'a, 'b>(pub(super) &'a Shared<'b>);
 
 impl Drop for StopOnDrop<'_, '_> {
     fn drop(&mut self) {
-        self.0.stop.store(true, Ordering::SeqCst);
-        // Each lock is taken once, so that no thread misses the signal between checking the flag and waiting.
-        drop(self.0.lock());
+        self.0.line().stopped = true;
         self.0.moved.notify_all();
-        drop(self.0.room.lock());
-        self.0.freed.notify_all();
-        drop(self.0.order.lock());
-        self.0.numbered.notify_all();
     }
 }
 
@@ -125,7 +130,8 @@ impl Drop for StopOnPanic<'_, '_> {
 
 /// A task for a worker.
 enum Task {
-    Chunk(u64, Work),
+    Judge(Box<Numbered>),
+    Decode(u64, Work),
     Frame(usize, FrameJob),
 }
 
@@ -134,7 +140,7 @@ pub(super) fn work<J: Job>(
     shared: &Shared<'_>,
     settings: &Settings<'_>,
     job: &J,
-    sender: &Sender<(u64, Part<J::Part>)>,
+    sender: &Sender<(u64, Outcome, Option<J::Part>)>,
 ) {
     let _guard = StopOnPanic(shared);
     let mut scratch = vec![GroupResults::default(); TILE];
@@ -142,20 +148,22 @@ pub(super) fn work<J: Job>(
         match task {
             Task::Frame(file, frame) => {
                 let done = frame.run();
-                let mut state = shared.lock();
-                if let Some(current) = &mut state.feed.current
+                if let Some(current) = &mut shared.feed().feed.current
                     && current.file == file
                 {
                     current.opened.input.complete(done);
                 }
-                drop(state);
+                shared.line().frames += 1;
                 shared.moved.notify_all();
             }
-            Task::Chunk(number, work) => {
-                let Some(part) = process(shared, settings, job, number, work, &mut scratch) else {
-                    return;
-                };
-                if sender.send((number, part)).is_err() {
+            Task::Decode(place, work) => {
+                let (work, decoded) = decode(work, settings);
+                number(shared, settings, place, work, decoded);
+            }
+            Task::Judge(numbered) => {
+                let place = numbered.place;
+                let (outcome, output) = judge(settings, job, *numbered, &mut scratch);
+                if sender.send((place, outcome, output)).is_err() {
                     return;
                 }
             }
@@ -165,37 +173,56 @@ pub(super) fn work<J: Job>(
 
 /// Waits for the next task; `None` if there are no more.
 fn next_task(shared: &Shared<'_>) -> Option<Task> {
-    if !shared.enter() {
-        return None;
-    }
-    let mut state = shared.lock();
+    let mut line = shared.line();
     loop {
-        if shared.stopped() {
+        if line.stopped {
             return None;
         }
-        match state.feed.next() {
-            FeedStep::Work(work) => {
-                let number = state.given;
-                state.given += 1;
-                return Some(Task::Chunk(number, work));
-            }
-            FeedStep::Frame(file, job) => {
-                shared.leave();
-                return Some(Task::Frame(file, job));
-            }
-            FeedStep::End => {
-                shared.leave();
-                shared.moved.notify_all();
+        // What is nearest to its end first, while it is in a cache, and so that it makes room.
+        if let Some(numbered) = line.due.pop_front() {
+            return Some(Task::Judge(numbered));
+        }
+        if line.ended {
+            if line.busy == 0 {
                 return None;
             }
-            // A frame is being decompressed elsewhere, or a slow pipe is empty, which no signal ends.
-            FeedStep::Wait => {
-                state = shared
+            line = shared.wait(line);
+            continue;
+        }
+        if line.room == 0 {
+            line = shared.wait(line);
+            continue;
+        }
+        line.room -= 1;
+        line.busy += 1;
+        let frames = line.frames;
+        drop(line);
+        let mut numbering = shared.feed();
+        let step = numbering.feed.next();
+        let place = numbering.given;
+        if let FeedStep::Work(work) = step {
+            numbering.given += 1;
+            return Some(Task::Decode(place, work));
+        }
+        drop(numbering);
+        line = shared.line();
+        line.room += 1;
+        line.busy -= 1;
+        match step {
+            FeedStep::Frame(file, job) => return Some(Task::Frame(file, job)),
+            FeedStep::End => {
+                line.ended = true;
+                shared.moved.notify_all();
+            }
+            // A frame is being decompressed elsewhere, or a slow pipe is empty.
+            _ if line.frames == frames && line.due.is_empty() => {
+                line = shared
                     .moved
-                    .wait_timeout(state, Duration::from_millis(10))
+                    .wait_timeout(line, PATIENCE)
                     .unwrap_or_else(PoisonError::into_inner)
                     .0;
             }
+            _ => {}
         }
     }
 }
@@ -213,21 +240,12 @@ fn cut_short(work: &Work) -> Option<Error> {
     })
 }
 
-/// Decodes, numbers and analyzes a chunk; `None` if the run ended before it.
-fn process<J: Job>(
-    shared: &Shared<'_>,
-    settings: &Settings<'_>,
-    job: &J,
-    place: u64,
-    work: Work,
-    scratch: &mut [GroupResults],
-) -> Option<Part<J::Part>> {
-    let mut work = work;
+/// Decodes a chunk.
+fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
     if let Some(error) = cut_short(&work) {
         work = Work::Failure(error);
     }
-    let mut part = Part::default();
-    let mut decoded = match &work {
+    let decoded = match &work {
         Work::Chunk {
             format,
             chunk,
@@ -239,35 +257,55 @@ fn process<J: Job>(
         }),
         _ => None,
     };
-    if let Some(error) = cut_short(&work) {
+    match cut_short(&work) {
         // Bytes read beyond the new end do not belong to the file.
-        (work, decoded) = (Work::Failure(error), None);
+        Some(error) => (Work::Failure(error), None),
+        None => (work, decoded),
     }
-    let (before, range);
+}
+
+/// Adds a decoded chunk to the line, and numbers all that are due.
+fn number(
+    shared: &Shared<'_>,
+    settings: &Settings<'_>,
+    place: u64,
+    work: Work,
+    decoded: Option<Decoded>,
+) {
+    let mut line = shared.line();
+    let line = &mut *line;
+    line.busy -= 1;
+    line.decoded.insert(place, (work, decoded));
+    while !line.count.over
+        && let Some((work, decoded)) = line.decoded.remove(&line.next)
     {
-        let order = shared.order.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut order = shared
-            .numbered
-            .wait_while(order, |order| {
-                order.next != place && !order.over && !shared.stopped()
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        if order.over || order.next != place {
-            return None;
-        }
-        before = order.totals;
-        range = number(&mut order, &work, decoded.as_mut(), settings, &mut part);
-        order.over |= order.is_full(settings);
-        if order.over {
-            shared.lock().feed.ended = true;
-            shared.moved.notify_all();
-        }
-        order.next += 1;
-        drop(order);
-        shared.numbered.notify_all();
+        let numbered = line.count.number(line.next, work, decoded, settings);
+        line.due.push_back(Box::new(numbered));
+        line.next += 1;
     }
+    line.ended |= line.count.over;
+    shared.moved.notify_all();
+}
+
+/// Decides which records of a chunk count, and runs the job on them.
+fn judge<J: Job>(
+    settings: &Settings<'_>,
+    job: &J,
+    numbered: Numbered,
+    scratch: &mut [GroupResults],
+) -> (Outcome, Option<J::Part>) {
+    let Numbered {
+        work,
+        decoded,
+        before,
+        range,
+        mut outcome,
+        chunk: chunk_number,
+        ..
+    } = numbered;
+    let mut output = None;
     if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
-        let mut output = job.begin();
+        let mut part = job.begin();
         let mut judge = Judge {
             analyzer: settings.analyzer,
             validity: settings.decode.validity,
@@ -279,12 +317,12 @@ fn process<J: Job>(
             chunk,
             lines_before: before.lines,
             counted: (0, 0),
-            part: &mut output,
+            part: &mut part,
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,
         };
-        for batch in &decoded.batches {
-            if !judge.batch(batch) {
+        for batch in std::mem::take(&mut decoded.batches) {
+            if !judge.batch(&Arc::new(batch)) {
                 break;
             }
         }
@@ -294,205 +332,19 @@ fn process<J: Job>(
             && let Some(first) = rejects.first()
         {
             let end = first.place.record + 1;
-            part.records = overlap(before.records..end, &(settings.skip..settings.end));
+            outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
             rejects.truncate(1);
         }
-        job.games(&mut output, &decoded.game_rows);
-        part.rejects = rejects;
-        part.output = Some(output);
+        job.games(&mut part, &decoded.game_rows);
+        job.end(&mut part, chunk_number);
+        outcome.rejects = rejects;
+        output = Some(part);
     }
     match work {
         Work::Chunk { chunk, .. } => chunk.bytes.release(),
-        Work::Failure(error) => part.failure = Some(error),
-        Work::Broken { error, .. } => part.broken = Some(error),
+        Work::Failure(error) => outcome.failure = Some(error),
+        Work::Broken { error, .. } => outcome.broken = Some(error),
         _ => {}
     }
-    Some(part)
-}
-
-/// Numbers the records of a chunk, and returns the range of record numbers to process. This is the part of the
-/// work that is done in order. Once a chunk is numbered, and nothing before it has failed, its part is always
-/// taken, so a job may combine several chunks before it hands them over.
-fn number<T>(
-    order: &mut Ordered,
-    work: &Work,
-    decoded: Option<&mut Decoded>,
-    settings: &Settings<'_>,
-    part: &mut Part<T>,
-) -> Range<u64> {
-    let mut requested = 0..0;
-    let (path, damage) = match work {
-        Work::Begin {
-            path,
-            format,
-            compression,
-        } => {
-            order.totals.lines = 0;
-            order.watch = format.watch();
-            part.begins = Some(FileSummary {
-                path: Arc::clone(path),
-                format: *format,
-                compression: *compression,
-                records: 0,
-                rejected: 0,
-                reasons: BTreeMap::new(),
-                damage: Vec::new(),
-                note: None,
-            });
-            return requested;
-        }
-        Work::Broken { file, .. } => {
-            part.file = *file;
-            return requested;
-        }
-        Work::Failure(_) => {
-            order.over = true;
-            return requested;
-        }
-        Work::Chunk {
-            file,
-            format,
-            chunk,
-            ..
-        } => {
-            part.file = *file;
-            let Some(decoded) = decoded else {
-                return requested;
-            };
-            limit_records(order, decoded, *format, chunk, settings);
-            limit_games(order, decoded, *format, chunk, settings);
-            let before = order.totals;
-            let evidence = decoded.evidence.take();
-            let mut damage = match &mut order.watch {
-                Some(watch) => watch.chunk(evidence, chunk.offset),
-                None => Vec::new(),
-            };
-            decoded.number(&mut order.totals, chunk);
-            damage.append(&mut decoded.damage);
-            // The list is the same however the file was cut into chunks.
-            damage.sort_by_key(|damage| damage.offset);
-            if !settings.past_damage
-                && let Some(first) = damage.iter().map(|damage| damage.offset).min()
-            {
-                // Only what comes before the damage counts.
-                decoded.truncate(first - chunk.offset);
-                order.totals.records = before.records + decoded.records;
-            }
-            let range = settings.skip..settings.end;
-            part.records = overlap(before.records..order.totals.records, &range);
-            part.games = decoded.games;
-            part.remarks = std::mem::take(&mut decoded.remarks);
-            part.left_out = std::mem::take(&mut decoded.left_out);
-            requested = range;
-            decoded
-                .rejects
-                .retain(|reject| requested.contains(&reject.place.record));
-            if settings.strict
-                && let Some(first) = decoded.rejects.iter().map(|r| r.place.record).min()
-            {
-                requested.end = requested.end.min(first + 1);
-                decoded
-                    .rejects
-                    .retain(|reject| requested.contains(&reject.place.record));
-            }
-            // Whether anything after the limit is seen would depend on the size of chunks.
-            if order.is_full(settings) {
-                return requested;
-            }
-            (&chunk.file, damage)
-        }
-        Work::End { file, path, len } => {
-            part.file = *file;
-            let (damage, note) = match &mut order.watch {
-                Some(watch) => watch.end(*len),
-                None => (Vec::new(), None),
-            };
-            part.note = note;
-            (path, damage)
-        }
-    };
-    if settings.past_damage {
-        part.damage = damage;
-    } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
-        order.over = true;
-        part.failure = Some(Error::Damaged {
-            path: Arc::clone(path),
-            damage,
-        });
-    }
-    requested
-}
-
-/// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
-/// those of records do not depend on where chunks end.
-fn limit_records(
-    order: &Ordered,
-    decoded: &mut Decoded,
-    format: Format,
-    chunk: &Chunk,
-    settings: &Settings<'_>,
-) {
-    let left = settings.end.saturating_sub(order.totals.records);
-    if decoded.records < left || !format.about().is_text {
-        return;
-    }
-    // Where the last good record that is requested begins, and the first one that is not.
-    let origins = decoded
-        .batches
-        .iter()
-        .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
-    let (requested, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
-    let Some(&(_, last)) = requested.last() else {
-        return;
-    };
-    let end = if decoded.games == 0 {
-        others.first().map(|&(_, origin)| origin)
-    } else {
-        let ask = DecodeOptions {
-            game_rows: true,
-            ..settings.decode.clone()
-        };
-        let games = format.decode(chunk, &ask).game_rows;
-        games.iter().map(|game| game.end).find(|&end| end > last)
-    };
-    if let Some(end) = end {
-        let again = format.decode(&up_to(chunk, end), &settings.decode);
-        // There may be rejects after the last good record.
-        if again.records >= left {
-            *decoded = again;
-        }
-    }
-}
-
-/// The first bytes of a chunk.
-fn up_to(chunk: &Chunk, end: usize) -> Chunk {
-    Chunk {
-        bytes: chunk.bytes.slice(0..end),
-        truncated: chunk.truncated && end == chunk.bytes.len(),
-        ..chunk.clone()
-    }
-}
-
-/// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end.
-fn limit_games(
-    order: &mut Ordered,
-    decoded: &mut Decoded,
-    format: Format,
-    chunk: &Chunk,
-    settings: &Settings<'_>,
-) {
-    let left = settings.end_games.saturating_sub(order.game_rows);
-    if decoded.game_rows.len() as u64 >= left {
-        let end = match left {
-            0 => 0,
-            left => decoded.game_rows[left as usize - 1].end,
-        };
-        *decoded = format.decode(&up_to(chunk, end), &settings.decode);
-    }
-    order.game_rows += decoded.game_rows.len() as u64;
-}
-
-fn overlap(records: Range<u64>, requested: &Range<u64>) -> u64 {
-    let start = records.start.max(requested.start);
-    records.end.min(requested.end).saturating_sub(start)
+    (outcome, output)
 }

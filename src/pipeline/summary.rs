@@ -1,6 +1,6 @@
 //! The summary: what was read, what was rejected, and how the run ended.
 //!
-//! The thread that called [`super::run`] combines the parts of the chunks here, in the order of the input.
+//! The thread that called [`super::run`] combines the outcomes of the chunks here, in the order of the input.
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Reject};
@@ -67,11 +67,11 @@ pub struct FileSummary {
     pub note: Option<&'static str>,
 }
 
-/// The outcome of a chunk.
-pub(super) struct Part<T> {
+/// The outcome of a chunk, but for what the job made of it.
+#[derive(Default)]
+pub(super) struct Outcome {
     pub(super) file: usize,
     pub(super) begins: Option<FileSummary>,
-    pub(super) output: Option<T>,
     pub(super) records: u64,
     pub(super) games: u64,
     pub(super) remarks: Remarks,
@@ -83,26 +83,7 @@ pub(super) struct Part<T> {
     pub(super) note: Option<&'static str>,
 }
 
-impl<T> Default for Part<T> {
-    fn default() -> Self {
-        Self {
-            file: 0,
-            begins: None,
-            output: None,
-            records: 0,
-            games: 0,
-            remarks: Remarks::default(),
-            left_out: LeftOutBy::new(),
-            rejects: Vec::new(),
-            damage: Vec::new(),
-            broken: None,
-            failure: None,
-            note: None,
-        }
-    }
-}
-
-/// Combines the parts in order.
+/// Combines the outcomes in order.
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
     pub(super) strict: bool,
@@ -112,42 +93,43 @@ pub(super) struct Collector<'a> {
 impl Collector<'_> {
     pub(super) fn take<T>(
         &mut self,
-        part: Part<T>,
+        outcome: Outcome,
+        output: Option<T>,
         sink: &mut impl FnMut(T) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let summary = &mut self.summary;
-        summary.files.extend(part.begins);
-        let rejected = part.rejects.len() as u64;
-        summary.records += part.records;
+        summary.files.extend(outcome.begins);
+        let rejected = outcome.rejects.len() as u64;
+        summary.records += outcome.records;
         summary.rejected += rejected;
-        summary.games += part.games;
-        summary.remarks.merge(&part.remarks);
-        for (option, more) in part.left_out {
+        summary.games += outcome.games;
+        summary.remarks.merge(&outcome.remarks);
+        for (option, more) in outcome.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;
             left_out.positions += more.positions;
             left_out.unknown += more.unknown;
         }
-        let reasons = part.rejects.iter().flat_map(|reject| &reject.reasons);
-        if let Some(file) = summary.files.get_mut(part.file) {
-            file.records += part.records;
+        let reasons = outcome.rejects.iter().flat_map(|reject| &reject.reasons);
+        if let Some(file) = summary.files.get_mut(outcome.file) {
+            file.records += outcome.records;
             file.rejected += rejected;
-            file.note = file.note.or(part.note);
-            file.damage.extend(part.damage);
+            file.note = file.note.or(outcome.note);
+            file.damage.extend(outcome.damage);
             file.damage
-                .extend(part.broken.as_ref().map(Error::as_damage));
+                .extend(outcome.broken.as_ref().map(Error::as_damage));
             for &reason in reasons.clone() {
                 *file.reasons.entry(reason).or_default() += 1;
             }
         }
-        if let Some(error) = part.broken {
+        if let Some(error) = outcome.broken {
             summary.failure.get_or_insert(error);
         }
         for &reason in reasons {
             *summary.reasons.entry(reason).or_default() += 1;
         }
-        let mut failure = part.failure;
-        for reject in part.rejects {
+        let mut failure = outcome.failure;
+        for reject in outcome.rejects {
             if let Some(on_reject) = &mut self.on_reject {
                 on_reject(&reject)?;
             }
@@ -160,7 +142,7 @@ impl Collector<'_> {
             }
         }
         // Also before a failure: the good records before it.
-        if let Some(output) = part.output {
+        if let Some(output) = output {
             sink(output)?;
         }
         failure.map_or(Ok(()), Err)

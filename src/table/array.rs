@@ -29,6 +29,18 @@ pub(crate) fn spread_bits(bits: u8) -> u64 {
     (one_each + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101
 }
 
+/// Number of bits that are set, of these.
+fn count_present_in(present: &[u64], rows: Range<usize>) -> usize {
+    let (first, last) = (rows.start / 64, rows.end / 64);
+    let before = |row: usize| match row % 64 {
+        0 => 0,
+        bits => (present[row / 64] & ((1 << bits) - 1)).count_ones() as usize,
+    };
+    let words = present[first..last].iter();
+    let whole: usize = words.map(|word| word.count_ones() as usize).sum();
+    whole + before(rows.end) - before(rows.start)
+}
+
 impl<T: Clone + Default> Values<T> {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
@@ -167,14 +179,7 @@ impl<T: Clone + Default> Values<T> {
     /// # Panics
     /// When the rows are out of range.
     pub fn count_present_in(&self, rows: Range<usize>) -> usize {
-        let (first, last) = (rows.start / 64, rows.end / 64);
-        let before = |row: usize| match row % 64 {
-            0 => 0,
-            bits => (self.present[row / 64] & ((1 << bits) - 1)).count_ones() as usize,
-        };
-        let words = self.present[first..last].iter();
-        let whole: usize = words.map(|word| word.count_ones() as usize).sum();
-        whole + before(rows.end) - before(rows.start)
+        count_present_in(&self.present, rows)
     }
     /// Number of rows that are not missing.
     pub fn count_present(&self) -> usize {
@@ -274,6 +279,26 @@ impl Texts {
     /// Adds a row.
     pub fn push(&mut self, text: Option<Arc<str>>) {
         self.push_many(text, 1);
+    }
+    /// Number of these rows that are not missing.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub fn count_present_in(&self, rows: Range<usize>) -> usize {
+        self.codes.count_present_in(rows)
+    }
+    /// Adds rows with the text of the row before, if that is the case: if the last word of the dictionary is
+    /// this one. Says whether it is.
+    pub(crate) fn repeat(&mut self, text: &[u8], rows: usize) -> bool {
+        let is_last = self
+            .words
+            .last()
+            .is_some_and(|word| word.as_bytes() == text);
+        if is_last {
+            let code = (self.words.len() - 1) as u32;
+            self.codes.push_many(Some(code), rows);
+        }
+        is_last
     }
     /// Adds `rows` rows with the same text.
     pub fn push_many(&mut self, text: Option<Arc<str>>, rows: usize) {
@@ -510,13 +535,23 @@ impl Array {
     pub fn count_present(&self) -> usize {
         each_type!(self, column => column.count_present())
     }
+    /// One bit a row, set where it is present.
+    pub fn present(&self) -> &[u64] {
+        each_type!(self, column => column.present())
+    }
+    /// Number of these rows that are not missing.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub fn count_present_in(&self, rows: Range<usize>) -> usize {
+        count_present_in(self.present(), rows)
+    }
     /// Whether a row has a value.
     ///
     /// # Panics
     /// When the row is out of range.
     pub fn is_present(&self, row: usize) -> bool {
-        let words = each_type!(self, column => column.present());
-        words[row / 64] >> (row % 64) & 1 != 0
+        self.present()[row / 64] >> (row % 64) & 1 != 0
     }
     /// Some of the rows, from a multiple of 64 on.
     ///

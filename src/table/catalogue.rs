@@ -479,6 +479,7 @@ mod tests {
     use crate::output::rows::{Masks, RowFormat};
     use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};
+    use std::sync::Arc;
 
     fn row_of(fen: &str, names: &str) -> String {
         let position = Position::from_fen_unvalidated(fen).unwrap();
@@ -491,6 +492,7 @@ mod tests {
         let mut results = GroupResults::default();
         results.attacks_white[0] = 0x8000_0000_0000_000F;
         let results = [results];
+        let batch = Arc::new(batch);
         let tile = Tile::new(&batch, 0, 1, &results, &[1]);
         let mut out = Vec::new();
         Csv.tile(&Columns::named(names).unwrap(), Masks::Hex, &tile, &mut out);

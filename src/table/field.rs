@@ -169,6 +169,10 @@ impl Fields {
     pub const fn without(self, field: Field) -> Self {
         Self(self.0 & !(1 << (field as u8)))
     }
+    /// These fields and those.
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
     /// Adds a field.
     pub const fn insert(&mut self, field: Field) {
         self.0 |= 1 << (field as u8);

@@ -5,12 +5,14 @@ use crate::block::Group;
 use crate::chess::Position;
 use crate::queries::GroupResults;
 use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A run of judged records with the results of the queries on them.
 #[derive(Debug)]
 pub struct Tile<'a> {
-    /// The batch that the records are in.
-    pub batch: &'a Batch,
+    /// The batch that the records are in; shared, so that a job can keep it.
+    pub batch: &'a Arc<Batch>,
     /// Row of the first record; a multiple of 64.
     pub start: usize,
     /// Number of records; the last group may be partly filled.
@@ -28,7 +30,7 @@ pub struct Tile<'a> {
 impl<'a> Tile<'a> {
     /// A run of records of a batch, from the row `start` on.
     pub fn new(
-        batch: &'a Batch,
+        batch: &'a Arc<Batch>,
         start: usize,
         len: usize,
         results: &'a [GroupResults],
@@ -60,6 +62,21 @@ impl<'a> Tile<'a> {
     /// The rows of [`Tile::batch`] that count. Row *r* is lane `r % 8` of group `(r - start) / 8`.
     pub fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         rows_of(self.mask).map(|row| self.start + row)
+    }
+    /// The same rows as ranges, none of which is empty.
+    pub fn runs(&self) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        if self.count() == self.len {
+            runs.push(self.start..self.start + self.len);
+            return runs;
+        }
+        for row in self.rows() {
+            match runs.last_mut() {
+                Some(run) if run.end == row => run.end += 1,
+                _ => runs.push(row..row + 1),
+            }
+        }
+        runs
     }
     /// Whether a record counts.
     ///
@@ -98,11 +115,13 @@ mod tests {
         let mut batch = Batch::new();
         let board = Packed::pack(&Position::standard()).unwrap();
         (0..70).for_each(|_| batch.push(board, 3, 7));
+        let batch = Arc::new(batch);
         let results = [GroupResults::default(); 9];
         let mask = [!0 << 1, 0b10_0001];
         let tile = Tile::new(&batch, 0, 70, &results, &mask);
         let rows: Vec<usize> = (1..65).chain([69]).collect();
         assert!(tile.rows().eq(rows.iter().copied()));
+        assert_eq!(tile.runs(), [1..65, 69..70]);
         assert_eq!(tile.count(), rows.len());
         assert!(!tile.counts(0) && tile.counts(69));
         assert_eq!(tile.positions().len(), 70);

@@ -191,6 +191,9 @@ use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use write::{Outline, encode_block};
 
 /// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 2);
@@ -249,46 +252,41 @@ impl Encoder for Boards {
     fn fields(&self) -> Fields {
         Fields::ALL
     }
-    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded) {
-        piece.batch.extend_from(batch, rows.iter().copied());
+    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
+        for rows in rows {
+            piece.push_run(batch, rows.clone());
+        }
     }
-    fn writer(&self) -> Box<dyn Writer> {
-        Box::new(Blockwise::default())
+    fn block_len(&self) -> Option<usize> {
+        Some(BLOCK_LEN)
     }
-}
-
-/// Records of pieces are combined into blocks.
-#[derive(Debug, Default)]
-struct Blockwise(Option<BoardsWriter<Vec<u8>>>);
-
-impl Blockwise {
-    fn pass_on(writer: &mut BoardsWriter<Vec<u8>>, out: &mut dyn io::Write) -> io::Result<()> {
-        let bytes = writer.output_mut();
-        out.write_all(bytes)?;
-        bytes.clear();
+    fn block(
+        &self,
+        first: u64,
+        runs: &[(&Batch, Range<usize>)],
+        block: &mut Encoded,
+    ) -> io::Result<()> {
+        block.present = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
+        block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
     }
+    fn writer(&self) -> Box<dyn Writer> {
+        Box::new(Outline::default())
+    }
 }
 
-impl Writer for Blockwise {
+impl Writer for Outline {
     fn begin(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
-        let writer = self.0.insert(BoardsWriter::new(Vec::new(), Fields::ALL)?);
-        Self::pass_on(writer, out)
+        out.write_all(&Outline::begin(self, Fields::ALL))
     }
-    fn put(&mut self, piece: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
-        let Some(writer) = &mut self.0 else {
-            return Err(io::Error::other("the output has not begun"));
-        };
-        writer.write(&piece.batch, 0..piece.batch.len())?;
-        Self::pass_on(writer, out)
+    fn put(&mut self, block: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
+        self.add(block.bytes.len(), block.records, block.present);
+        out.write_all(&block.bytes)
     }
     fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
-        let Some(writer) = self.0.take() else {
-            return Ok(None);
-        };
-        let (bytes, finished) = writer.finish()?;
-        out.write_all(&bytes)?;
-        Ok(Some(finished.header.to_vec()))
+        let (end, finished) = Outline::finish(self);
+        out.write_all(&end)?;
+        Ok(Some(finished.header))
     }
 }
 

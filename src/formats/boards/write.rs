@@ -1,14 +1,16 @@
-//! Writing, in one pass.
+//! Writing, in one pass: a header, blocks, and what leads to them.
+//!
+//! [`encode_block`] makes a block of rows that may lie in several batches; [`Outline`] keeps where the blocks are.
 
 use super::block::out_of_range;
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, id_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values};
+use crate::block::Group;
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Most bytes of text in a block, so that everything else fits beside them.
 const LARGEST_TEXTS: u64 = LARGEST_BLOCK / 2;
@@ -63,6 +65,82 @@ fn header_section(fields: Fields, total: u64) -> Vec<u8> {
     section
 }
 
+/// Rows of batches, one after the other.
+type Runs<'a> = [(&'a Batch, Range<usize>)];
+
+/// Where the blocks of a file are.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// Fields that had a value in some record.
+    seen: Fields,
+    records: u64,
+    written: u64,
+    places: Vec<u64>,
+}
+
+/// Facts known when a file is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finished {
+    /// Records written.
+    pub records: u64,
+    /// The header section with the final counts and columns: if the output can be rewound, it replaces
+    /// the first bytes.
+    pub header: Vec<u8>,
+}
+
+impl Outline {
+    /// Begins a file that may have these fields; returns its header section.
+    pub(super) fn begin(&mut self, fields: Fields) -> Vec<u8> {
+        let header = header_section(fields, UNKNOWN);
+        self.written = header.len() as u64;
+        header
+    }
+    /// Notes the next block.
+    pub(super) fn add(&mut self, len: usize, records: u64, present: Fields) {
+        self.seen = self.seen.union(present);
+        self.places.push(self.written);
+        self.written += len as u64;
+        self.records += records;
+    }
+    /// Number of records in blocks.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+    /// The index and the end section.
+    pub(super) fn finish(&self) -> (Vec<u8>, Finished) {
+        let mut section = vec![0; UNIT];
+        section.extend(self.places.iter().flat_map(|place| place.to_le_bytes()));
+        section.resize(section.len().next_multiple_of(UNIT), 0);
+        let header = SectionHeader {
+            kind: Kind::Index,
+            len: section.len() as u64,
+            first: self.records,
+            count: self.places.len() as u32,
+            columns: 0,
+            extra: 0,
+            total: 0,
+            checksum: Checksum::of(&section[UNIT..]),
+        };
+        section[..UNIT].copy_from_slice(&header.to_bytes());
+        let end = SectionHeader {
+            kind: Kind::End,
+            len: UNIT as u64,
+            count: 0,
+            extra: self.written,
+            total: self.records,
+            checksum: Checksum::of(&[]),
+            ..header
+        };
+        section.extend_from_slice(&end.to_bytes());
+        let finished = Finished {
+            records: self.records,
+            header: header_section(self.seen, self.records),
+        };
+        (section, finished)
+    }
+}
+
 /// Writes a boards file in one pass.
 ///
 /// ```
@@ -83,26 +161,10 @@ fn header_section(fields: Fields, total: u64) -> Vec<u8> {
 pub struct BoardsWriter<W> {
     out: W,
     fields: Fields,
-    /// Fields that had a value in some record.
-    seen: Fields,
+    outline: Outline,
+    /// Records that are no whole block yet.
     pending: Batch,
-    /// Bytes of the texts in `pending`.
-    texts: u64,
-    records: u64,
-    written: u64,
-    places: Vec<u64>,
     section: Vec<u8>,
-}
-
-/// Facts known when a file is complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finished {
-    /// Records written.
-    pub records: u64,
-    /// The header section with the final counts and columns: if the output can be rewound, it replaces
-    /// the first bytes.
-    pub header: Vec<u8>,
 }
 
 impl<W: Write> BoardsWriter<W> {
@@ -111,17 +173,13 @@ impl<W: Write> BoardsWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn new(mut out: W, fields: Fields) -> io::Result<Self> {
-        let header = header_section(fields, UNKNOWN);
-        out.write_all(&header)?;
+        let mut outline = Outline::default();
+        out.write_all(&outline.begin(fields))?;
         Ok(Self {
             out,
             fields,
-            seen: Fields::NONE,
+            outline,
             pending: Batch::new(),
-            texts: 0,
-            records: 0,
-            written: header.len() as u64,
-            places: Vec::new(),
             section: Vec::new(),
         })
     }
@@ -135,129 +193,29 @@ impl<W: Write> BoardsWriter<W> {
     /// # Panics
     /// If a row is out of range.
     pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
-        self.check_numbers(batch, &rows)?;
         let mut row = rows.start;
+        let before = self.outline.records() + self.pending.len() as u64;
+        check_numbers(before, &[(batch, rows.clone())], self.fields)?;
         while row < rows.end {
-            let room = BLOCK_LEN - self.pending.len();
-            let end = rows.end.min(row + room);
-            self.check_texts(batch, &(row..end))?;
-            self.pending.extend_from(batch, row..end);
+            let end = rows.end.min(row + BLOCK_LEN - self.pending.len());
+            if self.pending.len() + (end - row) < BLOCK_LEN {
+                self.pending.extend_from(batch, row..end);
+            } else {
+                let pending = std::mem::take(&mut self.pending);
+                self.block(&[(&pending, 0..pending.len()), (batch, row..end)])?;
+            }
             row = end;
-            if self.pending.len() == BLOCK_LEN {
-                self.flush_block()?;
-            }
         }
         Ok(())
     }
 
-    /// Refuses values that would be read as damage.
-    fn check_numbers(&self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
-        for (&field, values) in &batch.fields {
-            // Scores that are too large are clamped.
-            if field != Field::Score
-                && self.fields.contains(field)
-                && let Some((row, value)) = out_of_range(field, values, rows.clone())
-            {
-                let record = self.records + self.pending.len() as u64 + (row - rows.start) as u64;
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("record {record}: {} cannot be {value}", field.name()),
-                ));
-            }
-        }
+    fn block(&mut self, runs: &Runs<'_>) -> io::Result<()> {
+        let records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
+        let first = self.outline.records();
+        let present = encode_block(first, runs, self.fields, &mut self.section)?;
+        self.out.write_all(&self.section)?;
+        self.outline.add(self.section.len(), records, present);
         Ok(())
-    }
-
-    /// Counts the texts of rows that are about to be added to a block.
-    fn check_texts(&mut self, batch: &Batch, rows: &Range<usize>) -> io::Result<()> {
-        for (&field, values) in &batch.fields {
-            if let Array::Text(column) = values
-                && self.fields.contains(field)
-            {
-                self.texts += texts_len(column, rows.clone());
-            }
-        }
-        if self.texts <= LARGEST_TEXTS {
-            return Ok(());
-        }
-        Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!(
-                "the texts of the block that begins with record {} are longer than {} MiB, \
-                 which a boards file cannot hold",
-                self.records,
-                LARGEST_TEXTS >> 20
-            ),
-        ))
-    }
-
-    fn flush_block(&mut self) -> io::Result<()> {
-        let block = std::mem::take(&mut self.pending);
-        self.texts = 0;
-        let rows = block.len();
-        let columns: Vec<(Field, &Array)> = block
-            .fields
-            .iter()
-            .map(|(&field, values)| (field, values))
-            .filter(|(field, values)| self.fields.contains(*field) && values.count_present() != 0)
-            .collect();
-        let count = 3 + columns.len();
-        let section = &mut self.section;
-        section.clear();
-        section.resize((UNIT + count * ENTRY_LEN).next_multiple_of(UNIT), 0);
-        let mut entries = Vec::with_capacity(count);
-        let begin = section.len();
-        for group in block.groups() {
-            for word in group.planes.as_flattened() {
-                section.extend_from_slice(&word.to_le_bytes());
-            }
-        }
-        entries.push(end_column(section, GROUPS, 0, false, begin));
-        for (id, clock) in [(HALFMOVE, &block.halfmove), (FULLMOVE, &block.fullmove)] {
-            let begin = section.len();
-            section.extend(clock.iter().flat_map(|value| value.to_le_bytes()));
-            entries.push(end_column(section, id, 3, false, begin));
-        }
-        for (field, values) in columns {
-            self.seen.insert(field);
-            let begin = section.len();
-            let partial = values.count_present() != rows;
-            match (field, values) {
-                (Field::Score, Array::I16(scores)) => {
-                    write_values(section, &Array::I16(clamped(scores)), partial);
-                }
-                _ => write_values(section, values, partial),
-            }
-            let kind = type_of(values);
-            entries.push(end_column(section, id_of(field), kind, partial, begin));
-        }
-        for (entry, place) in entries
-            .iter()
-            .zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0)
-        {
-            *place = *entry;
-        }
-        let header = SectionHeader {
-            kind: Kind::Block,
-            len: section.len() as u64,
-            first: self.records,
-            count: rows as u32,
-            columns: count as u32,
-            extra: 0,
-            total: 0,
-            checksum: Checksum::of(&section[UNIT..]),
-        };
-        section[..UNIT].copy_from_slice(&header.to_bytes());
-        self.out.write_all(section)?;
-        self.places.push(self.written);
-        self.written += section.len() as u64;
-        self.records += rows as u64;
-        Ok(())
-    }
-
-    /// The bytes written so far.
-    pub(super) fn output_mut(&mut self) -> &mut W {
-        &mut self.out
     }
 
     /// Writes the last block, the index and the end section, and returns the output.
@@ -265,65 +223,117 @@ impl<W: Write> BoardsWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(mut self) -> io::Result<(W, Finished)> {
-        if !self.pending.is_empty() {
-            self.flush_block()?;
+        let pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty() {
+            self.block(&[(&pending, 0..pending.len())])?;
         }
-        let index = self.written;
-        let mut section = vec![0; UNIT];
-        section.extend(self.places.iter().flat_map(|place| place.to_le_bytes()));
-        section.resize(section.len().next_multiple_of(UNIT), 0);
-        let header = SectionHeader {
-            kind: Kind::Index,
-            len: section.len() as u64,
-            first: self.records,
-            count: self.places.len() as u32,
-            columns: 0,
-            extra: 0,
-            total: 0,
-            checksum: Checksum::of(&section[UNIT..]),
-        };
-        section[..UNIT].copy_from_slice(&header.to_bytes());
-        let end = SectionHeader {
-            kind: Kind::End,
-            len: UNIT as u64,
-            count: 0,
-            extra: index,
-            total: self.records,
-            checksum: Checksum::of(&[]),
-            ..header
-        };
-        section.extend_from_slice(&end.to_bytes());
-        self.out.write_all(&section)?;
+        let (end, finished) = self.outline.finish();
+        self.out.write_all(&end)?;
         self.out.flush()?;
-        let finished = Finished {
-            records: self.records,
-            header: header_section(self.seen, self.records),
-        };
         Ok((self.out, finished))
     }
 }
 
-/// Bytes of the texts of some rows; one that neighbours share, as in a game, counts once.
-fn texts_len(column: &Texts, rows: Range<usize>) -> u64 {
-    let mut last: Option<&Arc<str>> = None;
-    let mut len = 0;
-    for text in rows.filter_map(|row| column.get(row)) {
-        if !last.is_some_and(|last| Arc::ptr_eq(last, text)) {
-            len += text.len() as u64;
+/// Refuses values that would be read as damage; `first` is the number of the first record.
+fn check_numbers(first: u64, runs: &Runs<'_>, fields: Fields) -> io::Result<()> {
+    let mut record = first;
+    for (batch, rows) in runs {
+        for (&field, values) in &batch.fields {
+            // Scores that are too large are clamped.
+            if field != Field::Score
+                && fields.contains(field)
+                && let Some((row, value)) = out_of_range(field, values, rows.clone())
+            {
+                let record = record + (row - rows.start) as u64;
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("record {record}: {} cannot be {value}", field.name()),
+                ));
+            }
         }
-        last = Some(text);
+        record += rows.len() as u64;
     }
-    len
+    Ok(())
 }
 
-/// Larger scores would be read as mates of version 1.0.
-fn clamped(scores: &Values<i16>) -> Values<i16> {
-    let most = MOST_CENTIPAWNS as i16;
-    let values = scores.values().iter();
-    Values::from_parts(
-        values.map(|&score| score.clamp(-most, most)).collect(),
-        scores.present().to_vec(),
-    )
+/// Makes a block of rows of batches, with these fields of them, and returns the fields that any row has. `first` is
+/// the number of the first record in the file.
+///
+/// # Errors
+/// If a field cannot have a value, or if the texts are too long.
+pub(super) fn encode_block(
+    first: u64,
+    runs: &Runs<'_>,
+    fields: Fields,
+    section: &mut Vec<u8>,
+) -> io::Result<Fields> {
+    check_numbers(first, runs, fields)?;
+    let rows: usize = runs.iter().map(|(_, rows)| rows.len()).sum();
+    let has = |field: Field| {
+        runs.iter().any(|(batch, rows)| {
+            let values = batch.values(field);
+            values.is_some_and(|values| values.count_present_in(rows.clone()) > 0)
+        })
+    };
+    let present: Fields = fields.iter().filter(|&field| has(field)).collect();
+    let count = 3 + present.iter().count();
+    section.clear();
+    section.resize((UNIT + count * ENTRY_LEN).next_multiple_of(UNIT), 0);
+    let mut entries = Vec::with_capacity(count);
+    let begin = section.len();
+    put_groups(section, runs, rows);
+    entries.push(end_column(section, GROUPS, 0, false, begin));
+    let begin = section.len();
+    for (batch, rows) in runs {
+        put_numbers(section, &batch.halfmove[rows.clone()], u16::to_le_bytes);
+    }
+    entries.push(end_column(section, HALFMOVE, 3, false, begin));
+    let begin = section.len();
+    for (batch, rows) in runs {
+        put_numbers(section, &batch.fullmove[rows.clone()], u16::to_le_bytes);
+    }
+    entries.push(end_column(section, FULLMOVE, 3, false, begin));
+    let mut texts = 0;
+    for field in present.iter() {
+        let begin = section.len();
+        let validity = validity(runs, field, rows);
+        let partial = validity.is_some();
+        for word in validity.into_iter().flatten() {
+            section.extend_from_slice(&word.to_le_bytes());
+        }
+        let column = field.column(0);
+        put_values(section, runs, field, &column, rows, &mut texts);
+        let (id, kind) = (id_of(field), type_of(&column));
+        entries.push(end_column(section, id, kind, partial, begin));
+    }
+    if texts > LARGEST_TEXTS {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "the texts of the block that begins with record {first} are longer than {} MiB, \
+                 which a boards file cannot hold",
+                LARGEST_TEXTS >> 20
+            ),
+        ));
+    }
+    for (entry, place) in entries
+        .iter()
+        .zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0)
+    {
+        *place = *entry;
+    }
+    let header = SectionHeader {
+        kind: Kind::Block,
+        len: section.len() as u64,
+        first,
+        count: rows as u32,
+        columns: count as u32,
+        extra: 0,
+        total: 0,
+        checksum: Checksum::of(&section[UNIT..]),
+    };
+    section[..UNIT].copy_from_slice(&header.to_bytes());
+    Ok(present)
 }
 
 /// Pads a column and makes its directory entry.
@@ -344,54 +354,199 @@ fn end_column(
     entry
 }
 
-fn write_values(out: &mut Vec<u8>, values: &Array, partial: bool) {
-    fn bitmap(out: &mut Vec<u8>, present: &[u64], partial: bool) {
-        if partial {
-            out.extend(present.iter().flat_map(|word| word.to_le_bytes()));
+/// Adds numbers, as `bytes` writes one.
+#[inline(always)]
+fn put_numbers<T: Copy, const N: usize>(
+    section: &mut Vec<u8>,
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) {
+    let begin = section.len();
+    section.resize(begin + N * values.len(), 0);
+    let (places, _) = section[begin..].as_chunks_mut::<N>();
+    for (place, &value) in places.iter_mut().zip(values) {
+        *place = bytes(value);
+    }
+}
+
+/// Adds the boards; lanes after the last one are zero.
+fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
+    const BYTES: usize = size_of::<Group>();
+    let begin = section.len();
+    section.resize(begin + rows.div_ceil(Group::LEN) * BYTES, 0);
+    let (places, _) = section[begin..].as_chunks_mut::<BYTES>();
+    let mut at = 0;
+    for (batch, rows) in runs {
+        let groups = batch.groups();
+        let mut row = rows.start;
+        while row < rows.end {
+            let (lane, from) = (at % Group::LEN, row % Group::LEN);
+            // As many as are left of the run, of the group that is filled, and of the two that are read.
+            let count = (rows.end - row).min(Group::LEN - lane);
+            let group = &groups[row / Group::LEN];
+            let next = groups.get(row / Group::LEN + 1).unwrap_or(group);
+            let place = &mut places[at / Group::LEN];
+            let (planes, _) = place.as_chunks_mut::<{ BYTES / 4 }>();
+            for ((place, plane), next) in planes.iter_mut().zip(&group.planes).zip(&next.planes) {
+                let mut both = [0; 2 * Group::LEN];
+                both[..Group::LEN].copy_from_slice(plane);
+                both[Group::LEN..].copy_from_slice(next);
+                let (words, _) = place.as_chunks_mut::<8>();
+                for (word, lane) in words[lane..lane + count].iter_mut().zip(&both[from..]) {
+                    *word = lane.to_le_bytes();
+                }
+            }
+            row += count;
+            at += count;
         }
     }
-    macro_rules! numbers {
-        ($column:expr) => {{
-            bitmap(out, $column.present(), partial);
-            out.extend(
-                $column
-                    .values()
-                    .iter()
-                    .flat_map(|value| value.to_le_bytes()),
-            );
-        }};
-    }
-    match values {
-        Array::U8(column) => numbers!(column),
-        Array::I16(column) => numbers!(column),
-        Array::U16(column) => numbers!(column),
-        Array::U32(column) => numbers!(column),
-        Array::U64(column) => numbers!(column),
-        Array::Text(column) => {
-            bitmap(out, column.present(), partial);
-            let mut codes: HashMap<&str, u16> = HashMap::new();
-            let mut texts: Vec<&str> = Vec::new();
-            let rows: Vec<u16> = (0..column.len())
-                .map(|row| match column.get(row) {
-                    None => 0,
-                    Some(text) => *codes.entry(text).or_insert_with(|| {
-                        texts.push(text);
-                        texts.len() as u16 - 1
-                    }),
-                })
-                .collect();
-            out.extend_from_slice(&(texts.len() as u32).to_le_bytes());
-            out.extend_from_slice(&[0; 4]);
-            let mut end = 0;
-            for text in &texts {
-                end += text.len() as u32;
-                out.extend_from_slice(&end.to_le_bytes());
+}
+
+/// The validity bits of the rows; `None` if all have a value.
+fn validity(runs: &Runs<'_>, field: Field, rows: usize) -> Option<Vec<u64>> {
+    let mut words = vec![0; rows.div_ceil(64)];
+    let (mut at, mut count) = (0, 0);
+    for (batch, rows) in runs {
+        if let Some(values) = batch.values(field) {
+            let present = values.present();
+            let mut row = rows.start;
+            while row < rows.end {
+                let len = (64 - at % 64).min(64 - row % 64).min(rows.end - row);
+                let bits = present[row / 64] >> (row % 64) & (!0 >> (64 - len));
+                words[at / 64] |= bits << (at % 64);
+                count += bits.count_ones() as usize;
+                row += len;
+                at += len;
             }
-            out.extend(rows.iter().flat_map(|code| code.to_le_bytes()));
-            texts
-                .iter()
-                .for_each(|text| out.extend_from_slice(text.as_bytes()));
+        } else {
+            at += rows.len();
+        }
+    }
+    (count != rows).then_some(words)
+}
+
+/// Adds the values of a field, which has columns such as `column`, and the bytes of its texts to `texts`.
+fn put_values(
+    section: &mut Vec<u8>,
+    runs: &Runs<'_>,
+    field: Field,
+    column: &Array,
+    rows: usize,
+    texts: &mut u64,
+) {
+    macro_rules! numbers {
+        ($type:ident, $bytes:expr) => {
+            for (batch, rows) in runs {
+                match batch.values(field) {
+                    Some(Array::$type(column)) => {
+                        put_numbers(section, &column.values()[rows.clone()], $bytes);
+                    }
+                    _ => section.resize(section.len() + rows.len() * $bytes(0).len(), 0),
+                }
+            }
+        };
+    }
+    match column {
+        Array::U8(_) => numbers!(U8, u8::to_le_bytes),
+        Array::I16(_) if field == Field::Score => numbers!(I16, |score: i16| clamp(score)),
+        Array::I16(_) => numbers!(I16, i16::to_le_bytes),
+        Array::U16(_) => numbers!(U16, u16::to_le_bytes),
+        Array::U32(_) => numbers!(U32, u32::to_le_bytes),
+        Array::U64(_) => numbers!(U64, u64::to_le_bytes),
+        Array::Text(_) => {
+            let columns = runs.iter().map(|(batch, rows)| match batch.values(field) {
+                Some(Array::Text(column)) => (Some(column), rows.clone()),
+                _ => (None, rows.clone()),
+            });
+            put_texts(section, columns, rows, texts);
         }
         Array::Flag(_) | Array::Strings(_) => unreachable!("no field has such values"),
     }
+}
+
+/// Larger scores would be read as mates of version 1.0.
+fn clamp(score: i16) -> [u8; 2] {
+    let most = MOST_CENTIPAWNS as i16;
+    score.clamp(-most, most).to_le_bytes()
+}
+
+/// The texts of a block, each of them once.
+#[derive(Default)]
+struct Dictionary<'a> {
+    codes: HashMap<&'a str, u16>,
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Dictionary<'a> {
+    fn code(&mut self, text: &'a str) -> u16 {
+        *self.codes.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() as u16 - 1
+        })
+    }
+}
+
+/// How many of the first codes are the same.
+fn run_len(codes: &[u32]) -> usize {
+    let Some(&first) = codes.first() else {
+        return 0;
+    };
+    let (blocks, _) = codes.as_chunks::<16>();
+    let same = |block: &&[u32; 16]| block.iter().fold(true, |same, &c| same & (c == first));
+    let len = 16 * blocks.iter().take_while(same).count();
+    let rest = codes[len..].iter();
+    len + rest.take_while(|&&code| code == first).count()
+}
+
+fn put_texts<'a>(
+    section: &mut Vec<u8>,
+    columns: impl Iterator<Item = (Option<&'a Texts>, Range<usize>)>,
+    rows: usize,
+    len: &mut u64,
+) {
+    let mut dictionary = Dictionary::default();
+    let mut codes: Vec<u16> = Vec::with_capacity(rows);
+    for (column, rows) in columns {
+        let Some(column) = column else {
+            codes.resize(codes.len() + rows.len(), 0);
+            continue;
+        };
+        // Games have the same text on all their rows.
+        let mut row = rows.start;
+        while row < rows.end {
+            let len = run_len(&column.codes().values()[row..rows.end]);
+            let code = column.codes().values()[row];
+            let here = codes.len();
+            match column.count_present_in(row..row + len) {
+                0 => codes.resize(here + len, 0),
+                count if count == len => {
+                    let code = dictionary.code(&column.words()[code as usize]);
+                    codes.resize(here + len, code);
+                }
+                _ => {
+                    let code = dictionary.code(&column.words()[code as usize]);
+                    let is_present = |row| column.get(row).is_some();
+                    let rows = row..row + len;
+                    codes.extend(rows.map(|row| if is_present(row) { code } else { 0 }));
+                }
+            }
+            row += len;
+        }
+    }
+    let texts = dictionary.texts;
+    *len += texts.iter().map(|text| text.len() as u64).sum::<u64>();
+    if *len > LARGEST_TEXTS {
+        return;
+    }
+    section.extend_from_slice(&(texts.len() as u32).to_le_bytes());
+    section.extend_from_slice(&[0; 4]);
+    let mut end = 0;
+    for text in &texts {
+        end += text.len() as u32;
+        section.extend_from_slice(&end.to_le_bytes());
+    }
+    put_numbers(section, &codes, u16::to_le_bytes);
+    texts
+        .iter()
+        .for_each(|text| section.extend_from_slice(text.as_bytes()));
 }

@@ -53,7 +53,7 @@ use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
 use crate::table::{Array, Batch, Field, Fields, Texts};
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use records::{Records, Requested};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -446,13 +446,13 @@ impl GameColumns {
                         Field::Termination => tags.get("Termination"),
                         _ => None,
                     };
-                    column.push_many(value.and_then(known), rows);
+                    push_tag(column, value, rows);
                 }
                 (_, values) => (0..rows).for_each(|_| values.push_missing()),
             }
         }
         for (name, column) in &mut self.tags {
-            column.push_many(tags.get(name).and_then(known), rows);
+            push_tag(column, tags.get(name), rows);
         }
     }
 
@@ -471,8 +471,12 @@ impl GameColumns {
     }
 }
 
-/// The value of a tag as text, unless the tag says that it is not known.
-fn known(value: &[u8]) -> Option<Arc<str>> {
-    let is_known = !matches!(value, b"" | b"?");
-    is_known.then(|| Arc::from(tags::text(value)))
+/// Adds the value of a tag on the rows of a game, unless the tag says that it is not known.
+fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize) {
+    let known = value.filter(|value| !matches!(*value, b"" | b"?"));
+    // Openings, time controls and dates are often those of the game before.
+    let is_plain = |value: &[u8]| memchr(b'\\', value).is_none();
+    if !known.is_some_and(|value| is_plain(value) && column.repeat(value, rows)) {
+        column.push_many(known.map(|value| Arc::from(tags::text(value))), rows);
+    }
 }

@@ -57,12 +57,18 @@ impl Records {
     /// Room for the records of a text of this many bytes, estimated for the text of Lichess.
     pub(super) fn new(requested: Requested, bytes: usize) -> Self {
         let rows = bytes / 30;
+        fn room<T>(is_requested: bool, rows: usize) -> Vec<T> {
+            Vec::with_capacity(if is_requested { rows } else { 0 })
+        }
         Self {
             requested,
-            groups: Vec::with_capacity(rows / Group::LEN),
-            halfmove: Vec::with_capacity(rows),
-            fullmove: Vec::with_capacity(rows),
-            ..Self::default()
+            groups: room(true, rows / Group::LEN),
+            halfmove: room(true, rows),
+            fullmove: room(true, rows),
+            moves: room(requested.moves, rows),
+            plies: room(requested.plies, rows),
+            scores: Vec::new(),
+            clocks: room(requested.clocks, rows),
         }
     }
 
@@ -143,6 +149,16 @@ impl Records {
         }
         // Values are short; a search of the whole comment for each `[%` would take quadratic time.
         let window = &text[..text.len().min(at + LONGEST_COMMAND)];
+        if let [b'c', b'l', b'k', b' ', value @ ..] = &text[at..]
+            && let Some(clock) = plain_clock(value)
+        {
+            if self.requested.clocks
+                && let Some(before) = before
+            {
+                note(&mut self.clocks, before, clock, NO_CLOCK);
+            }
+            return;
+        }
         let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = value_of(command, b"eval") {
             if self.requested.scores
@@ -367,6 +383,21 @@ pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     if black_mates { -moves } else { moves }
 }
 
+/// The value of `[%clk h:mm:ss]` as nearly all files have it: one digit, and no decimals.
+#[inline(always)]
+fn plain_clock(text: &[u8]) -> Option<u32> {
+    let [h, b':', m, n, b':', s, t, b']', ..] = *text else {
+        return None;
+    };
+    let digits = [h, m, n, s, t].map(|byte| u32::from(byte.wrapping_sub(b'0')));
+    let [h, m, n, s, t] = digits;
+    let seconds = (h * 60 + m * 10 + n) * 60 + s * 10 + t;
+    digits
+        .iter()
+        .all(|&digit| digit < 10)
+        .then_some(seconds * 100)
+}
+
 /// The value of `[%clk h:mm:ss]`, with decimals or not, in hundredths of a second.
 pub(super) fn clock(value: &[u8]) -> Option<u32> {
     let mut total = 0u32;
@@ -397,8 +428,13 @@ pub(super) fn clock(value: &[u8]) -> Option<u32> {
 /// Leading digits and what follows them.
 fn number(text: &[u8]) -> Option<(u32, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let digits = std::str::from_utf8(&text[..len]).ok()?;
-    Some((digits.parse().ok()?, &text[len..]))
+    let mut number = 0u32;
+    for digit in &text[..len] {
+        number = number
+            .checked_mul(10)?
+            .checked_add(u32::from(digit - b'0'))?;
+    }
+    (len > 0).then_some((number, &text[len..]))
 }
 
 /// Whether a value may end here; ChessBase and others append a depth after a comma.
@@ -450,6 +486,21 @@ mod tests {
             ("0:01:02:03", None),
         ] {
             assert_eq!(clock(text.as_bytes().trim_ascii()), expected, "{text}");
+        }
+        for text in [
+            "0:05:00]",
+            "9:59:59] }",
+            "1:00:0:]",
+            "1:00:00",
+            "/:00:00]",
+            "",
+        ] {
+            let value = text.split(']').next().unwrap_or_default();
+            let expected = text
+                .contains(']')
+                .then(|| clock(value.as_bytes()))
+                .flatten();
+            assert_eq!(plain_clock(text.as_bytes()), expected, "{text}");
         }
     }
 

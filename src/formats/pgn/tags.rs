@@ -1,64 +1,83 @@
 //! Tag pairs: found as lines, parsed only on demand.
 //!
-//! Of the seventeen tags of a Lichess game a run needs two or none, so the section is scanned line by line
-//! and only the places of `FEN` and `Variant`, which the replay needs, are noted.
+//! Of the seventeen tags of a Lichess game a run needs none, two or ten, so the section is scanned line by line, and
+//! only where each tag begins is noted, under a bit that its name has.
 
 use super::lex;
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 
 /// What was noted while the section was scanned.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Marked {
-    /// Offset of the last such tag in the section, plus one; 0 if there is none.
-    fen: u32,
-    variant: u32,
-    /// Whether some line holds several tags.
-    crowded: bool,
     /// A bit for each name, by its hash.
     names: u64,
-    /// Whether two names have the same bit.
-    collision: bool,
+    /// Offset in the section of the line whose name has this bit.
+    lines: [u32; 64],
+    /// Whether tags have to be looked for: two names have the same bit, a name is not followed by a blank, or a
+    /// line holds several tags.
+    irregular: bool,
+}
+
+impl Default for Marked {
+    fn default() -> Self {
+        Self {
+            names: 0,
+            lines: [0; 64],
+            irregular: false,
+        }
+    }
 }
 
 /// With this factor the names that Lichess writes have different bits, and so have nearly all others.
 const HASH: u64 = 0xFD3B_23C9_FA07_C7DD;
+const EACH: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = EACH << 7;
 
-/// A bit for the name of the tag that a line begins with, by its first eight bytes.
+/// The highest bit of each byte that is zero; bits above the lowest of them may be wrong.
+fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(EACH) & !word & HIGH
+}
+
+/// The first eight bytes of a text; zeros after its end.
 #[inline(always)]
-fn name_bit(line: &[u8]) -> u64 {
-    let word = lex::word(line, 1).unwrap_or_else(|| {
+fn first_word(text: &[u8]) -> u64 {
+    lex::word(text, 0).unwrap_or_else(|| {
         let mut word = [0; 8];
-        for (byte, &letter) in word.iter_mut().zip(line.get(1..).unwrap_or_default()) {
+        for (byte, &letter) in word.iter_mut().zip(text) {
             *byte = letter;
         }
         u64::from_le_bytes(word)
-    });
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    // The highest bit of each byte that is a blank, the lowest of these being right.
-    let blank = word ^ (EACH * b' ' as u64);
-    let blank = blank.wrapping_sub(EACH) & !blank & (EACH << 7);
-    let name = word & (blank & blank.wrapping_neg()).wrapping_sub(1);
-    1 << (name.wrapping_mul(HASH) >> 58)
+    })
+}
+
+/// The number of the bit of a name that ends with a blank, by its first eight bytes, and whether these may
+/// hold anything else that ends a name.
+#[inline(always)]
+fn name_bit(word: u64) -> (usize, bool) {
+    let blank = zeros(word ^ (EACH * b' ' as u64));
+    // All bytes up to the first blank, whose highest bit is zero anyway.
+    let of_name = (blank & blank.wrapping_neg()).wrapping_sub(1);
+    let name = word & of_name;
+    // Any other end of a name: below a blank, or a quote, or a bracket.
+    let below = name.wrapping_sub(EACH * b' ' as u64) & !name & HIGH & of_name;
+    let odd = below | zeros(name ^ (EACH * b'"' as u64)) | zeros(name ^ (EACH * b']' as u64));
+    ((name.wrapping_mul(HASH) >> 58) as usize, odd != 0)
 }
 
 impl Marked {
     /// Notes what the line at this offset of the section begins with.
     #[inline(always)]
     pub(super) fn look(&mut self, line: &[u8], offset: usize) {
-        let bit = name_bit(line);
-        self.collision |= self.names & bit != 0;
-        self.names |= bit;
-        match line.get(1) {
-            Some(b'F') if lex::tag_name(line) == b"FEN" => self.fen = offset as u32 + 1,
-            Some(b'V') if lex::tag_name(line) == b"Variant" => self.variant = offset as u32 + 1,
-            _ => {}
-        }
+        let (bit, odd) = name_bit(first_word(line.get(1..).unwrap_or_default()));
+        self.irregular |= odd || self.names >> bit & 1 != 0;
+        self.names |= 1 << bit;
+        self.lines[bit] = offset as u32;
     }
 
     /// Notes that a line holds several tags.
     pub(super) fn crowd(&mut self) {
-        self.crowded = true;
+        self.irregular = true;
     }
 }
 
@@ -81,6 +100,11 @@ impl<'a> Tags<'a> {
 
     /// Names and values in order, the values raw, with their escapes.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        self.all().map(|(_, name, value)| (name, value))
+    }
+
+    /// The same, with the offset of each tag in the section.
+    fn all(&self) -> impl Iterator<Item = (usize, &'a [u8], &'a [u8])> {
         let section = self.section;
         let mut at = 0;
         // The end of the line that contains the last tag.
@@ -96,14 +120,15 @@ impl<'a> Tags<'a> {
                     line_end = lex::line_end(section, open);
                 }
                 // Comment and escape lines between tags are skipped.
-                if matches!(section[before], b'%' | b';') {
+                let is_comment = section[before..open].trim_ascii_start().starts_with(b";");
+                if is_comment || section[before] == b'%' {
                     at = line_end;
                     continue;
                 }
                 let tag = &section[open..line_end];
                 let (value, len) = value(tag);
                 at = open + len;
-                return Some((lex::tag_name(tag), value));
+                return Some((open, lex::tag_name(tag), value));
             }
         })
     }
@@ -118,24 +143,33 @@ impl<'a> Tags<'a> {
     /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
     /// the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        let mut found = self
-            .pairs()
-            .filter(|(other, _)| *other == name.as_bytes())
-            .map(|(_, value)| value);
-        if self.may_be_doubled() {
-            found.last()
-        } else {
-            found.next()
-        }
+        Some(self.find(name)?.1)
     }
 
-    fn may_be_doubled(&self) -> bool {
-        self.marked.collision || self.marked.crowded
+    /// The offset of a tag in the section, and its raw value.
+    fn find(&self, name: &str) -> Option<(usize, &'a [u8])> {
+        let name = name.as_bytes();
+        if self.marked.irregular {
+            let found = self.all().filter(|(_, other, _)| *other == name).last();
+            return found.map(|(offset, _, value)| (offset, value));
+        }
+        let mut ended = [b' '; 8];
+        for (byte, &letter) in ended.iter_mut().zip(name) {
+            *byte = letter;
+        }
+        let (bit, _) = name_bit(u64::from_le_bytes(ended));
+        if self.marked.names >> bit & 1 == 0 {
+            return None;
+        }
+        let offset = self.marked.lines[bit] as usize;
+        let line = &self.section[offset..];
+        let line = &line[..lex::line_end(line, 0)];
+        (lex::tag_name(line) == name).then(|| (offset, value(line).0))
     }
 
     /// Whether some tag occurs several times.
     pub fn has_doubled(&self) -> bool {
-        self.may_be_doubled() && {
+        self.marked.irregular && {
             let mut names: Vec<&[u8]> = self.pairs().map(|(name, _)| name).collect();
             names.sort_unstable();
             names.windows(2).any(|pair| pair[0] == pair[1])
@@ -156,30 +190,20 @@ impl<'a> Tags<'a> {
         any.then_some(number)
     }
 
-    fn marked(&self, mark: u32, name: &str) -> Option<&'a [u8]> {
-        match mark {
-            _ if self.marked.crowded => self.get(name),
-            0 => None,
-            mark => {
-                let line = &self.section[mark as usize - 1..];
-                Some(value(&line[..lex::line_end(line, 0)]).0)
-            }
-        }
-    }
-
     /// The `FEN` tag.
     pub fn fen(&self) -> Option<&'a [u8]> {
-        self.marked(self.marked.fen, "FEN")
+        self.get("FEN")
     }
 
     /// The `Variant` tag.
     pub fn variant(&self) -> Option<&'a [u8]> {
-        self.marked(self.marked.variant, "Variant")
+        self.get("Variant")
     }
 
-    /// Offset of the `FEN` or else the `Variant` tag in the section.
+    /// Offset of the `FEN` or the `Variant` tag in the section, whichever comes later.
     pub(super) fn start_offset(&self) -> usize {
-        self.marked.fen.max(self.marked.variant).saturating_sub(1) as usize
+        let found = ["FEN", "Variant"].map(|name| self.find(name).map(|(offset, _)| offset));
+        found.into_iter().flatten().max().unwrap_or(0)
     }
 
     /// Whether the last tag has no end.
@@ -211,8 +235,11 @@ fn value(line: &[u8]) -> (&[u8], usize) {
         return (&[], line.len().min(open + 1));
     }
     let mut at = open + 1;
-    while let Some(quote) = line[at..].iter().position(|&byte| byte == b'"') {
-        let quote = at + quote;
+    loop {
+        let quote = lex::find2(line, at, b'"', b'"');
+        if quote == line.len() {
+            break;
+        }
         let after = &line[quote + 1..];
         let blanks = after.iter().take_while(|&&byte| byte == b' ').count();
         if after.get(blanks) == Some(&b']') {
@@ -316,7 +343,45 @@ mod tests {
             .split_whitespace()
             .map(|name| format!("[{name} \"1\"]\n"))
             .collect();
-        assert!(!tags(&section).may_be_doubled());
+        let tags = tags(&section);
+        assert!(!tags.marked.irregular);
+        for name in names.split_whitespace() {
+            assert_eq!(tags.get(name), Some(&b"1"[..]), "{name}");
+        }
+    }
+
+    /// What was noted finds the same tags as a look at all of them.
+    #[test]
+    fn noted_places_are_those_of_the_tags() {
+        let names = [
+            "A",
+            "FEN",
+            "FE",
+            "FENX",
+            "Variant",
+            "VariantX",
+            "WhiteElo",
+            "WhiteEloX",
+            "Event",
+            "",
+        ];
+        let ends = [" ", "  ", "\t", "\"", "]", "\r"];
+        let mut random = crate::chess::random::Random::new(7);
+        let mut below = |bound: usize| random.below(bound as u32) as usize;
+        for round in 0..20_000 {
+            let mut section = String::new();
+            for _ in 0..below(5) {
+                let name = names[below(names.len())];
+                let end = ends[below(if round % 2 == 0 { 1 } else { ends.len() })];
+                section += &format!("[{name}{end}\"{}\"]\n", below(100));
+            }
+            let tags = tags(&section);
+            for name in names {
+                let pairs = tags.pairs().filter(|(other, _)| *other == name.as_bytes());
+                let expected = pairs.map(|(_, value)| value).last();
+                assert_eq!(tags.get(name), expected, "{name} in {section}");
+            }
+        }
     }
 
     #[test]

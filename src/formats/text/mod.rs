@@ -27,6 +27,8 @@ use crate::room::Room;
 use crate::table::{Batch, Field, Fields};
 use operations::is_in_operations;
 pub(super) use operations::operation_of;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// What a line may carry.
 const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations]);
@@ -126,12 +128,12 @@ impl Encoder for Lines {
             false => Fields::NONE,
         }
     }
-    fn encode(&self, batch: &Batch, rows: &[usize], piece: &mut Encoded) {
+    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
         let operations = batch.values(Field::Operations);
         let operations = operations.filter(|_| self.with_operations);
         let mut safe = Vec::new();
         let mut room = Room::behind(&mut piece.bytes);
-        for &row in rows {
+        for row in rows.iter().cloned().flatten() {
             safe.clear();
             if let Some(operations) = operations.and_then(|operations| operations.text(row)) {
                 one_line::push(operations.as_bytes(), &mut safe);
@@ -219,9 +221,10 @@ mod tests {
             column.push(Some("id \"a\";".into()));
         }
         batch.fields.insert(Field::Operations, values);
+        let batch = Arc::new(batch);
         let lines = |with_operations| {
             let mut piece = Encoded::default();
-            Lines { with_operations }.encode(&batch, &[0, 1], &mut piece);
+            Lines { with_operations }.encode(&batch, &[0..1, 1..2], &mut piece);
             String::from_utf8(piece.bytes).unwrap()
         };
         assert_eq!(lines(false), format!("{fresh}\n{later}\n"));

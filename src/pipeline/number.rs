@@ -1,0 +1,256 @@
+//! Numbering: what is done with one chunk after the other, in the order of the input.
+
+use super::feed::Work;
+use super::order::Settings;
+use super::summary::{FileSummary, Outcome};
+use crate::error::Error;
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A chunk whose records have their numbers.
+pub(super) struct Numbered {
+    pub(super) place: u64,
+    /// How many chunks come before it.
+    pub(super) chunk: u64,
+    pub(super) work: Work,
+    pub(super) decoded: Option<Decoded>,
+    /// What came before it.
+    pub(super) before: Totals,
+    /// The numbers of the records that are requested.
+    pub(super) range: Range<u64>,
+    /// What is known of it so far.
+    pub(super) outcome: Outcome,
+}
+
+/// What is counted chunk by chunk, in order.
+#[derive(Default)]
+pub(super) struct Count {
+    totals: Totals,
+    chunks: u64,
+    /// Rows of games.
+    game_rows: u64,
+    /// Follows the file, if its format checks files as a whole.
+    watch: Option<Box<dyn Watch>>,
+    /// Nothing after this chunk counts: the limit is reached, or something failed.
+    pub(super) over: bool,
+}
+
+impl Count {
+    /// Whether all requested records or games have been read.
+    fn is_full(&self, settings: &Settings<'_>) -> bool {
+        self.totals.records >= settings.end || self.game_rows >= settings.end_games
+    }
+
+    /// Numbers the records of the next chunk. Nothing before it has failed, so its part is always taken, and a job
+    /// may combine several chunks before it hands them over.
+    pub(super) fn number(
+        &mut self,
+        place: u64,
+        work: Work,
+        mut decoded: Option<Decoded>,
+        settings: &Settings<'_>,
+    ) -> Numbered {
+        let (before, chunk) = (self.totals, self.chunks);
+        self.chunks += u64::from(decoded.is_some());
+        let mut outcome = Outcome::default();
+        let range = self.range(&work, decoded.as_mut(), settings, &mut outcome);
+        self.over |= self.is_full(settings);
+        Numbered {
+            place,
+            chunk,
+            work,
+            decoded,
+            before,
+            range,
+            outcome,
+        }
+    }
+
+    /// Counts a chunk, and returns the range of record numbers to process.
+    fn range(
+        &mut self,
+        work: &Work,
+        decoded: Option<&mut Decoded>,
+        settings: &Settings<'_>,
+        outcome: &mut Outcome,
+    ) -> Range<u64> {
+        let mut requested = 0..0;
+        let (path, damage) = match work {
+            Work::Begin {
+                path,
+                format,
+                compression,
+            } => {
+                self.totals.lines = 0;
+                self.watch = format.watch();
+                outcome.begins = Some(FileSummary {
+                    path: Arc::clone(path),
+                    format: *format,
+                    compression: *compression,
+                    records: 0,
+                    rejected: 0,
+                    reasons: BTreeMap::new(),
+                    damage: Vec::new(),
+                    note: None,
+                });
+                return requested;
+            }
+            Work::Broken { file, .. } => {
+                outcome.file = *file;
+                return requested;
+            }
+            Work::Failure(_) => {
+                self.over = true;
+                return requested;
+            }
+            Work::Chunk {
+                file,
+                format,
+                chunk,
+                ..
+            } => {
+                outcome.file = *file;
+                let Some(decoded) = decoded else {
+                    return requested;
+                };
+                self.limit_records(decoded, *format, chunk, settings);
+                self.limit_games(decoded, *format, chunk, settings);
+                let before = self.totals;
+                let evidence = decoded.evidence.take();
+                let mut damage = match &mut self.watch {
+                    Some(watch) => watch.chunk(evidence, chunk.offset),
+                    None => Vec::new(),
+                };
+                decoded.number(&mut self.totals, chunk);
+                damage.append(&mut decoded.damage);
+                // The list is the same however the file was cut into chunks.
+                damage.sort_by_key(|damage| damage.offset);
+                if !settings.past_damage
+                    && let Some(first) = damage.iter().map(|damage| damage.offset).min()
+                {
+                    // Only what comes before the damage counts.
+                    decoded.truncate(first - chunk.offset);
+                    self.totals.records = before.records + decoded.records;
+                }
+                let range = settings.skip..settings.end;
+                outcome.records = overlap(before.records..self.totals.records, &range);
+                outcome.games = decoded.games;
+                outcome.remarks = std::mem::take(&mut decoded.remarks);
+                outcome.left_out = std::mem::take(&mut decoded.left_out);
+                requested = range;
+                decoded
+                    .rejects
+                    .retain(|reject| requested.contains(&reject.place.record));
+                if settings.strict
+                    && let Some(first) = decoded.rejects.iter().map(|r| r.place.record).min()
+                {
+                    requested.end = requested.end.min(first + 1);
+                    decoded
+                        .rejects
+                        .retain(|reject| requested.contains(&reject.place.record));
+                }
+                // Whether anything after the limit is seen would depend on the size of chunks.
+                if self.is_full(settings) {
+                    return requested;
+                }
+                (&chunk.file, damage)
+            }
+            Work::End { file, path, len } => {
+                outcome.file = *file;
+                let (damage, note) = match &mut self.watch {
+                    Some(watch) => watch.end(*len),
+                    None => (Vec::new(), None),
+                };
+                outcome.note = note;
+                (path, damage)
+            }
+        };
+        if settings.past_damage {
+            outcome.damage = damage;
+        } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
+            self.over = true;
+            outcome.failure = Some(Error::Damaged {
+                path: Arc::clone(path),
+                damage,
+            });
+        }
+        requested
+    }
+
+    /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
+    /// those of records do not depend on where chunks end.
+    fn limit_records(
+        &self,
+        decoded: &mut Decoded,
+        format: Format,
+        chunk: &Chunk,
+        settings: &Settings<'_>,
+    ) {
+        let left = settings.end.saturating_sub(self.totals.records);
+        if decoded.records < left || !format.about().is_text {
+            return;
+        }
+        // Where the last good record that is requested begins, and the first one that is not.
+        let origins = decoded
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
+        let (requested, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
+        let Some(&(_, last)) = requested.last() else {
+            return;
+        };
+        let end = if decoded.games == 0 {
+            others.first().map(|&(_, origin)| origin)
+        } else {
+            let ask = DecodeOptions {
+                game_rows: true,
+                ..settings.decode.clone()
+            };
+            let games = format.decode(chunk, &ask).game_rows;
+            games.iter().map(|game| game.end).find(|&end| end > last)
+        };
+        if let Some(end) = end {
+            let again = format.decode(&up_to(chunk, end), &settings.decode);
+            // There may be rejects after the last good record.
+            if again.records >= left {
+                *decoded = again;
+            }
+        }
+    }
+
+    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end.
+    fn limit_games(
+        &mut self,
+        decoded: &mut Decoded,
+        format: Format,
+        chunk: &Chunk,
+        settings: &Settings<'_>,
+    ) {
+        let left = settings.end_games.saturating_sub(self.game_rows);
+        if decoded.game_rows.len() as u64 >= left {
+            let end = match left {
+                0 => 0,
+                left => decoded.game_rows[left as usize - 1].end,
+            };
+            *decoded = format.decode(&up_to(chunk, end), &settings.decode);
+        }
+        self.game_rows += decoded.game_rows.len() as u64;
+    }
+}
+
+/// The first bytes of a chunk.
+fn up_to(chunk: &Chunk, end: usize) -> Chunk {
+    Chunk {
+        bytes: chunk.bytes.slice(0..end),
+        truncated: chunk.truncated && end == chunk.bytes.len(),
+        ..chunk.clone()
+    }
+}
+
+/// How many of these records are requested.
+pub(super) fn overlap(records: Range<u64>, requested: &Range<u64>) -> u64 {
+    let start = records.start.max(requested.start);
+    records.end.min(requested.end).saturating_sub(start)
+}
