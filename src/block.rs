@@ -340,3 +340,35 @@ impl Group {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen::CastlingStyle;
+    use crate::chess::random::{RandomPlay, Start};
+
+    #[test]
+    fn codes_are_packed_like_positions_and_come_back() {
+        for played in RandomPlay::new(4, Start::Chess960).take(2000) {
+            let mut position = played.position;
+            let coded = Coded::from(&position);
+            if position.en_passant.is_some() {
+                assert_eq!(Packed::of_coded(&coded), None);
+                position.en_passant = None;
+            }
+            let coded = Coded::from(&position);
+            let packed = Packed::pack(&position).unwrap();
+            assert_eq!(Packed::of_coded(&coded), Some(packed));
+            let (mut text, mut expected) = ([0; Coded::ROOM], Vec::new());
+            let unpacked = packed.coded(position.halfmove, position.fullmove);
+            let len = unpacked.write(&mut text, CastlingStyle::Outermost);
+            position.write_fen(&mut expected, CastlingStyle::Outermost);
+            assert_eq!(text[..len], expected);
+        }
+        // No square is left for the sentinel bit.
+        let full = "pppppppp/pppppppp/8/pppppppp/pppppppp/8/pppppppp/pppppppp b - - 0 1";
+        let full = Position::from_fen_unvalidated(full).unwrap();
+        assert_eq!(Packed::of_coded(&Coded::from(&full)), None);
+        assert_eq!(Packed::pack(&full), Err(PackError));
+    }
+}

@@ -23,9 +23,14 @@ impl<'a> Room<'a> {
     #[inline(always)]
     pub(crate) fn write(&mut self, most: usize, write: impl FnOnce(&mut [u8]) -> usize) {
         if self.out.len() - self.at < most {
-            self.out.resize(self.at + most.max(STEP), 0);
+            self.grow(most);
         }
         self.at += write(&mut self.out[self.at..]);
+    }
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, most: usize) {
+        self.out.resize(self.at + most.max(STEP), 0);
     }
     /// Length of the buffer up to the end of the last text.
     pub(crate) fn end(&self) -> usize {

@@ -280,6 +280,15 @@ impl Cells {
     #[inline(always)]
     fn write(&self, row: usize, text: &mut [u8], at: usize) -> usize {
         match self {
+            Self::Short(cells, _) => cells[row].write(text, at),
+            _ => self.write_longer(row, text, at),
+        }
+    }
+
+    /// As [`Self::write`]; a function of its own, because the loop over short texts is fast only by itself.
+    #[inline(never)]
+    fn write_longer(&self, row: usize, text: &mut [u8], at: usize) -> usize {
+        match self {
             Self::Fixed(words) => write_text(words.from(0), text, at),
             Self::Short(cells, _) => cells[row].write(text, at),
             Self::Long(cells) => {

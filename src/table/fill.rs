@@ -9,6 +9,8 @@ use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
 use crate::queries::GroupResults;
 use crate::room::Room;
+use crate::simd::bmi2::Bmi2;
+use crate::simd::inlined;
 use std::sync::{Arc, LazyLock};
 
 /// A record with its results.
@@ -64,17 +66,29 @@ pub(super) fn each<T: Clone + Default>(
     tile: &Tile<'_>,
     value: impl Fn(&Lane<'_>) -> T,
 ) -> Values<T> {
-    let mut values = Vec::with_capacity(tile.groups.len() * Group::LEN);
-    for (group, results) in tile.groups.iter().zip(tile.results) {
-        let values_of_group: [T; Group::LEN] = std::array::from_fn(|lane| {
-            value(&Lane {
-                planes: group.get(lane).planes(),
-                results,
-                lane,
-            })
-        });
-        values.extend(values_of_group);
-    }
+    let fill = inlined(
+        #[inline(always)]
+        || {
+            let mut values = Vec::with_capacity(tile.groups.len() * Group::LEN);
+            for (group, results) in tile.groups.iter().zip(tile.results) {
+                let of_group: [T; Group::LEN] = std::array::from_fn(|lane| {
+                    value(&Lane {
+                        planes: group.get(lane).planes(),
+                        results,
+                        lane,
+                    })
+                });
+                values.extend(of_group);
+            }
+            values
+        },
+    );
+    // Most columns are population counts, which are one instruction there.
+    static BMI2: LazyLock<Option<Bmi2>> = LazyLock::new(Bmi2::detect);
+    let mut values = match *BMI2 {
+        Some(bmi2) => bmi2.enter(fill),
+        None => fill(),
+    };
     values.truncate(tile.len);
     values.into()
 }

@@ -13,6 +13,7 @@ mod error;
 mod read;
 #[cfg(test)]
 mod tests;
+mod usual;
 mod write;
 
 pub(crate) use coded::Coded;
