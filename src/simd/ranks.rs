@@ -18,6 +18,13 @@ pub(crate) struct RankText {
 /// Room for a board and its last separator, and for the word with which each rank is written.
 pub(crate) const ROOM: usize = 80;
 
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        unused_variables,
+        reason = "without a token there is nothing to work on"
+    )
+)]
 impl RankText {
     /// What this CPU can do.
     pub(crate) fn detect() -> Option<Self> {
@@ -36,7 +43,7 @@ impl RankText {
         #[cfg(target_arch = "x86_64")]
         {
             let _ = self.token;
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token proves the features.
             unsafe { x86::write(sets, letters, text) }
         }
         #[cfg(not(target_arch = "x86_64"))]

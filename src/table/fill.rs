@@ -1,8 +1,9 @@
 //! How columns are filled: a record as a lane with its results, and the columns that take more than a line of
 //! the catalogue.
 
-use super::array::{Array, Strings, Texts, Values};
+use super::array::{Array, Texts, Values};
 use super::field::Field;
+use super::strings::Strings;
 use super::tile::Tile;
 use crate::block::{Group, Planes};
 use crate::chess::fen::{CastlingStyle, Coded};
