@@ -35,6 +35,7 @@
 //! decoding costs nothing. A group is 256 bytes and aligned to a cache line; files hold groups as they are,
 //! little-endian, so a mapped file is an array of them.
 
+use crate::chess::fen::Coded;
 use crate::chess::{Bitboard, CastlingRights, Color, Position, Rank, Role, Square};
 use bytemuck::{Pod, Zeroable};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -111,6 +112,22 @@ impl Packed {
         })
     }
 
+    /// As [`Self::pack`], from codes; `None` also where there is an en passant square.
+    #[inline(always)]
+    pub(crate) fn of_coded(coded: &Coded) -> Option<Self> {
+        let [t0, t1, t2, black] = coded.planes;
+        let free = !(t0 | t1 | t2 | EN_PASSANT_RANKS);
+        let sentinel = match coded.side_to_move {
+            Color::White => 0,
+            Color::Black => free & free.wrapping_neg(),
+        };
+        let has_place = coded.side_to_move == Color::White || sentinel != 0;
+        (has_place && coded.en_passant.is_none()).then_some(Self {
+            color: black | sentinel,
+            types: [t0 | coded.castling, t1 | coded.castling, t2],
+        })
+    }
+
     /// The position, with the given clocks.
     ///
     /// Any planes with at most one sentinel bit decode, legal or not: what is wrong with the
@@ -141,6 +158,20 @@ impl Packed {
         position.halfmove = halfmove;
         position.fullmove = fullmove;
         Ok(position)
+    }
+
+    /// What FEN says of the position with the given clocks, without unpacking it.
+    #[inline(always)]
+    pub(crate) fn coded(&self, halfmove: u16, fullmove: u16) -> Coded {
+        let [t0, t1, t2] = self.types;
+        Coded {
+            planes: [t0, t1, t2, self.color],
+            castling: self.planes().castling(),
+            side_to_move: self.side_to_move(),
+            en_passant: self.en_passant(),
+            halfmove,
+            fullmove,
+        }
     }
 
     /// The planes.
@@ -307,5 +338,37 @@ impl Group {
         for (plane, bits) in self.planes[1..].iter_mut().zip(board.types) {
             plane[lane] = bits;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::fen::CastlingStyle;
+    use crate::chess::random::{RandomPlay, Start};
+
+    #[test]
+    fn codes_are_packed_like_positions_and_come_back() {
+        for played in RandomPlay::new(4, Start::Chess960).take(2000) {
+            let mut position = played.position;
+            let coded = Coded::from(&position);
+            if position.en_passant.is_some() {
+                assert_eq!(Packed::of_coded(&coded), None);
+                position.en_passant = None;
+            }
+            let coded = Coded::from(&position);
+            let packed = Packed::pack(&position).unwrap();
+            assert_eq!(Packed::of_coded(&coded), Some(packed));
+            let (mut text, mut expected) = ([0; Coded::ROOM], Vec::new());
+            let unpacked = packed.coded(position.halfmove, position.fullmove);
+            let len = unpacked.write(&mut text, CastlingStyle::Outermost);
+            position.write_fen(&mut expected, CastlingStyle::Outermost);
+            assert_eq!(text[..len], expected);
+        }
+        // No square is left for the sentinel bit.
+        let full = "pppppppp/pppppppp/8/pppppppp/pppppppp/8/pppppppp/pppppppp b - - 0 1";
+        let full = Position::from_fen_unvalidated(full).unwrap();
+        assert_eq!(Packed::of_coded(&Coded::from(&full)), None);
+        assert_eq!(Packed::pack(&full), Err(PackError));
     }
 }

@@ -129,7 +129,9 @@ pub mod output;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
+mod room;
 mod setters;
+mod short_text;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;

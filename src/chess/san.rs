@@ -1,5 +1,6 @@
 //! Standard algebraic notation, written exactly and parsed leniently.
 
+use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
 use super::castling::CastlingSide;
 use super::moves::{Move, MoveError, MoveKind};
@@ -23,42 +24,54 @@ impl Move {
     /// # Panics
     /// May panic if the move is not legal in the position.
     pub fn san(self, position: &Position) -> String {
-        let mut text = String::with_capacity(8);
+        let mut text = Vec::with_capacity(8);
+        self.append_san(position, &mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// Appends the text of [`Self::san`].
+    pub(crate) fn append_san(self, position: &Position, text: &mut Vec<u8>) {
         let role = position.role_at(self.from).unwrap_or(Role::Pawn);
         let captures = self.kind == MoveKind::EnPassant
             || position.color(!position.side_to_move).contains(self.to);
         if self.kind == MoveKind::Castle {
-            text.push_str(match CastlingSide::of(self.from, self.to) {
-                CastlingSide::King => "O-O",
-                CastlingSide::Queen => "O-O-O",
+            text.extend_from_slice(match CastlingSide::of(self.from, self.to) {
+                CastlingSide::King => b"O-O",
+                CastlingSide::Queen => b"O-O-O",
             });
         } else {
             if role == Role::Pawn {
                 if captures {
-                    text.push(self.from.file().letter());
+                    text.push(self.from.file().letter() as u8);
                 }
             } else {
-                text.push(role.letter().to_ascii_uppercase());
-                self.push_origin(position, role, &mut text);
+                text.push(role.letter().to_ascii_uppercase() as u8);
+                self.push_origin(position, role, text);
             }
             if captures {
-                text.push('x');
+                text.push(b'x');
             }
-            text.push_str(&self.to.to_string());
+            text.push(self.to.file().letter() as u8);
+            text.push(self.to.rank().digit() as u8);
             if let MoveKind::Promotion(role) = self.kind {
-                text.push('=');
-                text.push(role.letter().to_ascii_uppercase());
+                text.push(b'=');
+                text.push(role.letter().to_ascii_uppercase() as u8);
             }
         }
         let mut after = position.clone();
         after.make(self);
         if after.in_check() {
-            text.push(if after.has_legal_move() { '+' } else { '#' });
+            text.push(if after.has_legal_move() { b'+' } else { b'#' });
         }
-        text
     }
 
-    fn push_origin(self, position: &Position, role: Role, text: &mut String) {
+    fn push_origin(self, position: &Position, role: Role, text: &mut Vec<u8>) {
+        // Pieces attack each other's squares mutually, and nearly always no other piece of the kind is near.
+        let color = position.side_to_move;
+        let near = piece_attacks(role, color, self.to, position.occupied());
+        if (near & (position.pieces(color, role) - self.from.into())).is_empty() {
+            return;
+        }
         let moves = position.legal_moves();
         let ambiguous: Bitboard = moves
             .iter()
@@ -76,10 +89,10 @@ impl Move {
         let same_file = (ambiguous & Bitboard::file(self.from.file())).any();
         let same_rank = (ambiguous & Bitboard::rank(self.from.rank())).any();
         if !same_file || same_rank {
-            text.push(self.from.file().letter());
+            text.push(self.from.file().letter() as u8);
         }
         if same_file {
-            text.push(self.from.rank().digit());
+            text.push(self.from.rank().digit() as u8);
         }
     }
 }

@@ -1,7 +1,13 @@
-//! Values of columns as text, appended to rows.
+//! Rows of text from the columns of a tile.
+//!
+//! Each column first becomes cells: texts with the separator behind them, all of a length that is copied at once.
+//! Numbers, and texts from a small dictionary, are words of eight bytes. Texts are quoted or escaped once for each
+//! word of their dictionary, not for each row. Then a row is loads and stores one after the other.
 
 use crate::one_line;
-use crate::table::{Array, Kind};
+use crate::room::Room;
+use crate::short_text::{ShortText, three_digits};
+use crate::table::{Array, Kind, Strings, Texts, Tile, Values};
 use std::io::Write as _;
 
 /// How sets of squares and keys are written.
@@ -14,93 +20,392 @@ pub enum Masks {
     Decimal,
 }
 
-/// A column of rows: its values and how they are written.
-#[derive(Debug)]
-pub(super) struct Cells<'a> {
-    pub(super) name: &'a str,
-    array: Array,
-    is_hex: bool,
+impl Masks {
+    /// Whether values of this type are written in hexadecimal.
+    pub(super) fn is_hex(self, kind: Kind) -> bool {
+        kind == Kind::Bits && self == Self::Hex
+    }
 }
 
-impl<'a> Cells<'a> {
-    pub(super) fn new(name: &'a str, kind: Kind, array: Array, masks: Masks) -> Self {
-        Self {
-            name,
-            array,
-            is_hex: kind == Kind::Bits && masks == Masks::Hex,
+/// How values become text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// Fields that are quoted only if needed; nothing for a missing value.
+    Csv,
+    /// Numbers, strings, or `null`.
+    Json,
+}
+
+impl Notation {
+    const fn missing(self) -> ShortText {
+        match self {
+            Self::Csv => ShortText::EMPTY,
+            Self::Json => ShortText::of(b"null"),
         }
     }
+    /// What stands before and after texts that need no escapes.
+    const fn quote(self) -> ShortText {
+        match self {
+            Self::Csv => ShortText::EMPTY,
+            Self::Json => ShortText::of(b"\""),
+        }
+    }
+}
 
-    /// Appends a number, if the column has numbers and the row has one; false if the column holds text.
-    #[inline]
-    fn write_number(&self, row: usize, out: &mut Vec<u8>) -> bool {
-        let number = match &self.array {
-            Array::Flag(values) => values.get(row).map(|&value| value.into()),
-            Array::U8(values) => values.get(row).map(|&value| value.into()),
-            Array::U16(values) => values.get(row).map(|&value| value.into()),
-            Array::U32(values) => values.get(row).map(|&value| value.into()),
-            Array::U64(values) => values.get(row).copied(),
-            Array::I16(values) => {
-                let number = values.get(row);
-                if number.is_some_and(|&number| number < 0) {
-                    out.push(b'-');
-                }
-                number.map(|number| number.unsigned_abs().into())
-            }
-            Array::Text(_) | Array::Strings(_) => return false,
+/// Bytes that are copied at once.
+const STEP: usize = 32;
+
+/// Columns of a tile, or what stands between two of them, in each row.
+#[derive(Debug)]
+pub(super) enum Cells {
+    /// The same text in each row.
+    Fixed(Words),
+    /// Texts of at most so many bytes, which are not more than seven.
+    Short(Vec<ShortText>, usize),
+    /// Texts of at most 31 bytes; the last byte is the length.
+    Long(Vec<[u8; STEP]>),
+    /// The number of a text for each row.
+    Words(Words, Vec<u32>),
+    /// Texts that need neither quotes nor escapes.
+    Strings {
+        strings: Strings,
+        notation: Notation,
+        after: ShortText,
+    },
+}
+
+/// Texts one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Words {
+    /// The words of a dictionary with what stands behind them, and the number of the word in each row; the first
+    /// word is that of missing values.
+    fn of(texts: &Texts, notation: Notation, after: &[u8]) -> (Self, Vec<u32>) {
+        let mut all = Self::default();
+        all.push(after, |bytes| notation.missing().append(bytes));
+        for word in texts.words() {
+            all.push(after, |bytes| match notation {
+                Notation::Csv => write_csv_text(word, bytes),
+                Notation::Json => write_json_string(word, bytes),
+            });
+        }
+        let codes = texts.codes();
+        let numbers = codes.values().iter().enumerate();
+        let number = |(row, code)| if codes.is_present(row) { code + 1 } else { 0 };
+        (
+            all,
+            numbers.map(|(row, &code)| number((row, code))).collect(),
+        )
+    }
+
+    fn push(&mut self, after: &[u8], append: impl FnOnce(&mut Vec<u8>)) {
+        append(&mut self.bytes);
+        self.bytes.extend_from_slice(after);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The bytes from a word on, and its length.
+    #[inline(always)]
+    fn from(&self, word: usize) -> (&[u8], usize) {
+        let start = word.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (&self.bytes[start..], self.ends[word] - start)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let words = (0..self.ends.len()).map(|word| self.from(word));
+        words.map(|(bytes, len)| &bytes[..len])
+    }
+
+    /// Puts the only other word behind the only word.
+    fn join(&mut self, other: &Self) {
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends = vec![self.bytes.len()];
+    }
+
+    fn longest(&self) -> usize {
+        self.iter().map(<[u8]>::len).max().unwrap_or(0)
+    }
+}
+
+/// Appends the rows of a tile; `end` follows each of them.
+pub(super) fn write_rows(cells: &[Cells], end: &[u8], tile: &Tile<'_>, out: &mut Vec<u8>) {
+    let end = ShortText::of(end);
+    let most = cells.iter().map(Cells::most).sum::<usize>() + ShortText::ROOM;
+    let mut room = Room::behind(out);
+    for row in tile.runs().into_iter().flatten() {
+        let row = row - tile.start;
+        room.write(most, |text| {
+            let write = |at, cells: &Cells| cells.write(row, text, at);
+            let at = cells.iter().fold(0, write);
+            end.write(text, at)
+        });
+    }
+}
+
+/// Adds the next column to those before it. They become one where the texts of both are short enough, or the same in
+/// all rows.
+pub(super) fn push(all: &mut Vec<Cells>, next: Cells) {
+    if let (Some(Cells::Short(before, most)), Cells::Short(cells, more)) = (all.last_mut(), &next)
+        && *most + more <= ShortText::MOST
+    {
+        *most += more;
+        for (before, &cell) in before.iter_mut().zip(cells) {
+            *before = before.then(cell);
+        }
+        return;
+    }
+    if let (Some(Cells::Fixed(before)), Cells::Fixed(text)) = (all.last_mut(), &next) {
+        before.join(text);
+        return;
+    }
+    all.push(next);
+}
+
+impl Cells {
+    /// The same text in each row.
+    pub(super) fn fixed(text: &[u8]) -> Self {
+        let mut words = Words::default();
+        words.push(text, |_| {});
+        Self::Fixed(words)
+    }
+
+    /// The values of a column, each with `after` behind it: at most one byte.
+    pub(super) fn of(array: Array, is_hex: bool, notation: Notation, after: &[u8]) -> Self {
+        let end = ShortText::of(after);
+        let missing = notation.missing().then(end);
+        if array.count_present() == 0 {
+            let mut text = Vec::new();
+            missing.append(&mut text);
+            return Self::fixed(&text);
+        }
+        let short = |number: u16| ShortText::number(number).then(end);
+        let signed = |number: i16| {
+            let sign = match number {
+                0.. => ShortText::EMPTY,
+                _ => ShortText::of(b"-"),
+            };
+            sign.then(short(number.unsigned_abs()))
         };
-        match number {
-            Some(bits) if self.is_hex => write_hex(bits, out),
-            Some(number) => write_number(number, out),
-            None => {}
-        }
-        true
-    }
-
-    /// Appends a value as a CSV field, quoted if needed and on one line; nothing if it is
-    /// missing.
-    pub(super) fn write_csv(&self, row: usize, out: &mut Vec<u8>) {
-        if self.write_number(row, out) {
-            return;
-        }
-        match &self.array {
+        let column = |cells, longest: ShortText| {
+            let most = longest.len().max(missing.len());
+            Self::Short(cells, most)
+        };
+        match array {
+            Array::Flag(values) => {
+                let cells = each(&values, missing, |flag| short(flag.into()));
+                column(cells, short(1))
+            }
+            Array::U8(values) => {
+                let cells = each(&values, missing, |number| short(number.into()));
+                column(cells, short(greatest(&values).into()))
+            }
+            Array::U16(values) => {
+                let cells = each(&values, missing, short);
+                column(cells, short(greatest(&values)))
+            }
+            Array::I16(values) => {
+                let cells = each(&values, missing, signed);
+                column(cells, signed(i16::MIN))
+            }
+            Array::U32(values) => {
+                let long = |number: u32| long_text(|text| write_number(number.into(), text), end);
+                Self::Long(each(&values, long_text(|_| 0, missing), long))
+            }
+            Array::U64(values) => {
+                let quote = notation.quote();
+                let missing = long_text(|_| 0, missing);
+                Self::Long(match is_hex {
+                    true => each(&values, missing, |bits| {
+                        long_text(|text| write_hex(bits, quote, text), end)
+                    }),
+                    false => each(&values, missing, |number| {
+                        long_text(|text| write_number(number, text), end)
+                    }),
+                })
+            }
             Array::Text(texts) => {
-                if let Some(text) = texts.get(row) {
-                    write_csv_text(text, out);
+                let (words, numbers) = Words::of(&texts, notation, after);
+                let short: Option<Vec<ShortText>> = words.iter().map(ShortText::try_of).collect();
+                match short {
+                    Some(short) => {
+                        let number = |number| short[number as usize];
+                        let most = words.longest();
+                        Self::Short(numbers.into_iter().map(number).collect(), most)
+                    }
+                    None => Self::Words(words, numbers),
                 }
             }
-            // They need no quotes: see the type.
-            Array::Strings(strings) => out.extend_from_slice(strings.bytes(row)),
-            _ => {}
+            Array::Strings(strings) => {
+                let (quote, most) = (notation.quote(), strings.longest());
+                let most = (most + 2 * quote.len() + end.len()).max(missing.len());
+                if most > ShortText::MOST {
+                    return Self::Strings {
+                        strings,
+                        notation,
+                        after: end,
+                    };
+                }
+                let cell = |row| match strings.is_present(row) {
+                    true => {
+                        let (bytes, len) = strings.bytes_from(row);
+                        quote
+                            .then(ShortText::start_of(bytes, len))
+                            .then(quote)
+                            .then(end)
+                    }
+                    false => missing,
+                };
+                Self::Short((0..strings.len()).map(cell).collect(), most)
+            }
         }
     }
 
-    /// Appends a value as JSON: a number, a string, or `null`.
-    pub(super) fn write_json(&self, row: usize, out: &mut Vec<u8>) {
-        let start = out.len();
-        if self.is_hex {
-            out.push(b'"');
-        }
-        if self.write_number(row, out) {
-            if out.len() == start + usize::from(self.is_hex) {
-                out.truncate(start);
-                out.extend_from_slice(b"null");
-            } else if self.is_hex {
-                out.push(b'"');
-            }
-            return;
-        }
-        match &self.array {
-            Array::Text(texts) if let Some(text) = texts.get(row) => write_json_string(text, out),
-            // They need no escapes: see the type.
-            Array::Strings(strings) if strings.is_present(row) => {
-                out.push(b'"');
-                out.extend_from_slice(strings.bytes(row));
-                out.push(b'"');
-            }
-            _ => out.extend_from_slice(b"null"),
+    /// The room that the longest cell takes, and what is written behind it.
+    fn most(&self) -> usize {
+        let longest = match self {
+            Self::Short(..) => return ShortText::ROOM,
+            Self::Long(_) => 0,
+            Self::Fixed(words) | Self::Words(words, _) => words.longest(),
+            Self::Strings { strings, .. } => strings.longest() + 2 * ShortText::ROOM,
+        };
+        longest + STEP
+    }
+
+    /// Writes the cell of a row, and something behind it, and returns where it ends.
+    #[inline(always)]
+    fn write(&self, row: usize, text: &mut [u8], at: usize) -> usize {
+        match self {
+            Self::Short(cells, _) => cells[row].write(text, at),
+            _ => self.write_longer(row, text, at),
         }
     }
+
+    /// As [`Self::write`]; a function of its own, because the loop over short texts is fast only by itself.
+    #[inline(never)]
+    fn write_longer(&self, row: usize, text: &mut [u8], at: usize) -> usize {
+        match self {
+            Self::Fixed(words) => write_text(words.from(0), text, at),
+            Self::Short(cells, _) => cells[row].write(text, at),
+            Self::Long(cells) => {
+                let cell = &cells[row];
+                text[at..at + STEP].copy_from_slice(cell);
+                at + usize::from(cell[STEP - 1])
+            }
+            Self::Words(words, numbers) => write_text(words.from(numbers[row] as usize), text, at),
+            Self::Strings {
+                strings,
+                notation,
+                after,
+            } => {
+                if !strings.is_present(row) {
+                    return notation.missing().then(*after).write(text, at);
+                }
+                let at = notation.quote().write(text, at);
+                let at = write_text(strings.bytes_from(row), text, at);
+                notation.quote().then(*after).write(text, at)
+            }
+        }
+    }
+}
+
+/// The greatest value, or the default.
+fn greatest<T: Copy + Default + Ord>(values: &Values<T>) -> T {
+    values.values().iter().copied().max().unwrap_or_default()
+}
+
+/// A cell for each value.
+fn each<T: Copy + Clone + Default, C: Copy>(
+    values: &Values<T>,
+    missing: C,
+    cell: impl Fn(T) -> C,
+) -> Vec<C> {
+    let mut cells = Vec::with_capacity(values.len());
+    for (values, &present) in values.values().chunks(64).zip(values.present()) {
+        if present == !0 >> (64 - values.len()) {
+            cells.extend(values.iter().map(|&value| cell(value)));
+        } else {
+            cells.extend(
+                values
+                    .iter()
+                    .enumerate()
+                    .map(|(row, &value)| match present >> row & 1 {
+                        0 => missing,
+                        _ => cell(value),
+                    }),
+            );
+        }
+    }
+    cells
+}
+
+/// Writes the first `len` bytes of `from`, and something behind them, and returns where they end. There must be room
+/// for [`STEP`] bytes more.
+#[inline(always)]
+fn write_text((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize {
+    let mut start = 0;
+    while start < len {
+        let (from, to) = (&from[start..], &mut text[at + start..]);
+        match (from.first_chunk::<STEP>(), to.first_chunk_mut::<STEP>()) {
+            (Some(from), Some(to)) => *to = *from,
+            _ => return write_last((from, len - start), text, at + start),
+        }
+        start += STEP;
+    }
+    at + len
+}
+
+/// As [`write_text`], where nothing stands behind the bytes.
+#[cold]
+#[inline(never)]
+fn write_last((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize {
+    text[at..at + len].copy_from_slice(&from[..len]);
+    at + len
+}
+
+/// What `write` writes, returning its length, and then another text.
+#[inline(always)]
+fn long_text(write: impl FnOnce(&mut [u8; STEP]) -> usize, after: ShortText) -> [u8; STEP] {
+    let mut text = [0; STEP];
+    let len = write(&mut text);
+    text[STEP - 1] = after.write(&mut text, len) as u8;
+    text
+}
+
+/// Writes a number in decimal and returns its length.
+fn write_number(number: u64, text: &mut [u8; STEP]) -> usize {
+    if let Ok(number) = u16::try_from(number) {
+        return ShortText::number(number).write(text, 0);
+    }
+    let at = write_number(number / 1000, text);
+    three_digits((number % 1000) as usize).write(text, at)
+}
+
+/// Writes `0x` and 16 hexadecimal digits between quotes and returns the length.
+fn write_hex(bits: u64, quote: ShortText, text: &mut [u8; STEP]) -> usize {
+    let mut at = quote.then(ShortText::of(b"0x")).write(text, 0);
+    for half in [bits >> 32, bits & 0xFFFF_FFFF] {
+        text[at..at + 8].copy_from_slice(&hex_digits(half as u32));
+        at += 8;
+    }
+    quote.write(text, at)
+}
+
+/// Eight hexadecimal digits.
+fn hex_digits(bits: u32) -> [u8; 8] {
+    // A digit to each byte, the highest one to the highest byte.
+    let bits = u64::from(bits);
+    let bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF;
+    let bits = (bits | bits << 8) & 0x00FF_00FF_00FF_00FF;
+    let digits = (bits | bits << 4) & 0x0F0F_0F0F_0F0F_0F0F;
+    // One in each byte that is more than 9.
+    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    let letters = letters * u64::from(b'a' - b'0' - 10);
+    (digits + 0x3030_3030_3030_3030 + letters).to_be_bytes()
 }
 
 /// Appends a text as a CSV field, quoted if needed and on one line.
@@ -117,31 +422,6 @@ pub(crate) fn write_csv_text(text: &str, out: &mut Vec<u8>) {
         one_line::push(part.as_bytes(), out);
     }
     out.push(b'"');
-}
-
-/// Appends a number in decimal.
-fn write_number(mut number: u64, out: &mut Vec<u8>) {
-    if number < 10 {
-        out.push(b'0' + number as u8);
-        return;
-    }
-    let mut digits = [0; 20];
-    let mut first = digits.len();
-    while number > 0 {
-        first -= 1;
-        digits[first] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    out.extend_from_slice(&digits[first..]);
-}
-
-/// Appends `0x` and 16 hexadecimal digits.
-fn write_hex(bits: u64, out: &mut Vec<u8>) {
-    let mut text = *b"0x0000000000000000";
-    for (place, digit) in text[2..].iter_mut().enumerate() {
-        *digit = b"0123456789abcdef"[(bits >> (60 - 4 * place) & 0xF) as usize];
-    }
-    out.extend_from_slice(&text);
 }
 
 /// Appends a text as a JSON string.
@@ -164,59 +444,119 @@ pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Texts, Values};
+    use crate::block::Packed;
+    use crate::chess::Position;
+    use crate::queries::GroupResults;
+    use crate::table::Batch;
+    use std::sync::Arc;
 
-    fn written(kind: Kind, array: Array, json: bool) -> String {
-        let cells = Cells::new("x", kind, array, Masks::Hex);
-        let mut out = Vec::new();
-        match json {
-            true => cells.write_json(0, &mut out),
-            false => cells.write_csv(0, &mut out),
-        }
-        String::from_utf8(out).unwrap()
+    /// The text of the only row.
+    fn row(cells: &[Cells]) -> String {
+        let mut batch = Batch::new();
+        batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
+        let results = [GroupResults::default()];
+        let batch = Arc::new(batch);
+        let tile = Tile::new(&batch, 0, 1, &results, &[1]);
+        let mut out = b"before ".to_vec();
+        write_rows(cells, b"\n", &tile, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let row = text.strip_prefix("before ").unwrap();
+        row.strip_suffix('\n').unwrap().to_owned()
+    }
+
+    fn written(is_hex: bool, array: Array, notation: Notation) -> String {
+        let cells = [Cells::of(array, is_hex, notation, b",")];
+        row(&cells).strip_suffix(',').unwrap().to_owned()
     }
 
     #[test]
     fn texts_are_quoted_only_if_needed() {
-        let written = |text: &str, json| {
+        let written = |text: &str, notation| {
             let mut texts = Texts::default();
             texts.push(Some(text.into()));
-            written(Kind::Text, Array::Text(texts), json)
+            written(false, Array::Text(texts), notation)
         };
-        assert_eq!(written("B12", false), "B12");
+        let csv = |text| written(text, Notation::Csv);
+        let json = |text| written(text, Notation::Json);
+        assert_eq!(csv("B12"), "B12");
         assert_eq!(
-            written("Caro-Kann, \"Fantasy\"", false),
+            csv("Caro-Kann, \"Fantasy\""),
             "\"Caro-Kann, \"\"Fantasy\"\"\""
         );
-        assert_eq!(written("a,b", false), "\"a,b\"");
-        assert_eq!(written("a\"b", false), "\"a\"\"b\"");
-        assert_eq!(written("\"", false), "\"\"\"\"");
+        assert_eq!(csv("a,b"), "\"a,b\"");
+        assert_eq!(csv("a\"b"), "\"a\"\"b\"");
+        assert_eq!(csv("\""), "\"\"\"\"");
         // A line feed becomes a blank, and a blank needs no quotes.
-        assert_eq!(written("a\nb\u{85}", false), "a b ");
-        assert_eq!(written("\u{7f}\u{2028}", true), "\"\\u007f\\u2028\"");
-        assert_eq!(written("a\"b\\c\u{1}é", true), "\"a\\\"b\\\\c\\u0001é\"");
+        assert_eq!(csv("a\nb\u{85}"), "a b ");
+        assert_eq!(json("\u{7f}\u{2028}"), "\"\\u007f\\u2028\"");
+        assert_eq!(json("a\"b\\c\u{1}é"), "\"a\\\"b\\\\c\\u0001é\"");
+    }
+
+    #[test]
+    fn texts_of_any_length() {
+        for len in (0..100).chain([16_383, 16_384, 50_000]) {
+            let text: String = ('a'..='z').cycle().take(len).collect();
+            let mut texts = Texts::default();
+            texts.push(Some(text.as_str().into()));
+            let mut strings = Strings::default();
+            strings.push(Some(&text));
+            for array in [Array::Text(texts), Array::Strings(strings)] {
+                assert_eq!(written(false, array.clone(), Notation::Csv), text);
+                let quoted = format!("\"{text}\"");
+                assert_eq!(written(false, array, Notation::Json), quoted);
+            }
+            assert_eq!(row(&[Cells::fixed(text.as_bytes())]), text);
+        }
     }
 
     #[test]
     fn numbers() {
-        for number in [0, 9, 10, 99, 100, u64::MAX] {
+        let large = (1..20).map(|digits| 10u64.pow(digits));
+        let around = large.flat_map(|number| [number - 1, number, number + 1]);
+        for number in around.chain([0, 65_535, 65_536, u64::MAX]) {
             let values = || Array::U64([number].into_iter().collect());
-            assert_eq!(written(Kind::U64, values(), false), number.to_string());
+            let decimal = number.to_string();
+            let hex = format!("{number:#018x}");
+            for notation in [Notation::Csv, Notation::Json] {
+                assert_eq!(written(false, values(), notation), decimal);
+            }
+            assert_eq!(written(true, values(), Notation::Csv), hex);
             assert_eq!(
-                written(Kind::Bits, values(), true),
-                format!("\"{number:#018x}\"")
+                written(true, values(), Notation::Json),
+                format!("\"{hex}\"")
             );
         }
-        let of = |value: Option<i16>| {
-            let mut values = Values::default();
-            values.push(value);
-            Array::I16(values)
-        };
-        assert_eq!(written(Kind::I16, of(Some(-32768)), false), "-32768");
-        assert_eq!(written(Kind::I16, of(None), false), "");
-        assert_eq!(written(Kind::I16, of(None), true), "null");
-        let mut missing = Values::default();
-        missing.push(None);
-        assert_eq!(written(Kind::Bits, Array::U64(missing), true), "null");
+        for number in [i16::MIN, -1000, -1, 0, 1, i16::MAX] {
+            let values = Array::I16([number].into_iter().collect());
+            assert_eq!(written(false, values, Notation::Csv), number.to_string());
+        }
+    }
+
+    #[test]
+    fn short_neighbours_are_joined() {
+        let mut all = Vec::new();
+        for number in [12, 3, 4, 567, 89] {
+            let array = Array::U16([number].into_iter().collect());
+            push(&mut all, Cells::of(array, false, Notation::Csv, b","));
+        }
+        assert_eq!(all.len(), 2);
+        assert_eq!(row(&all), "12,3,4,567,89,");
+    }
+
+    #[test]
+    fn missing_values() {
+        let mut strings = Strings::default();
+        strings.push(None);
+        for array in [
+            Array::Flag(Values::missing(1)),
+            Array::I16(Values::missing(1)),
+            Array::U32(Values::missing(1)),
+            Array::U64(Values::missing(1)),
+            Array::Text(Texts::missing(1)),
+            Array::Strings(strings),
+        ] {
+            assert_eq!(written(false, array.clone(), Notation::Csv), "");
+            assert_eq!(written(true, array, Notation::Json), "null");
+        }
     }
 }

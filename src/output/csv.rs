@@ -1,7 +1,8 @@
 //! CSV: a header line, then one line per row; lines end in LF, quotes only where needed (RFC 4180).
 //! Control characters in text become blanks, so that each row is one line for any program.
 
-use super::rows::{Masks, RowFormat, cells};
+use super::cells::{Cells, Notation, push, write_rows};
+use super::rows::{Masks, RowFormat};
 use crate::table::{Columns, Tile};
 
 /// Rows as CSV.
@@ -18,14 +19,15 @@ impl RowFormat for Csv {
     }
 
     fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>) {
-        let cells = cells(columns, masks, tile);
-        for row in tile.rows() {
-            for column in &cells {
-                column.write_csv(row - tile.start, out);
-                out.push(b',');
-            }
-            end_line(out);
+        let last = columns.iter().count().saturating_sub(1);
+        let mut cells = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let is_hex = masks.is_hex(column.kind());
+            let after = if at == last { b"\n" } else { b"," };
+            let column = Cells::of(column.fill(tile), is_hex, Notation::Csv, after);
+            push(&mut cells, column);
         }
+        write_rows(&cells, b"", tile, out);
     }
 }
 

@@ -1,7 +1,8 @@
 //! JSON Lines: one object per row, keys in the order of the columns. All control characters in
 //! text are escaped.
 
-use super::rows::{Masks, RowFormat, cells};
+use super::cells::{Cells, Notation, push, write_rows};
+use super::rows::{Masks, RowFormat};
 use crate::table::{Columns, Tile};
 
 /// Rows as JSON Lines. A missing value is `null`.
@@ -12,16 +13,15 @@ impl RowFormat for JsonLines {
     fn header(&self, _: &Columns, _: &mut Vec<u8>) {}
 
     fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>) {
-        let cells = cells(columns, masks, tile);
-        for row in tile.rows() {
-            for (at, column) in cells.iter().enumerate() {
-                out.push(if at == 0 { b'{' } else { b',' });
-                out.push(b'"');
-                out.extend_from_slice(column.name.as_bytes());
-                out.extend_from_slice(b"\":");
-                column.write_json(row - tile.start, out);
-            }
-            out.extend_from_slice(b"}\n");
+        let mut cells = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let start = if at == 0 { '{' } else { ',' };
+            let key = format!("{start}\"{}\":", column.name());
+            push(&mut cells, Cells::fixed(key.as_bytes()));
+            let is_hex = masks.is_hex(column.kind());
+            let column = Cells::of(column.fill(tile), is_hex, Notation::Json, b"");
+            push(&mut cells, column);
         }
+        write_rows(&cells, b"}\n", tile, out);
     }
 }

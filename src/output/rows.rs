@@ -3,7 +3,6 @@
 //! The columns of a tile are filled one after the other, then its rows are appended to a buffer. Rows are formatted
 //! on all threads; only finished buffers are put in order.
 
-use super::cells::Cells;
 pub use super::cells::Masks;
 use crate::table::{Columns, Tile};
 
@@ -13,12 +12,4 @@ pub trait RowFormat: Send + Sync {
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
     /// Appends the rows of the selected records.
     fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>);
-}
-
-/// The columns of a tile.
-pub(super) fn cells<'a>(columns: &'a Columns, masks: Masks, tile: &Tile<'_>) -> Vec<Cells<'a>> {
-    columns
-        .iter()
-        .map(|column| Cells::new(column.name(), column.kind(), column.fill(tile), masks))
-        .collect()
 }

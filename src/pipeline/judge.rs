@@ -35,6 +35,9 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
     pub(super) lines_before: u64,
+    /// A place of the chunk where a line begins, and how many lines come before it: those up to the last reject
+    /// are not counted again.
+    pub(super) counted: (usize, u64),
     pub(super) part: &'a mut J::Part,
     pub(super) rejects: Vec<Reject>,
     pub(super) results: &'a mut [GroupResults],
@@ -126,8 +129,18 @@ impl<J: Job> Judge<'_, J> {
             }
         };
         let origin = batch.origin(row);
-        let (raw, line) = match self.format.raw(&self.chunk.bytes, origin) {
-            Some((raw, line)) => (raw.to_vec(), Some(self.lines_before + line)),
+        let bytes = &self.chunk.bytes;
+        let (from, lines) = match self.counted {
+            counted @ (from, _) if from <= origin => counted,
+            _ => (0, 0),
+        };
+        let (raw, line) = match self.format.raw(&bytes[from..], origin - from) {
+            Some((raw, line)) => {
+                if bytes.get(origin.wrapping_sub(1)) == Some(&b'\n') {
+                    self.counted = (origin, lines + line - 1);
+                }
+                (raw.to_vec(), Some(self.lines_before + lines + line))
+            }
             None => (hexadecimal(batch, row), None),
         };
         let number = |field| batch.values(field)?.number(row);

@@ -316,6 +316,7 @@ fn judge<J: Job>(
             format: *format,
             chunk,
             lines_before: before.lines,
+            counted: (0, 0),
             part: &mut part,
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,

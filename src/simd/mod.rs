@@ -1,4 +1,4 @@
-//! Lanes of `u64`: the only intrinsics of the crate. Nothing here is specific to chess.
+//! Lanes of `u64`: the only intrinsics of the crate. Nothing here is specific to chess but the ranks of FEN.
 //!
 //! A *token* ([`Simd`]) proves what the CPU can do: it is a zero-sized value that only successful detection creates.
 //! *Lanes* ([`Lanes`]) are vectors of `u64` that only a token can create, so all their operations can be safe
@@ -49,6 +49,7 @@ mod avx512;
 pub mod bmi2;
 pub(crate) mod bytes;
 pub mod one_board;
+pub(crate) mod ranks;
 mod scalar;
 #[cfg(test)]
 mod tests;

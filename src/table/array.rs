@@ -4,6 +4,7 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
 
+use super::strings::Strings;
 use std::ops::{Mul, Range};
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl<T: Clone + Default> Values<T> {
         self.push_with(value.unwrap_or_default(), is_present);
     }
     /// Adds a row with a value that stays where it does not count.
-    fn push_with(&mut self, value: T, is_present: bool) {
+    pub(super) fn push_with(&mut self, value: T, is_present: bool) {
         let row = self.values.len();
         if row.is_multiple_of(64) {
             self.present.push(0);
@@ -161,6 +162,19 @@ impl<T: Clone + Default> Values<T> {
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
         rows.for_each(|row| self.push(other.get(row).cloned()));
     }
+    /// Some of the rows, from a multiple of 64 on.
+    ///
+    /// # Panics
+    /// When the rows are out of range, or begin elsewhere.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        assert!(rows.start.is_multiple_of(64));
+        let mut present = self.present[rows.start / 64..rows.end.div_ceil(64)].to_vec();
+        if let (Some(last), 1..) = (present.last_mut(), rows.end % 64) {
+            *last &= !0 >> (64 - rows.end % 64);
+        }
+        let values = self.values[rows].to_vec();
+        Self { values, present }
+    }
     /// Number of these rows that are not missing.
     ///
     /// # Panics
@@ -177,12 +191,18 @@ impl<T: Clone + Default> Values<T> {
     }
 }
 
-impl<T: Clone + Default> FromIterator<T> for Values<T> {
+impl<T> From<Vec<T>> for Values<T> {
     /// All of them are there.
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let values: Vec<T> = values.into_iter().collect();
+    fn from(values: Vec<T>) -> Self {
         let present = Values::<()>::all_present(values.len());
         Self { values, present }
+    }
+}
+
+impl<T> FromIterator<T> for Values<T> {
+    /// All of them are there.
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Vec::from_iter(values).into()
     }
 }
 
@@ -305,6 +325,25 @@ impl Texts {
     pub fn present(&self) -> &[u64] {
         self.codes.present()
     }
+    /// Some of the rows, and only their words.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        let mut some = Self::default();
+        let code = |row| self.codes.get(row).copied();
+        let mut start = rows.start;
+        while start < rows.end {
+            // The rows of a game have the same text.
+            let first = code(start);
+            let others = (start + 1..rows.end).take_while(|&row| code(row) == first);
+            let end = start + 1 + others.count();
+            let text = first.map(|code| Arc::clone(&self.words[code as usize]));
+            some.push_many(text, end - start);
+            start = end;
+        }
+        some
+    }
     /// Adds rows of another column.
     ///
     /// # Panics
@@ -332,102 +371,6 @@ impl PartialEq for Texts {
 }
 
 impl Eq for Texts {}
-
-/// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
-/// commas or backslashes, so that CSV and JSON take them as they are.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Strings {
-    bytes: Vec<u8>,
-    /// Where each ends.
-    ends: Values<u32>,
-}
-
-impl Strings {
-    /// Room for rows of about `bytes` bytes each.
-    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
-        Self {
-            bytes: Vec::with_capacity(rows * bytes),
-            ends: Values::default(),
-        }
-    }
-    /// Adds a row.
-    ///
-    /// # Panics
-    /// When all of the texts together are longer than 4 GiB.
-    pub(crate) fn push(&mut self, text: Option<&str>) {
-        self.bytes
-            .extend_from_slice(text.unwrap_or_default().as_bytes());
-        self.end(text.is_some());
-    }
-    /// Adds a row: what is appended.
-    ///
-    /// # Panics
-    /// As [`Self::push`].
-    pub(crate) fn push_with(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
-        append(&mut self.bytes);
-        self.end(true);
-    }
-    fn end(&mut self, is_present: bool) {
-        debug_assert!(
-            self.bytes[self.ends.values().last().map_or(0, |&end| end as usize)..]
-                .iter()
-                .all(|&byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',' | b'\\')),
-            "texts of this kind are written as they are"
-        );
-        let end = u32::try_from(self.bytes.len()).expect("less than 4 GiB of text");
-        self.ends.push_with(end, is_present);
-    }
-    /// The bytes of a row; none where it is missing.
-    ///
-    /// # Panics
-    /// When the row is out of range.
-    #[inline]
-    pub fn bytes(&self, row: usize) -> &[u8] {
-        let ends = self.ends.values();
-        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
-        &self.bytes[start as usize..ends[row] as usize]
-    }
-    /// Whether a row has a text.
-    ///
-    /// # Panics
-    /// When the row is out of range.
-    #[inline]
-    pub fn is_present(&self, row: usize) -> bool {
-        self.ends.is_present(row)
-    }
-    /// The text of a row, or `None` where it is missing.
-    ///
-    /// # Panics
-    /// When the row is out of range.
-    #[inline]
-    pub fn get(&self, row: usize) -> Option<&str> {
-        let text = std::str::from_utf8(self.bytes(row)).ok();
-        text.filter(|_| self.ends.is_present(row))
-    }
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-    /// Number of rows that are not missing.
-    pub fn count_present(&self) -> usize {
-        self.ends.count_present()
-    }
-    /// One bit a row, set where it is present.
-    pub fn present(&self) -> &[u64] {
-        self.ends.present()
-    }
-    /// Adds rows of another column.
-    ///
-    /// # Panics
-    /// When a row is out of range.
-    pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
-        rows.for_each(|row| self.push(other.get(row)));
-    }
-}
 
 /// A column of any type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -497,6 +440,26 @@ impl Array {
     /// When the row is out of range.
     pub fn is_present(&self, row: usize) -> bool {
         self.present()[row / 64] >> (row % 64) & 1 != 0
+    }
+    /// Some of the rows, from a multiple of 64 on.
+    ///
+    /// # Panics
+    /// When the rows are out of range, or begin elsewhere.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::U8(column) => Self::U8(column.rows(rows)),
+            Self::I16(column) => Self::I16(column.rows(rows)),
+            Self::U16(column) => Self::U16(column.rows(rows)),
+            Self::U32(column) => Self::U32(column.rows(rows)),
+            Self::U64(column) => Self::U64(column.rows(rows)),
+            Self::Flag(column) => Self::Flag(column.rows(rows)),
+            Self::Text(column) => Self::Text(column.rows(rows)),
+            Self::Strings(column) => {
+                let mut some = Strings::default();
+                some.extend_from(column, rows);
+                Self::Strings(some)
+            }
+        }
     }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {

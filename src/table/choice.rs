@@ -79,11 +79,7 @@ impl ChosenColumn {
         };
         Array::Text(match column {
             None => Texts::missing(tile.len),
-            Some(values) => {
-                let mut texts = Texts::default();
-                texts.extend_from(values, tile.start..tile.start + tile.len);
-                texts
-            }
+            Some(values) => values.rows(tile.start..tile.start + tile.len),
         })
     }
 }

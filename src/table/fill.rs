@@ -1,13 +1,17 @@
 //! How columns are filled: a record as a lane with its results, and the columns that take more than a line of
 //! the catalogue.
 
-use super::array::{Array, Strings, Texts, Values};
+use super::array::{Array, Texts, Values};
 use super::field::Field;
+use super::strings::Strings;
 use super::tile::Tile;
 use crate::block::{Group, Planes};
-use crate::chess::fen::CastlingStyle;
+use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
 use crate::queries::GroupResults;
+use crate::room::Room;
+use crate::simd::bmi2::Bmi2;
+use crate::simd::inlined;
 use std::sync::{Arc, LazyLock};
 
 /// A record with its results.
@@ -63,22 +67,39 @@ pub(super) fn each<T: Clone + Default>(
     tile: &Tile<'_>,
     value: impl Fn(&Lane<'_>) -> T,
 ) -> Values<T> {
-    let lanes = (0..tile.len).map(|row| Lane {
-        planes: tile.groups[row / Group::LEN].get(row % Group::LEN).planes(),
-        results: &tile.results[row / Group::LEN],
-        lane: row % Group::LEN,
-    });
-    lanes.map(|lane| value(&lane)).collect()
+    let fill = inlined(
+        #[inline(always)]
+        || {
+            let mut values = Vec::with_capacity(tile.groups.len() * Group::LEN);
+            for (group, results) in tile.groups.iter().zip(tile.results) {
+                let of_group: [T; Group::LEN] = std::array::from_fn(|lane| {
+                    value(&Lane {
+                        planes: group.get(lane).planes(),
+                        results,
+                        lane,
+                    })
+                });
+                values.extend(of_group);
+            }
+            values
+        },
+    );
+    // Most columns are population counts, which are one instruction there.
+    static BMI2: LazyLock<Option<Bmi2>> = LazyLock::new(Bmi2::detect);
+    let mut values = match *BMI2 {
+        Some(bmi2) => bmi2.enter(fill),
+        None => fill(),
+    };
+    values.truncate(tile.len);
+    values.into()
 }
 
 /// A carried field as it is; missing where records do not have it.
 pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
-    let mut array = field.column(0);
     match tile.batch.values(field) {
-        Some(values) => array.extend_from(values, tile.start..tile.start + tile.len),
-        None => (0..tile.len).for_each(|_| array.push_missing()),
+        Some(values) => values.rows(tile.start..tile.start + tile.len),
+        None => field.column(tile.len),
     }
-    array
 }
 
 /// A text for each position that counts.
@@ -134,19 +155,30 @@ pub(super) fn en_passant(tile: &Tile<'_>) -> Array {
 }
 
 pub(super) fn fen(tile: &Tile<'_>) -> Array {
-    texts(tile, 64, |strings, _, position| {
-        strings.push_with(|out| position.write_fen(out, CastlingStyle::Outermost));
+    coded(tile, |position, text| {
+        position.write(text, CastlingStyle::Outermost)
     })
 }
 
 pub(super) fn castling(tile: &Tile<'_>) -> Array {
-    texts(tile, 4, |strings, _, position| {
-        let mut fen = Vec::with_capacity(96);
-        position.write_fen(&mut fen, CastlingStyle::Outermost);
-        // The third field.
-        let field = fen.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
-        strings.push_with(|out| out.extend_from_slice(field));
+    coded(tile, |position, text| {
+        position.write_castling_field(text, CastlingStyle::Outermost)
     })
+}
+
+/// A text for each position, which `write` writes and of which it returns the length.
+fn coded(tile: &Tile<'_>, write: impl Fn(&Coded, &mut [u8]) -> usize) -> Array {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(tile.len));
+    let mut room = Room::behind(&mut bytes);
+    for row in 0..tile.len {
+        let board = tile.groups[row / Group::LEN].get(row % Group::LEN);
+        let row = tile.start + row;
+        let position = board.coded(tile.batch.halfmove[row], tile.batch.fullmove[row]);
+        room.write(Coded::ROOM, |text| write(&position, text));
+        ends.push(room.end() as u32);
+    }
+    drop(room);
+    Array::Strings(Strings::from_parts(bytes, ends.into()))
 }
 
 pub(super) fn the_move(tile: &Tile<'_>) -> Array {
@@ -156,9 +188,7 @@ pub(super) fn the_move(tile: &Tile<'_>) -> Array {
 }
 
 pub(super) fn san(tile: &Tile<'_>) -> Array {
-    moves(tile, |mv, position, out| {
-        out.extend_from_slice(mv.san(position).as_bytes())
-    })
+    moves(tile, |mv, position, out| mv.append_san(position, out))
 }
 
 pub(super) fn moves(tile: &Tile<'_>, write: impl Fn(Move, &Position, &mut Vec<u8>)) -> Array {

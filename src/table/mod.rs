@@ -12,14 +12,16 @@ mod choice;
 mod column;
 mod field;
 mod fill;
+mod strings;
 mod tile;
 
-pub use array::{Array, Strings, Texts, Values};
+pub use array::{Array, Texts, Values};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub use choice::{ChosenColumn, ColumnFamily, Columns, TAGS, UnknownColumn};
 pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS};
+pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};

@@ -8,14 +8,18 @@
 //! [`parse`] reads a line, [`Position::write_fen`] and `Display` write one, and a [`FenError`] names the byte
 //! that is wrong and what was expected there.
 
+mod coded;
 mod error;
 mod read;
 #[cfg(test)]
 mod tests;
+mod usual;
 mod write;
 
+pub(crate) use coded::Coded;
 pub use error::{Expected, FenError, FenField, PositionError};
 pub use read::{parse, parse_tag};
+pub(crate) use read::{parse_in, parse_usual};
 pub use write::CastlingStyle;
 
 use super::position::Position;

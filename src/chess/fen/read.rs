@@ -1,11 +1,16 @@
 //! Reading: a line of FEN or EPD becomes a [`Fen`].
 //!
-//! Parsing is designed for files of millions of lines. The pieces are read in one pass with a dozen
+//! Parsing is designed for files of millions of lines, nearly all of which look alike. What they have in common is
+//! read without a branch on any byte: the pieces by vectors, the other fields as words between blanks whose places
+//! come from one comparison. Whatever differs is read byte by byte, which also finds what is wrong and where.
+//!
+//! Where there are no vectors, the pieces are read in one pass with a dozen
 //! instructions per letter and no branch but the end: a table maps each byte to a piece code and a width,
 //! and the code is stored on the board's next square. Errors are detected afterwards by the positions of
 //! the separators; only then does a second, slow pass find the invalid byte. The
 //! codes are then gathered into bitboards eight at a time.
 
+use super::coded::Coded;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::CastlingRights;
@@ -49,9 +54,11 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// A reader over the bytes of a line.
-struct Cursor<'a> {
-    line: &'a [u8],
-    at: usize,
+pub(super) struct Cursor<'a> {
+    pub(super) line: &'a [u8],
+    /// The line and what follows it, at which vectors may look.
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -82,8 +89,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[inline(always)]
-    fn board(&mut self) -> Result<Position, FenError> {
+    fn board_in_one_pass(&mut self) -> Result<Position, FenError> {
         let start = self.at;
         // In FEN's order: a8, b8, … h8, separator, seven unused, a7, …
         let mut codes = [0u8; 128];
@@ -128,20 +134,7 @@ impl<'a> Cursor<'a> {
                 *plane |= bits >> 56 << (8 * (7 - rank));
             }
         }
-        let [b0, b1, b2, black] = planes;
-        let sets = [
-            b0 & !b1 & !b2,
-            b1 & !b0 & !b2,
-            b0 & b1,
-            b2 & !b0 & !b1,
-            b2 & b0,
-            b2 & b1,
-        ];
-        let occupied = b0 | b1 | b2;
-        Ok(Position::from_sets(
-            sets.map(Bitboard),
-            [Bitboard(occupied & !black), Bitboard(black)],
-        ))
+        Ok(Position::from(&Coded::of_planes(planes)))
     }
 
     /// Finds the byte that makes the pieces invalid.
@@ -271,10 +264,8 @@ impl<'a> Cursor<'a> {
 
     #[inline(always)]
     fn clocks(&mut self, position: &mut Position) -> Result<(), FenError> {
-        let too_large = |line, at, field| {
-            let cursor = Cursor { line, at };
-            cursor.error(field, Expected::Number)
-        };
+        let (line, text) = (self.line, self.text);
+        let too_large = |at, field| Cursor { line, text, at }.error(field, Expected::Number);
         let first = self.at;
         let Some(halfmove) = self.number() else {
             return Ok(());
@@ -290,10 +281,59 @@ impl<'a> Cursor<'a> {
                 return Ok(());
             }
         };
-        let line = self.line;
-        position.halfmove = halfmove.map_err(|()| too_large(line, first, FenField::Halfmove))?;
-        position.fullmove = fullmove.map_err(|()| too_large(line, second, FenField::Fullmove))?;
+        position.halfmove = halfmove.map_err(|()| too_large(first, FenField::Halfmove))?;
+        position.fullmove = fullmove.map_err(|()| too_large(second, FenField::Fullmove))?;
         Ok(())
+    }
+
+    /// The fields between the pieces and the clocks, one after the other, and the number of dropped castling rights.
+    fn fields(
+        &mut self,
+        mut position: Position,
+        lenient: bool,
+    ) -> Result<(Position, u64), FenError> {
+        let mut dropped_castling = 0;
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'w') => self.at += 1,
+            Some(b'b') => {
+                position.side_to_move = Color::Black;
+                self.at += 1;
+            }
+            None if lenient => {}
+            _ => return Err(self.error(FenField::SideToMove, Expected::SideToMove)),
+        }
+        self.end_of_field(FenField::SideToMove)?;
+        self.skip_blanks();
+        if self.peek().is_some() {
+            dropped_castling = self.castling(&mut position, lenient)?;
+            self.skip_blanks();
+        }
+        if self.peek().is_some() {
+            position.en_passant = self.en_passant()?;
+        }
+        Ok((position, dropped_castling))
+    }
+
+    /// What was read, and what follows it.
+    #[inline(always)]
+    fn finish(
+        mut self,
+        mut position: Position,
+        options: FenOptions,
+        dropped_castling: u64,
+    ) -> Fen<'a> {
+        self.skip_blanks();
+        let written_en_passant = position.en_passant;
+        if !options.keep_en_passant && written_en_passant.is_some() {
+            position.drop_unusable_en_passant();
+        }
+        Fen {
+            position,
+            written_en_passant,
+            dropped_castling,
+            rest: &self.line[self.at..],
+        }
     }
 }
 
@@ -310,7 +350,16 @@ impl<'a> Cursor<'a> {
 /// ```
 #[inline]
 pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
-    read(line, options, false)
+    read(line, line.len(), options, false)
+}
+
+/// As [`parse`], of a line in a longer text: of its first `len` bytes. Vectors look at what follows them.
+///
+/// # Panics
+/// If the text is shorter.
+#[inline]
+pub(crate) fn parse_in(text: &[u8], len: usize, options: FenOptions) -> Result<Fen<'_>, FenError> {
+    read(text, len, options, false)
 }
 
 /// Parses the `FEN` tag of a game, with more tolerance: the side to move may also be missing (it is White),
@@ -328,50 +377,70 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
 /// assert_eq!(read.dropped_castling, 3);
 /// ```
 pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
-    read(text, FenOptions::default(), true)
+    read(text, text.len(), FenOptions::default(), true)
+}
+
+/// The position in a line, the first `len` bytes of a text, if all of its fields are as in nearly all lines, without
+/// an en passant square, and nothing follows them. [`parse_in`] reads the same, and all other lines.
+#[inline(always)]
+pub(crate) fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
+    let mut cursor = Cursor {
+        line: &text[..len],
+        text,
+        at: 0,
+    };
+    let mut coded = cursor.board_by_vectors()?;
+    cursor.usual_fields(&mut coded)?;
+    if cursor.at < len {
+        cursor.skip_blanks();
+        [coded.halfmove, coded.fullmove] = cursor.usual_clocks()?;
+    }
+    (cursor.at == len && coded.en_passant.is_none()).then_some(coded)
 }
 
 #[inline(always)]
-fn read(line: &[u8], options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
+fn read(text: &[u8], len: usize, options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
     let mut cursor = Cursor {
-        line: line.trim_ascii_end(),
+        line: text[..len].trim_ascii_end(),
+        text,
         at: 0,
     };
     cursor.skip_blanks();
-    let mut position = cursor.board()?;
-    cursor.skip_blanks();
-    let mut dropped_castling = 0;
-    match cursor.peek() {
-        Some(b'w') => cursor.at += 1,
-        Some(b'b') => {
-            position.side_to_move = Color::Black;
-            cursor.at += 1;
+    let (mut position, dropped_castling) = match cursor.board_by_vectors() {
+        Some(mut coded) => match cursor.usual_fields(&mut coded) {
+            Some(()) => (Position::from(&coded), 0),
+            None => cursor.fields(Position::from(&coded), lenient)?,
+        },
+        None => {
+            let position = cursor.board_in_one_pass()?;
+            cursor.fields(position, lenient)?
         }
-        None if lenient => {}
-        _ => return Err(cursor.error(FenField::SideToMove, Expected::SideToMove)),
-    }
-    cursor.end_of_field(FenField::SideToMove)?;
+    };
     cursor.skip_blanks();
-    if cursor.peek().is_some() {
-        dropped_castling = cursor.castling(&mut position, lenient)?;
-        cursor.skip_blanks();
+    match cursor.usual_clocks() {
+        Some([halfmove, fullmove]) => {
+            position.halfmove = halfmove;
+            position.fullmove = fullmove;
+        }
+        None => cursor.clocks(&mut position)?,
     }
-    if cursor.peek().is_some() {
-        position.en_passant = cursor.en_passant()?;
-        cursor.skip_blanks();
-    }
+    Ok(cursor.finish(position, options, dropped_castling))
+}
+
+/// As [`parse`], byte by byte.
+#[cfg(test)]
+pub(super) fn parse_slowly(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
+    let mut cursor = Cursor {
+        line: line.trim_ascii_end(),
+        text: line,
+        at: 0,
+    };
+    cursor.skip_blanks();
+    let position = cursor.board_in_one_pass()?;
+    let (mut position, dropped_castling) = cursor.fields(position, false)?;
+    cursor.skip_blanks();
     cursor.clocks(&mut position)?;
-    cursor.skip_blanks();
-    let written_en_passant = position.en_passant;
-    if !options.keep_en_passant && written_en_passant.is_some() {
-        position.drop_unusable_en_passant();
-    }
-    Ok(Fen {
-        position,
-        written_en_passant,
-        dropped_castling,
-        rest: &cursor.line[cursor.at..],
-    })
+    Ok(cursor.finish(position, options, dropped_castling))
 }
 
 impl Position {

@@ -56,7 +56,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut start = 0;
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
-        decoder.line(start, &bytes[start..end]);
+        decoder.line(start, &bytes[start..], end - start);
         decoder.decoded.lines += u64::from(end < bytes.len());
         start = end + 1;
     }
@@ -64,12 +64,15 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 }
 
 impl Decoder<'_> {
+    /// Reads a line, the first `len` bytes of a text.
     #[inline]
-    fn line(&mut self, start: usize, line: &[u8]) {
-        if line.len() > self.options.max_record {
-            return self.too_long(start, line);
+    fn line(&mut self, start: usize, text: &[u8], len: usize) {
+        if len > self.options.max_record {
+            return self.too_long(start, &text[..len]);
         }
-        let line = without_mark(line).trim_ascii();
+        let line = without_mark(&text[..len]).trim_ascii_start();
+        let text = &text[len - line.len()..];
+        let line = line.trim_ascii_end();
         match Line::of(line) {
             Line::Blank => {}
             Line::Id => {
@@ -87,7 +90,7 @@ impl Decoder<'_> {
                 }
                 let is_block = kind == Line::Epd;
                 self.block_at = is_block.then_some(start);
-                self.position(start, line, if is_block { 4 } else { 0 });
+                self.position(start, text, line.len(), if is_block { 4 } else { 0 });
             }
         }
     }
@@ -104,13 +107,27 @@ impl Decoder<'_> {
         );
     }
 
-    /// Reads the position in a line from the byte `skip` on.
+    /// Reads the position in a line, the first `len` bytes of a text, from the byte `skip` on.
     #[inline]
-    fn position(&mut self, start: usize, line: &[u8], skip: usize) {
+    fn position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
+        if let Some(coded) = fen::parse_usual(&text[skip..], len - skip)
+            && let Some(board) = Packed::of_coded(&coded)
+        {
+            if let Some(moves) = &mut self.moves {
+                moves.push(None);
+            }
+            return self.push(start, board, [coded.halfmove, coded.fullmove], b"");
+        }
+        self.unusual_position(start, text, len, skip);
+    }
+
+    /// As [`Self::position`], whatever the line is.
+    fn unusual_position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
+        let line = &text[..len];
         let options = FenOptions {
             keep_en_passant: self.options.keep_en_passant,
         };
-        let mut fen = match fen::parse(&line[skip..], options) {
+        let mut fen = match fen::parse_in(&text[skip..], line.len() - skip, options) {
             Ok(fen) => fen,
             Err(mut error) => {
                 error.column += skip;
@@ -143,7 +160,14 @@ impl Decoder<'_> {
             self.decoded.remarks.add(&DROPPED_EN_PASSANT, 1);
         }
         match Packed::pack(&fen.position) {
-            Ok(board) => self.push(start, board, &fen),
+            Ok(board) => {
+                if let Some(moves) = &mut self.moves {
+                    let best = best_move(&String::from_utf8_lossy(fen.rest), &fen.position);
+                    moves.push(best.map(Move::to_bits));
+                }
+                let clocks = [fen.position.halfmove, fen.position.fullmove];
+                self.push(start, board, clocks, fen.rest);
+            }
             Err(error) => {
                 // The strict level has a name for everything that cannot be packed.
                 let violations = fen.position.violations(Validity::Strict);
@@ -156,23 +180,20 @@ impl Decoder<'_> {
         }
     }
 
+    /// Adds a record. Its move is added before.
     #[inline]
-    fn push(&mut self, start: usize, board: Packed, fen: &fen::Fen<'_>) {
-        let position = &fen.position;
-        self.batch.push(board, position.halfmove, position.fullmove);
+    fn push(&mut self, start: usize, board: Packed, clocks: [u16; 2], rest: &[u8]) {
+        let [halfmove, fullmove] = clocks;
+        self.batch.push(board, halfmove, fullmove);
         self.batch.origins.push(start as u32);
         self.ordinals.push(self.decoded.records as u32);
         self.decoded.records += 1;
-        if let Some(moves) = &mut self.moves {
-            let best = best_move(&String::from_utf8_lossy(fen.rest), position);
-            moves.push(best.map(Move::to_bits));
-        }
         if self.operations.is_some() {
             self.close();
             let mut operations = std::mem::take(&mut self.id);
-            if !fen.rest.is_empty() {
+            if !rest.is_empty() {
                 separate(&mut operations);
-                operations.push_str(&text_of(fen.rest));
+                operations.push_str(&text_of(rest));
             }
             self.open = Some(operations);
         }

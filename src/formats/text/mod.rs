@@ -21,8 +21,9 @@ pub use operations::{id, operand, perft_counts};
 
 use super::lines::without_mark;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness};
-use crate::chess::fen::CastlingStyle;
+use crate::chess::fen::{CastlingStyle, Coded};
 use crate::one_line;
+use crate::room::Room;
 use crate::table::{Batch, Field, Fields};
 use operations::is_in_operations;
 pub(super) use operations::operation_of;
@@ -128,8 +129,32 @@ impl Encoder for Lines {
         }
     }
     fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
+        let operations = batch.values(Field::Operations);
+        let operations = operations.filter(|_| self.with_operations);
+        let mut safe = Vec::new();
+        let mut room = Room::behind(&mut piece.bytes);
         for row in rows.iter().cloned().flatten() {
-            write_line(batch, row, self.with_operations, &mut piece.bytes);
+            safe.clear();
+            if let Some(operations) = operations.and_then(|operations| operations.text(row)) {
+                one_line::push(operations.as_bytes(), &mut safe);
+            }
+            room.write(Coded::ROOM + safe.len(), |line| {
+                let position = batch
+                    .board(row)
+                    .coded(batch.halfmove[row], batch.fullmove[row]);
+                let mut at = position.write(line, CastlingStyle::Outermost);
+                if self.with_operations {
+                    at -= if line[..at].ends_with(b" 0 1") { 4 } else { 0 };
+                    if !safe.is_empty() {
+                        line[at] = b' ';
+                        at += 1;
+                        line[at..at + safe.len()].copy_from_slice(&safe);
+                        at += safe.len();
+                    }
+                }
+                line[at] = b'\n';
+                at + 1
+            });
         }
     }
     fn keeps(&self, batch: &Batch, row: usize, field: Field) -> bool {
@@ -137,28 +162,6 @@ impl Encoder for Lines {
         fields.contains(field)
             || fields.contains(Field::Operations) && is_in_operations(batch, row, field)
     }
-}
-
-/// Appends the line of a record.
-fn write_line(batch: &Batch, row: usize, with_operations: bool, out: &mut Vec<u8>) {
-    // A board that does not decode never passes a reader.
-    let Ok(position) = batch.position(row) else {
-        return;
-    };
-    position.write_fen(out, CastlingStyle::Outermost);
-    if with_operations {
-        if out.ends_with(b" 0 1") {
-            out.truncate(out.len() - 4);
-        }
-        let operations = batch
-            .values(Field::Operations)
-            .and_then(|values| values.text(row));
-        if let Some(operations) = operations.filter(|operations| !operations.is_empty()) {
-            out.push(b' ');
-            one_line::push(operations.as_bytes(), out);
-        }
-    }
-    out.push(b'\n');
 }
 
 /// Whether the first meaningful line is of one of these formats.
@@ -218,10 +221,11 @@ mod tests {
             column.push(Some("id \"a\";".into()));
         }
         batch.fields.insert(Field::Operations, values);
+        let batch = Arc::new(batch);
         let lines = |with_operations| {
-            let mut out = Vec::new();
-            (0..2).for_each(|row| write_line(&batch, row, with_operations, &mut out));
-            String::from_utf8(out).unwrap()
+            let mut piece = Encoded::default();
+            Lines { with_operations }.encode(&batch, &[0..1, 1..2], &mut piece);
+            String::from_utf8(piece.bytes).unwrap()
         };
         assert_eq!(lines(false), format!("{fresh}\n{later}\n"));
         assert_eq!(

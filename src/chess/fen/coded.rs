@@ -1,0 +1,139 @@
+//! A position as FEN names it: between its text and its sets of pieces.
+
+use crate::chess::bitboard::Bitboard;
+use crate::chess::castling::CastlingRights;
+use crate::chess::piece::{Color, Role};
+use crate::chess::position::Position;
+use crate::chess::square::Square;
+
+/// A position with a code for each square: what is read, and what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Coded {
+    /// The three bits of the piece code (role + 1), then Black's pieces. Where it is written, code 7 is a rook too,
+    /// and the bits of empty squares do not count among Black's.
+    pub(crate) planes: [u64; 4],
+    /// The rooks that may still castle.
+    pub(crate) castling: u64,
+    /// The side to move.
+    pub(crate) side_to_move: Color,
+    /// The en passant square.
+    pub(crate) en_passant: Option<Square>,
+    /// The halfmove clock.
+    pub(crate) halfmove: u16,
+    /// The move number.
+    pub(crate) fullmove: u16,
+}
+
+/// Sets from the order of squares to that of FEN, which begins with a8, and back. Written out, because a call of `map`
+/// is not always inlined.
+#[inline(always)]
+pub(super) const fn flipped([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    [
+        a.swap_bytes(),
+        b.swap_bytes(),
+        c.swap_bytes(),
+        d.swap_bytes(),
+    ]
+}
+
+impl Coded {
+    /// The pieces, and otherwise what is not given.
+    #[inline(always)]
+    pub(super) const fn of_planes(planes: [u64; 4]) -> Self {
+        Self {
+            planes,
+            castling: 0,
+            side_to_move: Color::White,
+            en_passant: None,
+            halfmove: 0,
+            fullmove: 1,
+        }
+    }
+
+    /// The pieces of a role and a colour on the back rank of that colour: kings, or rooks.
+    #[inline(always)]
+    pub(super) fn on_back_rank(&self, color: Color, role: Role) -> Bitboard {
+        let [t0, t1, t2, black] = self.planes;
+        let of_role = match role {
+            Role::Rook => t2 & !(t0 ^ t1),
+            _ => t2 & t1 & !t0,
+        };
+        let of_color = match color {
+            Color::White => !black,
+            Color::Black => black,
+        };
+        Bitboard(of_role & of_color) & Bitboard::rank(CastlingRights::back_rank(color))
+    }
+
+    /// The rooks that `K`, `Q`, `k` and `q` stand for: the outermost one on each side of the king. An empty set where
+    /// there is none, or no king.
+    #[inline(always)]
+    pub(super) fn outermost_rooks(&self) -> [u64; 4] {
+        let [white_king_side, white_queen_side] = self.outermost_rooks_of(Color::White);
+        let [black_king_side, black_queen_side] = self.outermost_rooks_of(Color::Black);
+        [
+            white_king_side,
+            white_queen_side,
+            black_king_side,
+            black_queen_side,
+        ]
+    }
+
+    #[inline(always)]
+    fn outermost_rooks_of(&self, color: Color) -> [u64; 2] {
+        let king = self.on_back_rank(color, Role::King).0;
+        // Without a king everything is below it, and then it does not count.
+        let below = king.wrapping_sub(1) & !king;
+        let rooks = self.on_back_rank(color, Role::Rook).0;
+        let last = Bitboard(rooks & !below).last();
+        let lower = if king == 0 { 0 } else { rooks & below };
+        [
+            last.map_or(0, |rook| Bitboard::square(rook).0),
+            lower & lower.wrapping_neg(),
+        ]
+    }
+}
+
+impl From<&Position> for Coded {
+    fn from(position: &Position) -> Self {
+        let of = |role| position.role(role).0;
+        Self {
+            planes: [
+                of(Role::Pawn) | of(Role::Bishop) | of(Role::Queen),
+                of(Role::Knight) | of(Role::Bishop) | of(Role::King),
+                of(Role::Rook) | of(Role::Queen) | of(Role::King),
+                position.color(Color::Black).0,
+            ],
+            castling: position.castling.0.0,
+            side_to_move: position.side_to_move,
+            en_passant: position.en_passant,
+            halfmove: position.halfmove,
+            fullmove: position.fullmove,
+        }
+    }
+}
+
+/// Of what was read: code 7 is no piece.
+impl From<&Coded> for Position {
+    #[inline(always)]
+    fn from(coded: &Coded) -> Self {
+        let [b0, b1, b2, black] = coded.planes;
+        let sets = [
+            b0 & !b1 & !b2,
+            b1 & !b0 & !b2,
+            b0 & b1,
+            b2 & !b0 & !b1,
+            b2 & b0,
+            b2 & b1,
+        ];
+        let occupied = b0 | b1 | b2;
+        let colors = [Bitboard(occupied & !black), Bitboard(black)];
+        let mut position = Self::from_sets(sets.map(Bitboard), colors);
+        position.side_to_move = coded.side_to_move;
+        position.castling = CastlingRights(Bitboard(coded.castling));
+        position.en_passant = coded.en_passant;
+        position.halfmove = coded.halfmove;
+        position.fullmove = coded.fullmove;
+        position
+    }
+}
