@@ -3,9 +3,9 @@
 //! Everything above this module calls an [`Analyzer`] on whole runs of groups and never knows which
 //! instructions it uses. The results are the same, bit for bit, whichever it is.
 
-mod per_piece;
 #[cfg(target_arch = "x86_64")]
-mod queries_only;
+mod counts_only;
+mod per_piece;
 mod set_wise;
 
 use crate::block::Group;
@@ -13,9 +13,9 @@ use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
 use crate::sliders::{self, Kind};
-use per_piece::PerPiece;
 #[cfg(target_arch = "x86_64")]
-use queries_only::QueriesOnly;
+use counts_only::CountsOnly;
+use per_piece::PerPiece;
 use set_wise::SetWise;
 use std::fmt;
 use std::str::FromStr;
@@ -182,6 +182,8 @@ pub struct Alternative {
     pub kind: Kind,
     /// The CPU features it needs, as `std::arch` names them.
     pub needs: &'static [&'static str],
+    /// Whether it counts legal moves, and nothing else.
+    pub counts_only: bool,
     /// The implementation, if the CPU can run it.
     pub analyzer: Option<Box<dyn Analyzer>>,
 }
@@ -197,6 +199,7 @@ pub fn alternatives() -> Vec<Alternative> {
             name: A::NAME,
             kind: A::KIND,
             needs: A::NEEDS,
+            counts_only: false,
             analyzer: PerPiece::<A>::detect(Tier::PORTABLE).map(boxed),
         }
     }
@@ -206,7 +209,8 @@ pub fn alternatives() -> Vec<Alternative> {
             name,
             kind: Kind::Portable,
             needs: S::FEATURES,
-            analyzer: QueriesOnly::<S>::detect(Tier::PORTABLE).map(boxed),
+            counts_only: true,
+            analyzer: CountsOnly::<S>::detect(Tier::PORTABLE).map(boxed),
         }
     }
     vec![

@@ -21,7 +21,7 @@ impl<S: Simd> SetWise<S> {
 
     /// Runs a kernel over all lanes of all groups.
     #[inline(always)]
-    fn run(
+    pub(super) fn run(
         self,
         groups: &[Group],
         results: &mut [GroupResults],

@@ -37,16 +37,21 @@ fn algorithms() -> Vec<&'static str> {
     names
 }
 
-/// What runs the kernels.
-fn implementations() -> Vec<&'static str> {
-    let tiers = Tier::all().map(Tier::name);
-    tiers
-        .chain(
-            tiers::alternatives()
-                .into_iter()
-                .map(|alternative| alternative.name),
-        )
-        .collect()
+/// What runs a kernel.
+fn implementations(kernel: Kernel) -> Vec<&'static str> {
+    let mut names: Vec<_> = Tier::all().map(Tier::name).collect();
+    let alternatives = tiers::alternatives().into_iter();
+    names.extend(
+        alternatives
+            .filter(|other| match kernel {
+                // Only tiers decode.
+                Kernel::Decode => false,
+                Kernel::LegalCount => true,
+                _ => !other.counts_only,
+            })
+            .map(|other| other.name),
+    );
+    names
 }
 
 /// The titles of a group's rows.
@@ -63,15 +68,9 @@ pub(super) fn of(group: Group) -> Vec<String> {
             }
         }
         Group::Kernels => {
-            let implementations = implementations();
             for kernel in Kernel::ALL {
-                // Only tiers decode.
-                let count = match kernel {
-                    Kernel::Decode => Tier::all().len(),
-                    _ => implementations.len(),
-                };
                 let title = |name| format!("kernels/{}/{name}", kernel.name());
-                titles.extend(implementations[..count].iter().map(title));
+                titles.extend(implementations(kernel).into_iter().map(title));
             }
         }
         Group::Decode => titles.extend(DECODE.map(|name| format!("decode/{name}"))),
@@ -97,7 +96,7 @@ pub(super) fn in_short(group: Group) -> String {
         Group::Kernels => format!(
             "kernels/{{{}}}/{{{}}}",
             Kernel::ALL.map(Kernel::name).join(","),
-            implementations().join(",")
+            implementations(Kernel::LegalCount).join(",")
         ),
         Group::Decode => format!("decode/{{{}}}", DECODE.join(",")),
         Group::Scan => format!(
