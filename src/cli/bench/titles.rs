@@ -93,11 +93,26 @@ pub(super) fn in_short(group: Group) -> String {
             SliderPiece::ALL.map(|piece| piece.to_string()).join(","),
             Source::ALL.map(|source| source.to_string()).join(",")
         ),
-        Group::Kernels => format!(
-            "kernels/{{{}}}/{{{}}}",
-            Kernel::ALL.map(Kernel::name).join(","),
-            implementations(Kernel::LegalCount).join(",")
-        ),
+        Group::Kernels => {
+            let kernels = Kernel::ALL.map(Kernel::name);
+            let tiers = implementations(Kernel::Decode);
+            let others = implementations(Kernel::Everything).split_off(tiers.len());
+            let counting = implementations(Kernel::LegalCount);
+            let counting = counting[tiers.len() + others.len()..].to_vec();
+            // Kernels, and what runs all of them.
+            let parts = [
+                (&kernels[..], tiers),
+                (&kernels[1..], others),
+                (&[Kernel::LegalCount.name()], counting),
+            ];
+            let parts = parts.iter().filter(|(_, names)| !names.is_empty());
+            let parts: Vec<String> = parts
+                .map(|(kernels, names)| {
+                    format!("kernels/{{{}}}/{{{}}}", kernels.join(","), names.join(","))
+                })
+                .collect();
+            parts.join(", ")
+        }
         Group::Decode => format!("decode/{{{}}}", DECODE.join(",")),
         Group::Scan => format!(
             "scan/{{{}}}/{{{}}}",
