@@ -60,7 +60,7 @@ const STEP: usize = 32;
 pub(super) enum Cells {
     /// The same text in each row.
     Fixed(Words),
-    /// Texts of at most so many bytes, which are not more than seven.
+    /// Texts of at most this number of bytes, which is not more than seven.
     Short(Vec<ShortText>, usize),
     /// Texts of at most 31 bytes; the last byte is the length.
     Long(Vec<[u8; STEP]>),

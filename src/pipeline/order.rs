@@ -72,7 +72,7 @@ struct Line {
 }
 
 impl<'a> Shared<'a> {
-    /// At the beginning of a run, with room for so many chunks.
+    /// At the beginning of a run, with room for this number of chunks.
     pub(super) fn new(feed: Feed<'a>, room: u64) -> Self {
         Self {
             feed: Mutex::new(Numbering { feed, given: 0 }),
