@@ -10,15 +10,14 @@
 //! Lichess writes them. They are temporary files, so that reading is timed too. What commands write is passed on but
 //! not stored, since a disk would be timed instead.
 
+use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::block::Packed;
 use crate::chess::Position;
-use crate::chess::fen::CastlingStyle;
-use crate::chess::random::{RandomPlay, Start};
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
-use crate::formats::{Chunk, DecodeOptions, Encoder, Format};
+use crate::formats::{DecodeOptions, Encoder, Format};
 use crate::input::Inputs;
 use crate::jobs::{Conversion, Rows, Statistics};
 use crate::output::AtomicFile;
@@ -26,9 +25,8 @@ use crate::output::csv::Csv;
 use crate::output::rows::{Masks, RowFormat};
 use crate::pipeline::{Job, RunOptions, run};
 use crate::sliders::Kind;
-use crate::table::{Batch, Columns, Fields};
+use crate::table::{Columns, Fields};
 use crate::tiers::Analyzer;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::slice;
@@ -36,8 +34,6 @@ use std::sync::Arc;
 
 /// Positions that are repeated until a file has its size.
 const POSITIONS: usize = 1 << 14;
-/// Games that are repeated, of about three hundred positions each.
-const GAMES: u64 = 50;
 /// Numbers that the lanes have at hand.
 const NUMBERS: &str = "legal_moves,legal_captures,pieces,phase";
 
@@ -291,15 +287,8 @@ fn legal_moves_in(csv: &[u8]) -> Option<u64> {
 
 /// The boards of a boards file.
 fn boards_in(bytes: &[u8]) -> Vec<Packed> {
-    let chunk = Chunk {
-        file: Arc::from(Path::new("bench")),
-        bytes: bytes.to_vec().into(),
-        offset: 0,
-        truncated: false,
-    };
-    let decoded = Format::BOARDS.decode(&chunk, &DecodeOptions::default());
-    let rows = |batch: Batch| (0..batch.len()).map(move |row| batch.board(row));
-    decoded.batches.into_iter().flat_map(rows).collect()
+    let options = DecodeOptions::default();
+    boards_found(&Format::BOARDS.decode(&chunk(bytes.to_vec()), &options))
 }
 
 /// The generated files.
@@ -324,17 +313,10 @@ struct File {
 impl Files {
     /// Files of about this size.
     fn generate(positions: &[Position], size: usize) -> Result<Self, Error> {
-        let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-        let mut lines = Vec::new();
-        let mut batch = Batch::owned(groups, positions.len());
-        for position in &positions {
-            position.write_fen(&mut lines, CastlingStyle::Outermost);
-            lines.push(b'\n');
-            batch.halfmove.push(position.halfmove);
-            batch.fullmove.push(position.fullmove);
-        }
-        let boards = || (0..batch.len()).map(|row| batch.board(row)).collect();
-        let (games, played, moves) = games();
+        let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
+        let (lines, batch) = (fen_lines(&positions), batch_of(&positions));
+        let boards = || boards_of(&batch).collect();
+        let games = RandomGames::play();
         let legal_moves = legal_moves(&positions);
         let blocks = |out: &mut AtomicFile, copies| {
             let mut writer = BoardsWriter::new(out, Fields::NONE)?;
@@ -347,7 +329,7 @@ impl Files {
         let bytes = size_of::<Packed>() + 2 * size_of::<u16>();
         let (in_boards, in_fen) = (bytes * batch.len(), lines.len());
         let copies = |bytes: usize| size.div_ceil(bytes);
-        let in_pgn = games.len();
+        let in_pgn = games.text.len();
         Ok(Self {
             boards: File::new(
                 Format::BOARDS,
@@ -365,10 +347,10 @@ impl Files {
             )?,
             pgn: File::new(
                 Format::PGN,
-                played,
-                moves,
+                games.boards,
+                games.legal_moves,
                 copies(in_pgn),
-                repeated(games.into_bytes()),
+                repeated(games.text.into_bytes()),
             )?,
         })
     }
@@ -416,52 +398,6 @@ fn legal_moves(positions: &[Position]) -> u64 {
         .iter()
         .map(|position| u64::from(position.count_legal_moves()));
     counts.sum()
-}
-
-/// Random games as PGN, their boards in the order of the records, and the sum of their legal moves.
-fn games() -> (String, Vec<Packed>, u64) {
-    let (mut text, mut boards, mut moves) = (String::new(), Vec::new(), 0);
-    let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);
-    for played in play {
-        let mut position = played.position;
-        let (game, ply) = (played.game, played.ply);
-        if ply == 0 {
-            text.push_str(&tags(game));
-        }
-        // Writing to a string cannot fail.
-        let _ = match played.next {
-            Some(next) => {
-                let (number, dots) = (ply / 2 + 1, if ply % 2 == 0 { "." } else { "..." });
-                let clock = 18_000 - u32::from(ply) * 40;
-                let (minutes, seconds) = (clock / 60 % 60, clock % 60);
-                write!(
-                    text,
-                    "{number}{dots} {} {{ [%clk {}:{minutes:02}:{seconds:02}] }} ",
-                    next.san(&position),
-                    clock / 3600
-                )
-            }
-            None => write!(text, "1/2-1/2\n\n"),
-        };
-        position.drop_unusable_en_passant();
-        moves += u64::from(position.count_legal_moves());
-        boards.extend(Packed::pack(&position));
-    }
-    (text, boards, moves)
-}
-
-/// The tags that Lichess writes.
-fn tags(game: u64) -> String {
-    let (white, black) = (1000 + game * 17 % 1500, 1000 + game * 29 % 1500);
-    format!(
-        "[Event \"Rated Blitz game\"]\n[Site \"https://example.org/{game:08}\"]\n[Date \"2026.01.02\"]\n\
-         [Round \"-\"]\n[White \"player{white}\"]\n[Black \"player{black}\"]\n[Result \"1/2-1/2\"]\n\
-         [UTCDate \"2026.01.02\"]\n[UTCTime \"03:04:05\"]\n[WhiteElo \"{white}\"]\n[BlackElo \"{black}\"]\n\
-         [WhiteRatingDiff \"+1\"]\n[BlackRatingDiff \"-1\"]\n[ECO \"A{:02}\"]\n[Opening \"Opening {}\"]\n\
-         [TimeControl \"18000+0\"]\n[Termination \"Normal\"]\n\n",
-        game % 100,
-        game % 40
-    )
 }
 
 #[cfg(test)]

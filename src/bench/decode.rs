@@ -3,7 +3,7 @@
 //! | row | timed work |
 //! | --- | --- |
 //! | `fen` | lines of FEN to packed boards, as files are read |
-//! | `pgn` | games of random play to packed boards; every move is parsed and made |
+//! | `pgn` | games of random play, with tags and clocks, to packed boards; every move is parsed and made |
 //! | `boards` | blocks of a boards file in memory to packed boards; checksums are compared, columns copied |
 //! | `pack` | positions to packed boards |
 //! | `unpack` | packed boards to positions |
@@ -11,27 +11,21 @@
 //!
 //! All but `pgn` use the same positions.
 
+use super::generated::{RandomGames, batch_of, boards_found, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::block::{Group, Packed};
 use crate::chess::Position;
-use crate::chess::fen::CastlingStyle;
-use crate::chess::random::{RandomPlay, Start};
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::sliders::Kind;
-use crate::table::{Batch, Fields};
-use std::fmt::Write;
+use crate::table::Fields;
 use std::hint::black_box;
-use std::path::Path;
 use std::slice;
-use std::sync::Arc;
 
 /// Number of decoded positions.
 const POSITIONS: usize = 1 << 14;
-/// Number of random games, of about three hundred positions each.
-const GAMES: u64 = 50;
 
 /// Verifies and times all rows, and passes them to `show`. Uses the first 16,384 positions; if there are fewer, each is
 /// followed by random moves.
@@ -49,14 +43,14 @@ pub fn measure_decode(
         .flat_map(|group| (0..Group::LEN).map(|lane| group.get(lane)))
         .collect();
     let lines = fen_lines(&positions);
-    let (games, played) = random_games();
-    let (fen, pgn) = (chunk(lines.clone()), chunk(games.into_bytes()));
-    let file = chunk(boards_file(&positions, &boards));
+    let games = RandomGames::play();
+    let (fen, pgn) = (chunk(lines.clone()), chunk(games.text.into_bytes()));
+    let file = chunk(boards_file(&positions));
 
     let mut comparison = Comparison::new(options);
     for (format, chunk, boards) in [
         (Format::FEN, &fen, &boards),
-        (Format::PGN, &pgn, &played),
+        (Format::PGN, &pgn, &games.boards),
         (Format::BOARDS, &file, &boards),
     ] {
         let row = row(format.name(), chunk.bytes.len(), boards.len());
@@ -138,11 +132,7 @@ fn checksum(boards: &[Packed]) -> u64 {
 fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Candidate<'a> {
     let options = DecodeOptions::default();
     let decoded = format.decode(chunk, &options);
-    let found: Vec<Packed> = decoded
-        .batches
-        .iter()
-        .flat_map(|batch| (0..batch.len()).map(|record| batch.board(record)))
-        .collect();
+    let found = boards_found(&decoded);
     let verified = found == boards && decoded.rejects.is_empty() && decoded.damage.is_empty();
     let pass = move |chunks: &[Chunk]| {
         for chunk in chunks {
@@ -154,54 +144,12 @@ fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Candidate
     Candidate::passes(chunks, boards.len(), verified, checksum(&found), pass)
 }
 
-fn chunk(bytes: Vec<u8>) -> Chunk {
-    Chunk {
-        file: Arc::from(Path::new("bench")),
-        bytes: bytes.into(),
-        offset: 0,
-        truncated: false,
-    }
-}
-
-fn fen_lines(positions: &[Position]) -> Vec<u8> {
-    let mut lines = Vec::new();
-    for position in positions {
-        position.write_fen(&mut lines, CastlingStyle::Outermost);
-        lines.push(b'\n');
-    }
-    lines
-}
-
-fn boards_file(positions: &[Position], boards: &[Packed]) -> Vec<u8> {
+fn boards_file(positions: &[Position]) -> Vec<u8> {
     const IN_MEMORY: &str = "writing to memory does not fail";
-    let mut batch = Batch::new();
-    for (position, &board) in positions.iter().zip(boards) {
-        batch.push(board, position.halfmove, position.fullmove);
-    }
+    let batch = batch_of(positions);
     let mut writer = BoardsWriter::new(Vec::new(), Fields::NONE).expect(IN_MEMORY);
     writer.write(&batch, 0..batch.len()).expect(IN_MEMORY);
     writer.finish().expect(IN_MEMORY).0
-}
-
-/// Random games as PGN, and their boards in the order of the records.
-fn random_games() -> (String, Vec<Packed>) {
-    let (mut games, mut boards) = (String::new(), Vec::new());
-    let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);
-    for played in play {
-        let mut position = played.position;
-        if played.ply == 0 {
-            games.push_str("[Result \"*\"]\n\n");
-        }
-        let end = match played.next {
-            Some(next) => next.san(&position),
-            None => "*\n".to_owned(),
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(games, "{end}");
-        position.drop_unusable_en_passant();
-        boards.extend(Packed::pack(&position));
-    }
-    (games, boards)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 
 pub mod commands;
 pub mod decode;
+mod generated;
 pub mod kernels;
 mod positions;
 pub mod scan;

@@ -2,7 +2,7 @@
 
 use super::read::parse_slowly;
 use super::*;
-use crate::chess::random::{RandomPlay, Start};
+use crate::chess::random::{Random, RandomPlay, Start};
 use crate::cpu::pext_is_microcoded;
 use crate::simd::ranks::RankText;
 
@@ -178,51 +178,39 @@ fn en_passant_is_kept_where_a_capture_is_legal() {
     }
 }
 
-/// Numbers without a pattern.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(0x5851_F42D_4C95_7F2D)
-            .wrapping_add(0x1405_7B7E_F767_814F);
-        (self.0 >> 33) as usize % end
-    }
-}
-
 #[test]
 fn what_is_read_at_once_is_what_is_read_byte_by_byte() {
-    let mut numbers = Numbers(9);
+    let mut random = Random::new(9);
+    let mut below = |end: usize| random.below(end as u32) as usize;
     let starts = [Start::Standard, Start::Chess960].map(|start| RandomPlay::new(11, start));
     let positions = starts.into_iter().flat_map(|play| play.take(1500));
     let bytes = b"pnbrqkPNBRQK12345678/ -wbKQkqAHahe36 09;\t\r\0\xFFx";
     let (mut usual, mut errors) = (0, 0);
     for played in positions {
-        let plain = match numbers.below(3) {
+        let plain = match below(3) {
             0 => played.position.shredder_fen(),
             _ => played.position.to_string(),
         };
         for changes in [0, 0, 1, 1, 1, 2, 3] {
             let mut line = plain.clone().into_bytes();
             for _ in 0..changes {
-                let at = numbers.below(line.len());
-                match numbers.below(5) {
+                let at = below(line.len());
+                match below(5) {
                     0 => line.truncate(at + 1),
-                    1 => line.insert(at, bytes[numbers.below(bytes.len())]),
+                    1 => line.insert(at, bytes[below(bytes.len())]),
                     2 if line.len() > 1 => {
                         line.remove(at);
                     }
                     3 => {
-                        let end = at + numbers.below(line.len() - at);
+                        let end = at + below(line.len() - at);
                         line.extend_from_within(at..end);
                     }
-                    _ => line[at] = bytes[numbers.below(bytes.len())],
+                    _ => line[at] = bytes[below(bytes.len())],
                 }
             }
             let text = String::from_utf8_lossy(&line).into_owned();
             let options = FenOptions {
-                keep_en_passant: numbers.below(2) == 0,
+                keep_en_passant: below(2) == 0,
             };
             let expected = parse_slowly(&line, options);
             errors += usize::from(expected.is_err());
@@ -231,7 +219,7 @@ fn what_is_read_at_once_is_what_is_read_byte_by_byte() {
             let len = line.len();
             let others = [&b"\n"[..], b" ", b"8/8/8/8 w - - 0 1\n", &[b' '; 100]];
             let mut longer = line.clone();
-            longer.extend_from_slice(others[numbers.below(others.len())]);
+            longer.extend_from_slice(others[below(others.len())]);
             longer.extend_from_slice(plain.repeat(2).as_bytes());
             assert_eq!(parse_in(&longer, len, options), expected, "{text:?}");
             if let Some(coded) = parse_usual(&longer, len) {
