@@ -112,6 +112,21 @@ impl Records {
         }
     }
 
+    /// Records a position, and the move that led to it from another row.
+    #[inline(always)]
+    pub(super) fn push_after(
+        &mut self,
+        board: Board,
+        ply: u32,
+        bits: u16,
+        before: impl FnOnce() -> Option<usize>,
+    ) {
+        if self.requested.moves {
+            self.played(before(), bits);
+        }
+        self.push(board, ply);
+    }
+
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {

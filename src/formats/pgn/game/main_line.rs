@@ -1,16 +1,15 @@
 //! The fast path: moves of the main line with nothing but simple text between them.
 //!
-//! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then they are played one
-//! after another without looking at the text between. The first word that is not exactly one legal move in the
+//! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then all of these are parsed, and
+//! then played one after another without looking at the text between. The first word that is not exactly one legal move in the
 //! usual spelling is left to [`tokens`](super::tokens), and few moves are scanned after it at first, because
 //! those after the next such word would be scanned in vain.
 
 use super::error::MOST_PLIES;
 use super::{Games, State};
-use crate::formats::pgn::lex;
 use crate::formats::pgn::records::Records;
-use crate::formats::pgn::replay::{Board, San};
-use crate::formats::pgn::scan::ENOUGH;
+use crate::formats::pgn::replay::San;
+use crate::formats::pgn::scan::{Command, ENOUGH};
 
 /// Moves scanned at once after one that the fast path could not play.
 const FEW: usize = 8;
@@ -32,68 +31,74 @@ impl Games<'_> {
         let bytes = self.bytes;
         let commands = records.requested_commands();
         let mut board = state.board;
-        let mut ply = state.ply;
-        let mut row = state.record;
-        let mut before = state.record_before;
         let mut more = true;
         while more {
             self.scan.clear();
             let (end, stops) = self.scan.fill(bytes, self.at, commands, self.enough);
-            if ply as usize + self.scan.starts().len() > MOST_PLIES as usize {
+            let found = self.scan.starts().len();
+            if state.ply as usize + found > MOST_PLIES as usize {
                 break;
             }
             self.enough = (2 * self.enough).min(ENOUGH);
             self.at = end;
             more = !stops && end <= limit;
-            let mut commands = self.scan.commands.iter().peekable();
-            let moves = self.scan.starts().iter().zip(self.scan.ends());
-            for (number, (&start, &end)) in moves.enumerate() {
-                while let Some(command) = commands.next_if(|next| next.moves as usize <= number) {
-                    records.command(bytes, command.at as usize, row, before);
+            // Parsing and playing in one loop would need more registers than there are.
+            self.moves.resize(found, San::NONE);
+            let words = self.scan.starts().iter().zip(self.scan.ends());
+            for (san, (&start, &end)) in self.moves.iter_mut().zip(words) {
+                *san = San::of_word(bytes, start as usize, end as usize);
+            }
+
+            // The rows of the position after some of these moves, and of the one before it.
+            let (earlier, first) = ([state.record, state.record_before], records.len());
+            let rows = |played: usize| match played {
+                0 => earlier,
+                1 => [Some(first), earlier[0]],
+                _ => [Some(first + played - 1), Some(first + played - 2)],
+            };
+            let note = |command: &Command, records: &mut Records, played| {
+                let [row, before] = rows(played);
+                records.command(bytes, command.at as usize, row, before);
+            };
+            let mut commands = self.scan.commands.iter();
+            let mut command = commands.next();
+            let mut played = 0;
+            loop {
+                while let Some(&san) = self.moves.get(played) {
+                    while let Some(due) = command
+                        && due.moves as usize <= played
+                    {
+                        note(due, records, played);
+                        command = commands.next();
+                    }
+                    let Ok((next, bits)) = board.play(san) else {
+                        break;
+                    };
+                    board = next;
+                    played += 1;
+                    records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
                 }
-                let at = start as usize;
-                let Some((next, bits)) = quick_move(bytes, at, (end - start) as usize, board)
-                else {
-                    self.at = at;
-                    self.enough = FEW;
-                    self.slow_until = end as usize;
-                    commands = [].iter().peekable();
-                    more = false;
+                // Castling is rare, and would make the loop slower if it were played there.
+                let castling = self.moves.get(played).and_then(|san| san.castling());
+                let Some(Ok((next, bits))) = castling.map(|side| board.castle(side)) else {
                     break;
                 };
                 board = next;
-                ply += 1;
-                before = row;
-                records.played(before, bits);
-                row = Some(records.push(board, ply));
+                played += 1;
+                records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
             }
-            for command in commands {
-                records.command(bytes, command.at as usize, row, before);
+            if played < found {
+                self.at = self.scan.starts()[played] as usize;
+                self.enough = FEW;
+                self.slow_until = self.scan.ends()[played] as usize;
+                more = false;
+            } else {
+                let rest = command.into_iter().chain(commands);
+                rest.for_each(|command| note(command, records, played));
             }
+            [state.record, state.record_before] = rows(played);
+            state.ply += played as u32;
         }
         state.board = board;
-        state.ply = ply;
-        state.record = row;
-        state.record_before = before;
     }
-}
-
-/// Plays a move of this many bytes on the fast path, if that finds exactly one legal move.
-#[inline(always)]
-fn quick_move(bytes: &[u8], at: usize, len: usize, board: Board) -> Option<(Board, u16)> {
-    let word = lex::word(bytes, at)?;
-    if !(2..=8).contains(&len) {
-        return None;
-    }
-    let played = match San::decode(word, len) {
-        Some(san) => board.play(san),
-        None if len == 3 && word << 40 == u64::from_le_bytes(*b"\0\0\0\0\0O-O") => {
-            board.castle(true)
-        }
-        None if len == 5 && word << 24 == u64::from_le_bytes(*b"\0\0\0O-O-O") => {
-            board.castle(false)
-        }
-        None => return None,
-    };
-    played.ok()
 }

@@ -21,7 +21,7 @@ pub use error::{BadGame, GameError};
 
 use super::lex::{self, Comment};
 use super::records::Records;
-use super::replay::Board;
+use super::replay::{Board, San};
 use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Tags};
 use crate::chess::Position;
@@ -100,6 +100,8 @@ pub struct Games<'a> {
     quick: bool,
     bits: Option<Bmi2>,
     scan: Scan,
+    /// The moves that were scanned.
+    moves: Vec<San>,
     /// Moves to scan at once.
     enough: usize,
     /// The end of the word that the fast path could not play; before it, nothing is scanned again.
@@ -140,6 +142,7 @@ impl<'a> Games<'a> {
             quick: !variations,
             bits: Bmi2::detect(),
             scan: Scan::default(),
+            moves: Vec::new(),
             enough: ENOUGH,
             slow_until: 0,
             line: 0..0,

@@ -22,7 +22,8 @@ use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
 use crate::chess::{self, Bitboard, Color, MoveError, Position, Role, Square};
 use san::CODE;
-use tables::{ALL, KING, PAWN, REACH, ROWS, SELECT, all_if, row_of};
+use std::hint::cold_path;
+use tables::{ALL, BLACK, CAPTURES, KING, PAWN, REACH, ROWS, SELECT, all_if};
 
 /// Why a move cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,18 +118,17 @@ impl Board {
         let occupied = self.occupied();
         let own = self.black ^ if black { 0 } else { occupied };
         let pawn = code == PAWN;
-        let row = row_of(code, black, san.captures);
+        let row = san.row as usize + if pawn & black { BLACK } else { 0 };
 
         let passing = self.en_passant & all_if(pawn);
         let barred = own | occupied ^ all_if(san.captures);
         // The en passant square is empty, and yet pawns capture there.
         let barred = barred & !(passing & all_if(san.captures));
-        let last_rank = to_bit & Bitboard::BACK_RANKS.0 != 0;
-        if barred & to_bit != 0 || (pawn & last_rank) != (san.promotion != 0) {
+        if barred & to_bit != 0 {
             return Err(Refused::Illegal);
         }
 
-        let mut candidates = self.coded(code) & own & san.origin & REACH[row.min(ROWS - 1)][to];
+        let mut candidates = self.coded(code) & own & san.origin & REACH[row % ROWS][to];
         if candidates & candidates.wrapping_sub(1) != 0 {
             candidates = open(candidates, to, occupied);
             if candidates & candidates.wrapping_sub(1) != 0 {
@@ -141,21 +141,18 @@ impl Board {
         }
 
         let mut next = self;
-        let mut kind = 0;
+        let mut kind = san.kind;
         let mut clear = candidates | to_bit;
         if to_bit & passing != 0 {
+            // Rare enough for a branch.
+            cold_path();
             clear |= if black { to_bit << 8 } else { to_bit >> 8 };
             kind = 2 << 14;
-        }
-        let mut arrives = code;
-        if san.promotion != 0 {
-            arrives = san.promotion as usize;
-            kind = 1 << 14 | (arrives as u16 - 2) << 12;
         }
         let king_moves = all_if(code == KING);
         let [t0, t1, t2] = self.types;
         let lost = t0 & t1 & t2 & own & king_moves;
-        let bit = |n: usize| all_if(arrives >> n & 1 != 0) & to_bit;
+        let bit = |n: usize| u64::from(san.arrives >> n & 1) << to;
         next.types = [
             (t0 ^ lost) & !clear | bit(0),
             (t1 ^ lost) & !clear | bit(1),
@@ -200,7 +197,7 @@ impl Board {
         let pawns = enemy & t0 & !t1 & !t2;
         let kings = enemy & t1 & t2 & !t0;
         let steps = knights & REACH[4][king]
-            | pawns & REACH[row_of(PAWN, !black, true)][king]
+            | pawns & REACH[if black { CAPTURES } else { BLACK + CAPTURES }][king]
             | kings & REACH[8][king];
         let first = diagonal & REACH[5][king] | straight & REACH[6][king];
         // There are nearly always two at most, and two without a loop mispredict no branch.
@@ -244,17 +241,12 @@ impl Board {
         }
     }
 
-    /// The board after castling, towards the h-file if `short`, and the move's bits.
+    /// The board after castling, and the move's bits.
     #[inline(never)]
-    pub(super) fn castle(mut self, short: bool) -> Result<(Self, u16), Refused> {
+    pub(super) fn castle(mut self, side: CastlingSide) -> Result<(Self, u16), Refused> {
         let position = self.position();
         let color = position.side_to_move;
         let king = position.king(color).ok_or(Refused::Illegal)?;
-        let side = if short {
-            CastlingSide::King
-        } else {
-            CastlingSide::Queen
-        };
         let rook = position
             .castling
             .rook(color, king, side)
@@ -335,14 +327,19 @@ impl Board {
             code => code,
         };
         let passing = self.en_passant & all_if(usize::from(code) == PAWN);
-        let san = San {
-            code,
-            captures: (self.occupied() | passing) & target != 0,
+        let mut san = San {
             to,
-            promotion,
             origin,
+            ..San::of_piece(code, (self.occupied() | passing) & target != 0)
         };
-        if code == 0 { None } else { self.play(san).ok() }
+        if promotion != 0 {
+            san.promote(promotion);
+        }
+        let is_promotion = usize::from(code) == PAWN && matches!(to / 8, 0 | 7);
+        if code == 0 || is_promotion != (promotion != 0) {
+            return None;
+        }
+        self.play(san).ok()
     }
 }
 

@@ -3,7 +3,9 @@
 //! A word of at most eight bytes is read without a loop: the target is at its end, and each byte before it
 //! narrows the set of squares that the piece may come from. Other spellings are left to [`crate::chess::san`].
 
-use super::tables::{ALL, PAWN};
+use super::tables::{ALL, CAPTURES, PAWN, PIECES};
+use crate::chess::castling::CastlingSide;
+use crate::formats::pgn::lex;
 
 /// What a byte after the first one requires of the origin square; empty (no square)
 /// if it is not allowed there.
@@ -57,14 +59,77 @@ pub(super) static CODE: [u8; 256] = {
 pub(in crate::formats::pgn) struct San {
     pub(super) code: u8,
     pub(super) captures: bool,
+    /// The row of [`REACH`](super::tables::REACH) for White.
+    pub(super) row: u8,
     pub(super) to: u8,
-    /// Piece code of the promotion, or 0.
-    pub(super) promotion: u8,
+    /// The code of what arrives there: the same, or that of a promotion.
+    pub(super) arrives: u8,
+    /// Bits of a promotion in those of a move.
+    pub(super) kind: u16,
     /// Squares that the text allows as origin; none if it has a byte out of place.
     pub(super) origin: u64,
 }
 
+/// The code of castling.
+const CASTLING: u8 = 7;
+
 impl San {
+    /// No move: what cannot be played.
+    pub(in crate::formats::pgn) const NONE: Self = Self::of_piece(0, false);
+
+    /// A move from nowhere to a1.
+    #[inline(always)]
+    pub(super) const fn of_piece(code: u8, captures: bool) -> Self {
+        Self {
+            code,
+            captures,
+            row: match code as usize {
+                PAWN => CAPTURES as u8 * captures as u8,
+                _ => PIECES as u8 + code,
+            },
+            to: 0,
+            arrives: code,
+            kind: 0,
+            origin: 0,
+        }
+    }
+
+    /// A word of a text as a move, or [`Self::NONE`] if it is not standard SAN. Castling is a move with the code 7 and the
+    /// file that the king goes to.
+    #[inline(always)]
+    pub(in crate::formats::pgn) fn of_word(bytes: &[u8], start: usize, end: usize) -> Self {
+        const SHORT: u64 = u64::from_le_bytes(*b"\0\0\0\0\0O-O");
+        const LONG: u64 = u64::from_le_bytes(*b"\0\0\0O-O-O");
+        let len = end - start;
+        let Some(word) = lex::word(bytes, start).filter(|_| (2..=8).contains(&len)) else {
+            return Self::NONE;
+        };
+        let castling = |side: CastlingSide| Self {
+            to: side.king_destination().index() as u8,
+            ..Self::of_piece(CASTLING, false)
+        };
+        match Self::decode(word, len) {
+            Some(san) => san,
+            None if len == 3 && word << 40 == SHORT => castling(CastlingSide::King),
+            None if len == 5 && word << 24 == LONG => castling(CastlingSide::Queen),
+            None => Self::NONE,
+        }
+    }
+
+    /// Makes it a promotion to the piece of this code.
+    pub(super) fn promote(&mut self, code: u8) {
+        self.arrives = code;
+        self.kind = 1 << 14 | (u16::from(code) - 2) << 12;
+    }
+
+    /// To which side it castles, if it does.
+    pub(in crate::formats::pgn) fn castling(self) -> Option<CastlingSide> {
+        let goes_to = |side: &CastlingSide| side.king_destination().index() == usize::from(self.to);
+        let sides = [CastlingSide::King, CastlingSide::Queen];
+        let is_castling = self.code == CASTLING;
+        sides.into_iter().find(|side| is_castling && goes_to(side))
+    }
+
     /// Parses the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
     /// signs; `None`, or no origin, if they are not standard SAN.
     #[inline(always)]
@@ -87,8 +152,11 @@ impl San {
         let head = len - 2;
         let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
         let captures = before_target == b'x';
-        // Before the target a pawn has a file and an `x`, or nothing.
-        let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
+        // Before the target a pawn has a file and an `x`, or nothing; on the last ranks it promotes.
+        let pawn = code == PAWN as u8;
+        let is_last = matches!(rank, 0 | 7);
+        let odd_pawn =
+            pawn & (head != 2 * usize::from(captures)) | ((pawn & is_last) != (promotion != 0));
         if (file | rank > 7) | odd_pawn {
             return None;
         }
@@ -108,12 +176,14 @@ impl San {
             }
             origin &= ORIGIN[third as usize];
         }
-        Some(Self {
-            code,
-            captures,
+        let mut san = Self {
             to: rank * 8 + file,
-            promotion,
             origin,
-        })
+            ..Self::of_piece(code, captures)
+        };
+        if promotion != 0 {
+            san.promote(promotion);
+        }
+        Some(san)
     }
 }

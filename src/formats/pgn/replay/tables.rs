@@ -4,8 +4,8 @@
 
 use crate::chess::Role;
 
-/// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king.
-pub(super) const ROWS: usize = 9;
+/// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king; empty ones make it a power of two.
+pub(super) const ROWS: usize = 16;
 /// `REACH[row][to]`: where a piece may come from that moves to this square in this way, on an empty board.
 pub(super) static REACH: [[u64; 64]; ROWS] = reach();
 
@@ -33,7 +33,7 @@ const fn reach() -> [[u64; 64]; ROWS] {
                 across <= 1 && up <= 1,
             ];
             let mut row = 0;
-            while row < ROWS {
+            while row < hits.len() {
                 if hits[row] && from != to {
                     table[row][to] |= 1 << from;
                 }
@@ -50,14 +50,10 @@ const fn reach() -> [[u64; 64]; ROWS] {
 pub(super) const PAWN: usize = 1;
 pub(super) const KING: usize = 6;
 
-/// The row of [`REACH`] by piece code, side to move and whether a pawn captures.
-pub(super) const fn row_of(code: usize, black: bool, captures: bool) -> usize {
-    if code == PAWN {
-        2 * black as usize + captures as usize
-    } else {
-        code + 2
-    }
-}
+/// What is added to the row of a pawn that captures, of a black one, and to the code of a piece.
+pub(super) const CAPTURES: usize = 1;
+pub(super) const BLACK: usize = 2;
+pub(super) const PIECES: usize = 2;
 
 pub(super) const ALL: u64 = !0;
 pub(super) const fn all_if(condition: bool) -> u64 {
