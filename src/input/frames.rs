@@ -281,7 +281,10 @@ impl Frames {
         let held: usize = self.held.values().map(|&(holds, _)| holds).sum();
         while self.at < self.map.len() {
             match extent(&self.map[self.at..], self.max_window) {
-                Extent::Skippable(len) => self.at += len,
+                Extent::Skippable(len) => {
+                    self.map.slice(self.at..self.at + len).release();
+                    self.at += len;
+                }
                 Extent::Frame { len, holds } => {
                     if self.given > self.taken && held + holds > BUDGET {
                         return FrameStep::Wait;

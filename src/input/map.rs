@@ -39,13 +39,45 @@ pub(crate) struct Mapped<T> {
     values: PhantomData<T>,
 }
 
+/// The memory of a map is given back in regions, at addresses that are multiples of their length: that of a huge page.
+/// To give back a part of such a page, the kernel would have to split it and to interrupt all other threads.
+const REGION: usize = 2 << 20;
+/// A region that lies so many behind is given back even if it is not complete: not all bytes of a file are in chunks.
+const BEHIND: usize = 64;
+
 /// A read-only map of a whole file.
 #[derive(Debug)]
 struct Map {
     map: Mmap,
     file: File,
+    /// For each region of addresses, how many of its bytes are no longer needed.
+    released: Box<[AtomicUsize]>,
     /// Where the signal handler finds the map, if there was a free slot.
     slot: Option<&'static Slot>,
+}
+
+impl Map {
+    /// The bytes of the map in a region.
+    fn region(&self, number: usize) -> Range<usize> {
+        let before = self.map.as_ptr() as usize % REGION;
+        let start = (number * REGION).saturating_sub(before);
+        start..((number + 1) * REGION - before).min(self.map.len())
+    }
+    /// Returns the memory of a region to the system.
+    fn give_back(&self, number: usize) {
+        #[cfg(unix)]
+        {
+            let region = self.region(number);
+            // SAFETY: the map is that of a file and never written to: pages come back with what they held.
+            let _ = unsafe {
+                self.map.unchecked_advise_range(
+                    UncheckedAdvice::DontNeed,
+                    region.start,
+                    region.len(),
+                )
+            };
+        }
+    }
 }
 
 impl Drop for Map {
@@ -74,9 +106,11 @@ impl Mapped<u8> {
         // Only a hint: without it the kernel reads ahead less.
         let _ = map.advise(Advice::Sequential);
         let addresses = map.as_ptr_range();
+        let regions = addresses.start as usize / REGION..=addresses.end as usize / REGION;
         Ok(Self {
             bytes: 0..map.len(),
             map: Arc::new(Map {
+                released: regions.map(|_| AtomicUsize::new(0)).collect(),
                 slot: Slot::take(addresses.start as usize..addresses.end as usize),
                 map,
                 file,
@@ -108,18 +142,28 @@ impl Mapped<u8> {
         }
         Ok(())
     }
-    /// Returns the memory of these bytes to the system. They can still be accessed, and are then read from the file
-    /// again.
+    /// Declares these bytes no longer needed. Once all bytes around them are, or much that comes later, their memory is
+    /// returned to the system; they can still be accessed, and are then read from the file again.
     pub(super) fn release(&self) {
-        #[cfg(unix)]
-        // SAFETY: the map is that of a file and never written to: pages come back with what they held.
-        let _ = unsafe {
-            self.map.map.unchecked_advise_range(
-                UncheckedAdvice::DontNeed,
-                self.bytes.start,
-                self.bytes.len(),
-            )
-        };
+        let map = &self.map;
+        // Distances from the beginning of the first region.
+        let before = map.map.as_ptr() as usize % REGION;
+        let own = before + self.bytes.start..before + self.bytes.end;
+        for number in own.start / REGION..own.end.div_ceil(REGION) {
+            let region = map.region(number);
+            let start = own.start.max(region.start + before);
+            let len = own.end.min(region.end + before) - start;
+            let earlier = map.released[number].fetch_add(len, Ordering::Relaxed);
+            if earlier + len == region.len() {
+                map.give_back(number);
+            }
+            if earlier == 0
+                && let Some(behind) = number.checked_sub(BEHIND)
+                && map.released[behind].load(Ordering::Relaxed) < map.region(behind).len()
+            {
+                map.give_back(behind);
+            }
+        }
     }
     /// The same bytes as values, or `None` if they are misaligned or not a whole number of values.
     pub(super) fn cast<T: Pod>(&self) -> Option<Mapped<T>> {
@@ -279,5 +323,56 @@ mod fault {
                 handler(signal);
             }
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The memory that a map takes, according to the system.
+    fn resident(map: &Mapped<u8>) -> usize {
+        let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let start = format!("{:x}-", map.map.map.as_ptr() as usize);
+        let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
+        let rss = lines.find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        let kilobytes = rss.trim().strip_suffix(" kB").unwrap();
+        kilobytes.parse::<usize>().unwrap() << 10
+    }
+
+    fn touched(len: usize) -> Mapped<u8> {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(len as u64).unwrap();
+        let map = Mapped::of_file(&file).unwrap();
+        assert!(map.iter().all(|&byte| byte == 0));
+        assert!(resident(&map) >= len);
+        map
+    }
+
+    #[test]
+    fn what_is_released_in_any_pieces_is_given_back() {
+        let len = 4 * REGION + 12_345;
+        for (piece, step) in [(len, 1), (1_000_003, 7), (70_000, 31), (REGION, 3)] {
+            let map = touched(len);
+            // All pieces, in another order.
+            let pieces = len.div_ceil(piece);
+            for number in 0..pieces {
+                let start = number * step % pieces * piece;
+                map.slice(start..len.min(start + piece)).release();
+            }
+            assert_eq!(resident(&map), 0, "{piece}");
+            assert!(map.iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn what_lies_far_behind_is_given_back_with_its_gaps() {
+        let len = (BEHIND + 8) * REGION;
+        let map = touched(len);
+        let piece = 100_000;
+        for start in (0..len - piece).step_by(piece) {
+            map.slice(start + 1..start + piece).release();
+        }
+        assert!(resident(&map) <= (BEHIND + 1) * REGION);
     }
 }

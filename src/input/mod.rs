@@ -457,6 +457,7 @@ impl Read for MappedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.rest.check()?;
         let read = (&self.rest[self.at..]).read(buffer)?;
+        self.rest.slice(self.at..self.at + read).release();
         self.at += read;
         Ok(read)
     }
