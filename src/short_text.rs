@@ -72,8 +72,9 @@ impl ShortText {
     #[inline(always)]
     pub(crate) const fn then(self, other: Self) -> Self {
         debug_assert!(self.len() + other.len() <= Self::MOST);
-        let bytes = (self.0 & BYTES) | (other.0 & BYTES) << (8 * self.len());
-        Self(bytes | ((self.0 >> 56) + (other.0 >> 56)) << 56)
+        // Eight times the length, which is in the highest byte.
+        let place = self.0 >> 53 & !7;
+        Self((self.0 | (other.0 & BYTES) << place) + (other.0 & !BYTES))
     }
 
     /// Appends the text.

@@ -7,6 +7,8 @@
 use crate::one_line;
 use crate::room::Room;
 use crate::short_text::{ShortText, three_digits};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Simd};
 use crate::table::{Array, Kind, Strings, Texts, Tile, Values};
 use std::io::Write as _;
 
@@ -154,9 +156,14 @@ pub(super) fn push(all: &mut Vec<Cells>, next: Cells) {
         && *most + more <= ShortText::MOST
     {
         *most += more;
-        for (before, &cell) in before.iter_mut().zip(cells) {
-            *before = before.then(cell);
-        }
+        with_vectors(
+            #[inline(always)]
+            || {
+                for (before, &cell) in before.iter_mut().zip(cells) {
+                    *before = before.then(cell);
+                }
+            },
+        );
         return;
     }
     if let (Some(Cells::Fixed(before)), Cells::Fixed(text)) = (all.last_mut(), &next) {
@@ -318,8 +325,30 @@ fn greatest<T: Copy + Default + Ord>(values: &Values<T>) -> T {
     values.values().iter().copied().max().unwrap_or_default()
 }
 
+/// Runs loops over cells with vectors, where the CPU has them; the compiler makes them.
+#[inline(always)]
+fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = Avx2::detect() {
+        return avx2.enter(work);
+    }
+    work()
+}
+
 /// A cell for each value.
 fn each<T: Copy + Clone + Default, C: Copy>(
+    values: &Values<T>,
+    missing: C,
+    cell: impl Fn(T) -> C,
+) -> Vec<C> {
+    with_vectors(
+        #[inline(always)]
+        || cells_of(values, missing, cell),
+    )
+}
+
+#[inline(always)]
+fn cells_of<T: Copy + Clone + Default, C: Copy>(
     values: &Values<T>,
     missing: C,
     cell: impl Fn(T) -> C,
