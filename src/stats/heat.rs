@@ -40,10 +40,59 @@ impl HeatMaps {
         &self.maps[12..]
     }
 
-    fn add(&mut self, counters: &VerticalCounters) {
-        for (map, planes) in self.maps.iter_mut().zip(&counters.planes) {
+    /// Adds counters, given by their bits.
+    fn add<const DEPTH: usize>(&mut self, sets: &[[[u64; Group::LEN]; DEPTH]; MAPS]) {
+        for (map, planes) in self.maps.iter_mut().zip(sets) {
             empty_into(map, planes);
         }
+    }
+}
+
+/// Bits of [`Deep`] counters.
+const DEPTH: usize = 24;
+
+/// As [`VerticalCounters`], for so many groups that it costs nothing to turn them into numbers.
+#[derive(Clone, Debug)]
+struct Deep {
+    planes: [[[u64; Group::LEN]; DEPTH]; MAPS],
+    /// How many counters were added.
+    added: u32,
+}
+
+impl Default for Deep {
+    fn default() -> Self {
+        Self {
+            planes: [[[0; Group::LEN]; DEPTH]; MAPS],
+            added: 0,
+        }
+    }
+}
+
+impl Deep {
+    /// Most counters that can be added.
+    const ROOM: u32 = (1 << DEPTH) / VerticalCounters::GROUPS as u32 - 1;
+
+    fn add(&mut self, counters: &VerticalCounters) {
+        for (planes, others) in self.planes.iter_mut().zip(&counters.planes) {
+            let mut carry = [0; Group::LEN];
+            let (low, high) = planes.split_at_mut(others.len());
+            for (plane, other) in low.iter_mut().zip(others) {
+                for lane in 0..Group::LEN {
+                    let (a, b, c) = (plane[lane], other[lane], carry[lane]);
+                    plane[lane] = a ^ b ^ c;
+                    carry[lane] = a & b | c & (a ^ b);
+                }
+            }
+            for plane in high {
+                for (bits, carry) in plane.iter_mut().zip(&mut carry) {
+                    (*bits, *carry) = (*bits ^ *carry, *bits & *carry);
+                }
+                if carry.iter().fold(0, |any, carry| any | carry) == 0 {
+                    break;
+                }
+            }
+        }
+        self.added += 1;
     }
 }
 
@@ -51,6 +100,7 @@ impl HeatMaps {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heat {
     maps: HeatMaps,
+    deep: Deep,
     counters: VerticalCounters,
 }
 
@@ -64,8 +114,7 @@ impl Heat {
     ) {
         while !groups.is_empty() {
             if self.counters.room() == 0 {
-                self.maps.add(&self.counters);
-                self.counters = VerticalCounters::default();
+                self.deepen();
             }
             let (now, later) = groups.split_at(groups.len().min(self.counters.room()));
             analyzer.count_squares(now, &results[..now.len()], &mut self.counters);
@@ -74,26 +123,39 @@ impl Heat {
         }
     }
 
+    /// Moves the counts of full counters to deeper ones.
+    #[cold]
+    fn deepen(&mut self) {
+        if self.deep.added == Deep::ROOM {
+            self.maps.add(&self.deep.planes);
+            self.deep = Deep::default();
+        }
+        self.deep.add(&self.counters);
+        self.counters = VerticalCounters::default();
+    }
+
     /// Adds the counts of another instance.
     pub(super) fn merge(&mut self, other: &Self) {
         let ours = self.maps.maps.as_flattened_mut();
-        for (ours, theirs) in ours.iter_mut().zip(other.maps.maps.as_flattened()) {
+        for (ours, theirs) in ours.iter_mut().zip(other.maps().maps.as_flattened()) {
             *ours += theirs;
         }
-        self.maps.add(&other.counters);
     }
 
     /// The maps so far.
     pub(super) fn maps(&self) -> HeatMaps {
         let mut maps = self.maps.clone();
-        maps.add(&self.counters);
+        maps.add(&self.deep.planes);
+        maps.add(&self.counters.planes);
         maps
     }
 }
 
 /// Adds the counters of the eight lanes vertically, then spreads the sum's bits over the 64 numbers.
-fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]; 8]) {
-    let mut sum = [0u64; 8 + 3];
+fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
+    // Eight lanes take three bits more.
+    let mut sum = [0u64; DEPTH + 3];
+    let sum = &mut sum[..planes.len() + 3];
     for lane in 0..Group::LEN {
         let mut carry = 0;
         for (bit, sum) in sum.iter_mut().enumerate() {
@@ -104,18 +166,14 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]; 8]) {
         }
     }
     for (byte, squares) in map.chunks_exact_mut(8).enumerate() {
-        // Eight squares' counts in bytes: the low digits and the three high ones.
-        let digits = |planes: &[u64]| {
-            planes.iter().enumerate().fold(0, |counts, (weight, bits)| {
+        for (place, planes) in sum.chunks(8).enumerate() {
+            // The same eight bits of eight squares' counts, in bytes.
+            let digits = planes.iter().enumerate().fold(0, |counts, (weight, bits)| {
                 counts + (spread_bits((bits >> (8 * byte)) as u8) << weight)
-            })
-        };
-        let (low, high) = (
-            digits(&sum[..8]).to_le_bytes(),
-            digits(&sum[8..]).to_le_bytes(),
-        );
-        for (square, (low, high)) in squares.iter_mut().zip(low.into_iter().zip(high)) {
-            *square += u64::from(low) + (u64::from(high) << 8);
+            });
+            for (square, digits) in squares.iter_mut().zip(digits.to_le_bytes()) {
+                *square += u64::from(digits) << (8 * place);
+            }
         }
     }
 }
@@ -183,5 +241,31 @@ mod tests {
                 assert_eq!(total.maps(), expected, "{}", analyzer.tier());
             }
         }
+    }
+
+    #[test]
+    fn deep_counters_are_emptied_before_they_overflow() {
+        let group = Group {
+            planes: [[!0, 0, 1 << 63, 5, 0, 0, 0, !0]; 4],
+        };
+        let results = GroupResults {
+            attacks_white: [!0, 1, 2, 3, 4, 5, 6, 7],
+            ..GroupResults::default()
+        };
+        let analyzer = Tier::PORTABLE.analyzer().unwrap();
+        let full = VerticalCounters::GROUPS;
+        let (groups, results) = (vec![group; full], vec![results; full]);
+        let mut heat = Heat::default();
+        heat.add(analyzer, &groups, &results);
+        let once = heat.maps();
+        let times = u64::from(Deep::ROOM) + 3;
+        let counters = heat.counters.clone();
+        for _ in 1..times {
+            heat.deepen();
+            heat.counters = counters.clone();
+        }
+        assert_eq!(heat.deep.added, 2);
+        let expected = once.maps.map(|map| map.map(|count| count * times));
+        assert_eq!(heat.maps().maps, expected);
     }
 }
