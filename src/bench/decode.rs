@@ -11,16 +11,16 @@
 //!
 //! All but `pgn` use the same positions.
 
-use super::generated::{RandomGames, batch_of, boards_found, chunk, fen_lines};
+use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::block::{Group, Packed};
+use crate::block::Packed;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::sliders::Kind;
-use crate::table::Fields;
+use crate::table::{Batch, Fields};
 use std::hint::black_box;
 use std::slice;
 
@@ -37,15 +37,13 @@ pub fn measure_decode(
     positions: &[Position],
     show: impl FnMut(Row),
 ) -> Result<(), Error> {
-    let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
-    let boards: Vec<Packed> = groups
-        .iter()
-        .flat_map(|group| (0..Group::LEN).map(|lane| group.get(lane)))
-        .collect();
+    let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
+    let batch = batch_of(&positions);
+    let boards: Vec<Packed> = boards_of(&batch).collect();
     let lines = fen_lines(&positions);
     let games = RandomGames::play();
     let (fen, pgn) = (chunk(lines.clone()), chunk(games.text.into_bytes()));
-    let file = chunk(boards_file(&positions));
+    let file = chunk(boards_file(&batch));
 
     let mut comparison = Comparison::new(options);
     for (format, chunk, boards) in [
@@ -144,11 +142,10 @@ fn reading<'a>(format: Format, chunk: &'a Chunk, boards: &[Packed]) -> Candidate
     Candidate::passes(chunks, boards.len(), verified, checksum(&found), pass)
 }
 
-fn boards_file(positions: &[Position]) -> Vec<u8> {
+fn boards_file(batch: &Batch) -> Vec<u8> {
     const IN_MEMORY: &str = "writing to memory does not fail";
-    let batch = batch_of(positions);
     let mut writer = BoardsWriter::new(Vec::new(), Fields::NONE).expect(IN_MEMORY);
-    writer.write(&batch, 0..batch.len()).expect(IN_MEMORY);
+    writer.write(batch, 0..batch.len()).expect(IN_MEMORY);
     writer.finish().expect(IN_MEMORY).0
 }
 

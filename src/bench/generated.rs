@@ -108,10 +108,5 @@ pub(super) fn boards_found(decoded: &Decoded) -> Vec<Packed> {
 
 /// Bytes as they come from a file.
 pub(super) fn chunk(bytes: Vec<u8>) -> Chunk {
-    Chunk {
-        file: Arc::from(Path::new("bench")),
-        bytes: bytes.into(),
-        offset: 0,
-        truncated: false,
-    }
+    Chunk::new(Arc::from(Path::new("bench")), bytes.into())
 }

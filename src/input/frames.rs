@@ -354,4 +354,40 @@ mod tests {
             }
         }
     }
+
+    /// As `pzstd` writes them: a skippable frame before each frame.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn frames_and_what_is_between_them_give_their_memory_back() {
+        let mut random = crate::chess::random::Random::new(1);
+        let content: Vec<u8> = (0..80_000)
+            .flat_map(|_| random.bits().to_le_bytes())
+            .collect();
+        let frame = zstd::bulk::compress(&content, 1).unwrap();
+        let mut bytes = Vec::new();
+        for _ in 0..12 {
+            bytes.extend(0x184D_2A50_u32.to_le_bytes());
+            bytes.extend(4_u32.to_le_bytes());
+            bytes.extend((frame.len() as u32).to_le_bytes());
+            bytes.extend(&frame);
+        }
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        let map = Mapped::of_file(&file).unwrap();
+        let mut frames = Frames::new(&map, u64::MAX).unwrap();
+        let mut taken = 0;
+        loop {
+            match frames.step() {
+                FrameStep::Job(job) => frames.complete(job.run()),
+                FrameStep::Bytes(bytes, error, _) => {
+                    assert!(error.is_none() && *bytes == content);
+                    taken += 1;
+                }
+                FrameStep::End => break,
+                FrameStep::Wait | FrameStep::Stream(_) => unreachable!(),
+            }
+        }
+        assert_eq!(taken, 12);
+        assert_eq!(map.resident(), 0);
+    }
 }

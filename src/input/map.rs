@@ -42,7 +42,8 @@ pub(crate) struct Mapped<T> {
 /// The memory of a map is given back in regions, at addresses that are multiples of their length: that of a huge page.
 /// To give back a part of such a page, the kernel would have to split it and to interrupt all other threads.
 const REGION: usize = 2 << 20;
-/// A region that lies so many behind is given back even if it is not complete: not all bytes of a file are in chunks.
+/// A region this number of regions behind is given back even if it is not complete: not all bytes of a file are in
+/// chunks.
 const BEHIND: usize = 64;
 
 /// A read-only map of a whole file.
@@ -64,20 +65,18 @@ impl Map {
         start..((number + 1) * REGION - before).min(self.map.len())
     }
     /// Returns the memory of a region to the system.
+    #[cfg(unix)]
     fn give_back(&self, number: usize) {
-        #[cfg(unix)]
-        {
-            let region = self.region(number);
-            // SAFETY: the map is that of a file and never written to: pages come back with what they held.
-            let _ = unsafe {
-                self.map.unchecked_advise_range(
-                    UncheckedAdvice::DontNeed,
-                    region.start,
-                    region.len(),
-                )
-            };
-        }
+        let region = self.region(number);
+        // SAFETY: the map is that of a file and never written to: pages come back with what they held.
+        let _ = unsafe {
+            self.map
+                .unchecked_advise_range(UncheckedAdvice::DontNeed, region.start, region.len())
+        };
     }
+    /// Other systems have no such call.
+    #[cfg(not(unix))]
+    fn give_back(&self, _: usize) {}
 }
 
 impl Drop for Map {
@@ -173,6 +172,19 @@ impl Mapped<u8> {
             bytes: self.bytes.clone(),
             values: PhantomData,
         })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+impl Mapped<u8> {
+    /// The memory that the whole map takes, according to the system.
+    pub(super) fn resident(&self) -> usize {
+        let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let start = format!("{:x}-", self.map.map.as_ptr() as usize);
+        let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
+        let rss = lines.find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        let kilobytes = rss.trim().strip_suffix(" kB").unwrap();
+        kilobytes.parse::<usize>().unwrap() << 10
     }
 }
 
@@ -330,22 +342,12 @@ mod fault {
 mod tests {
     use super::*;
 
-    /// The memory that a map takes, according to the system.
-    fn resident(map: &Mapped<u8>) -> usize {
-        let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-        let start = format!("{:x}-", map.map.map.as_ptr() as usize);
-        let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
-        let rss = lines.find_map(|line| line.strip_prefix("Rss:")).unwrap();
-        let kilobytes = rss.trim().strip_suffix(" kB").unwrap();
-        kilobytes.parse::<usize>().unwrap() << 10
-    }
-
     fn touched(len: usize) -> Mapped<u8> {
         let file = tempfile::tempfile().unwrap();
         file.set_len(len as u64).unwrap();
         let map = Mapped::of_file(&file).unwrap();
         assert!(map.iter().all(|&byte| byte == 0));
-        assert!(resident(&map) >= len);
+        assert!(map.resident() >= len);
         map
     }
 
@@ -360,7 +362,7 @@ mod tests {
                 let start = number * step % pieces * piece;
                 map.slice(start..len.min(start + piece)).release();
             }
-            assert_eq!(resident(&map), 0, "{piece}");
+            assert_eq!(map.resident(), 0, "{piece}");
             assert!(map.iter().all(|&byte| byte == 0));
         }
     }
@@ -373,6 +375,6 @@ mod tests {
         for start in (0..len - piece).step_by(piece) {
             map.slice(start + 1..start + piece).release();
         }
-        assert!(resident(&map) <= (BEHIND + 1) * REGION);
+        assert!(map.resident() <= (BEHIND + 1) * REGION);
     }
 }

@@ -6,6 +6,7 @@
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
 use crate::queries::GroupResults;
+use crate::simd::Lanes;
 use crate::table::spread_bits;
 use crate::tiers::Analyzer;
 
@@ -51,7 +52,7 @@ impl HeatMaps {
 /// Bits of [`Deep`] counters.
 const DEPTH: usize = 24;
 
-/// As [`VerticalCounters`], for so many groups that it costs nothing to turn them into numbers.
+/// As [`VerticalCounters`], for some 16 million groups: turning them into numbers that seldom costs next to nothing.
 #[derive(Clone, Debug)]
 struct Deep {
     planes: [[[u64; Group::LEN]; DEPTH]; MAPS],
@@ -78,9 +79,7 @@ impl Deep {
             let (low, high) = planes.split_at_mut(others.len());
             for (plane, other) in low.iter_mut().zip(others) {
                 for lane in 0..Group::LEN {
-                    let (a, b, c) = (plane[lane], other[lane], carry[lane]);
-                    plane[lane] = a ^ b ^ c;
-                    carry[lane] = a & b | c & (a ^ b);
+                    (plane[lane], carry[lane]) = plane[lane].full_add(other[lane], carry[lane]);
                 }
             }
             for plane in high {
@@ -160,9 +159,7 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
         let mut carry = 0;
         for (bit, sum) in sum.iter_mut().enumerate() {
             let other = planes.get(bit).map_or(0, |bits| bits[lane]);
-            let total = *sum ^ other ^ carry;
-            carry = *sum & other | carry & (*sum ^ other);
-            *sum = total;
+            (*sum, carry) = sum.full_add(other, carry);
         }
     }
     for (byte, squares) in map.chunks_exact_mut(8).enumerate() {
@@ -181,18 +178,14 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::random::Random;
     use crate::tiers::Tier;
 
     /// Random planes will do as boards.
     #[test]
     fn agrees_with_counting_square_by_square() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            state ^ state >> 29
-        };
+        let mut numbers = Random::new(1);
+        let mut random = || numbers.bits();
         for len in [1, 15, 16, 17, 31, 200, 255, 256, 600] {
             let groups: Vec<Group> = (0..len)
                 .map(|_| Group {

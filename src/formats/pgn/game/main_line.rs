@@ -1,9 +1,9 @@
 //! The fast path: moves of the main line with nothing but simple text between them.
 //!
-//! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then all of these are parsed, and
-//! then played one after another without looking at the text between. The first word that is not exactly one legal move in the
-//! usual spelling is left to [`tokens`](super::tokens), and few moves are scanned after it at first, because
-//! those after the next such word would be scanned in vain.
+//! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then all of these are parsed,
+//! and then played one after another without looking at the text between. The first word that is not exactly one
+//! legal move in the usual spelling is left to [`tokens`](super::tokens), and few moves are scanned after it at
+//! first, because those after the next such word would be scanned in vain.
 
 use super::error::MOST_PLIES;
 use super::{Games, State};
@@ -79,7 +79,7 @@ impl Games<'_> {
                     records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
                 }
                 // Castling is rare, and would make the loop slower if it were played there.
-                let castling = self.moves.get(played).and_then(|san| san.castling());
+                let castling = self.moves.get(played).and_then(|san| san.castles);
                 let Some(Ok((next, bits))) = castling.map(|side| board.castle(side)) else {
                     break;
                 };

@@ -21,7 +21,7 @@ use crate::block::Packed;
 use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
 use crate::chess::{self, Bitboard, Color, MoveError, Position, Role, Square};
-use san::CODE;
+use san::{CODE, is_promoted};
 use std::hint::cold_path;
 use tables::{ALL, BLACK, CAPTURES, KING, PAWN, REACH, ROWS, SELECT, all_if};
 
@@ -102,7 +102,8 @@ impl Board {
         (t0 ^ n0) & (t1 ^ n1) & (t2 ^ n2) | t0 & t1 & t2 & castling
     }
 
-    /// The board after a move, and the move's bits (see [`Move::to_bits`](crate::chess::Move::to_bits)).
+    /// The board after a move, and the move's bits (see [`Move::to_bits`](crate::chess::Move::to_bits)). The move must
+    /// promote a pawn on the last ranks, and nothing elsewhere; castling is refused here.
     ///
     /// Boards are passed by value here: the fields then live in registers, and are not copied through memory in
     /// other widths than they were written in, which would stall each move.
@@ -335,8 +336,7 @@ impl Board {
         if promotion != 0 {
             san.promote(promotion);
         }
-        let is_promotion = usize::from(code) == PAWN && matches!(to / 8, 0 | 7);
-        if code == 0 || is_promotion != (promotion != 0) {
+        if code == 0 || is_promoted(code, to / 8) != (promotion != 0) {
             return None;
         }
         self.play(san).ok()

@@ -54,7 +54,7 @@ pub(super) static CODE: [u8; 256] = {
     table
 };
 
-/// A parsed SAN move, except castling.
+/// A parsed SAN move.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::formats::pgn) struct San {
     pub(super) code: u8,
@@ -66,12 +66,17 @@ pub(in crate::formats::pgn) struct San {
     pub(super) arrives: u8,
     /// Bits of a promotion in those of a move.
     pub(super) kind: u16,
+    /// To which side it castles, if it does. Then it says nothing else, and cannot be played otherwise.
+    pub(in crate::formats::pgn) castles: Option<CastlingSide>,
     /// Squares that the text allows as origin; none if it has a byte out of place.
     pub(super) origin: u64,
 }
 
-/// The code of castling.
-const CASTLING: u8 = 7;
+/// Whether a piece of this code is promoted on a rank from 0.
+#[inline(always)]
+pub(super) const fn is_promoted(code: u8, rank: u8) -> bool {
+    code == PAWN as u8 && matches!(rank, 0 | 7)
+}
 
 impl San {
     /// No move: what cannot be played.
@@ -90,12 +95,12 @@ impl San {
             to: 0,
             arrives: code,
             kind: 0,
+            castles: None,
             origin: 0,
         }
     }
 
-    /// A word of a text as a move, or [`Self::NONE`] if it is not standard SAN. Castling is a move with the code 7 and the
-    /// file that the king goes to.
+    /// A word of a text as a move, castling included, or [`Self::NONE`] if it is not standard SAN.
     #[inline(always)]
     pub(in crate::formats::pgn) fn of_word(bytes: &[u8], start: usize, end: usize) -> Self {
         const SHORT: u64 = u64::from_le_bytes(*b"\0\0\0\0\0O-O");
@@ -104,9 +109,9 @@ impl San {
         let Some(word) = lex::word(bytes, start).filter(|_| (2..=8).contains(&len)) else {
             return Self::NONE;
         };
-        let castling = |side: CastlingSide| Self {
-            to: side.king_destination().index() as u8,
-            ..Self::of_piece(CASTLING, false)
+        let castling = |side| Self {
+            castles: Some(side),
+            ..Self::NONE
         };
         match Self::decode(word, len) {
             Some(san) => san,
@@ -122,16 +127,8 @@ impl San {
         self.kind = 1 << 14 | (u16::from(code) - 2) << 12;
     }
 
-    /// To which side it castles, if it does.
-    pub(in crate::formats::pgn) fn castling(self) -> Option<CastlingSide> {
-        let goes_to = |side: &CastlingSide| side.king_destination().index() == usize::from(self.to);
-        let sides = [CastlingSide::King, CastlingSide::Queen];
-        let is_castling = self.code == CASTLING;
-        sides.into_iter().find(|side| is_castling && goes_to(side))
-    }
-
     /// Parses the first `len` bytes of `word` (at least 2, at most 8), without check and annotation
-    /// signs; `None`, or no origin, if they are not standard SAN.
+    /// signs; `None`, or no origin, if they are not standard SAN, or castling.
     #[inline(always)]
     pub(in crate::formats::pgn) fn decode(word: u64, mut len: usize) -> Option<Self> {
         let mut promotion = 0;
@@ -152,12 +149,10 @@ impl San {
         let head = len - 2;
         let before_target = (word << 8 >> ((8 * head) & 63)) as u8;
         let captures = before_target == b'x';
-        // Before the target a pawn has a file and an `x`, or nothing; on the last ranks it promotes.
-        let pawn = code == PAWN as u8;
-        let is_last = matches!(rank, 0 | 7);
-        let odd_pawn =
-            pawn & (head != 2 * usize::from(captures)) | ((pawn & is_last) != (promotion != 0));
-        if (file | rank > 7) | odd_pawn {
+        // Before the target a pawn has a file and an `x`, or nothing.
+        let odd_pawn = (code == PAWN as u8) & (head != 2 * usize::from(captures));
+        let odd_promotion = is_promoted(code, rank) != (promotion != 0);
+        if (file | rank > 7) | odd_pawn | odd_promotion {
             return None;
         }
         let second = if head >= 2 { (word >> 8) as u8 } else { b'x' };
