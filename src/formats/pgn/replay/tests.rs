@@ -75,6 +75,23 @@ fn only_the_form_of_the_standard_is_decoded() {
     }
 }
 
+#[test]
+fn castling_is_to_the_side_that_the_word_says() {
+    // Where both are legal, the wrong one would be played without a complaint.
+    for (text, side) in [
+        ("O-O", Some(CastlingSide::King)),
+        ("O-O-O", Some(CastlingSide::Queen)),
+        ("O-O-", None),
+        ("-O-O", None),
+        ("Nf3", None),
+    ] {
+        // Words are loaded with what stands around them.
+        let bytes = format!("O-O-O-O {text} O-O-O-O");
+        let san = San::of_word(bytes.as_bytes(), 8, 8 + text.len());
+        assert_eq!(san.castles, side, "{text}");
+    }
+}
+
 /// The legal move that a standard text means, written plainly.
 fn meant(position: &Position, text: &str) -> Result<Move, Refused> {
     let (text, promotion) = text.split_once('=').unwrap_or((text, ""));
