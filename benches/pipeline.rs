@@ -28,7 +28,7 @@ impl Job for Gather<'_> {
         Stats::new()
     }
     fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
-        stats.add_tile(self.0, tile.groups, tile.results, tile.mask);
+        stats.add_tile(self.0, tile);
     }
 }
 

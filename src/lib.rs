@@ -65,7 +65,8 @@
 //! assert!(summary.failure.is_none());
 //! let stats = job.finish();
 //! assert_eq!(stats.positions(), summary.accepted());
-//! println!("{:.1} legal moves on average", stats.legal_moves().mean.unwrap_or(0.0));
+//! let report = stats.report(false);
+//! println!("{:.1} legal moves on average", report.legal_moves.summary().mean.unwrap_or(0.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -116,6 +117,7 @@ mod boards;
 pub mod chess;
 #[doc(hidden)]
 pub mod cpu;
+pub mod distinct;
 pub mod error;
 pub mod formats;
 pub mod games;
@@ -129,6 +131,7 @@ pub mod output;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
+pub mod report;
 mod room;
 mod setters;
 mod short_text;

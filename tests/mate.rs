@@ -4,9 +4,12 @@ use crate::formats::{lines, read};
 use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
-use lanefish::stats::{Mates, Stats};
-use lanefish::table::{Array, Batch, Field, Fields, Values};
+use lanefish::queries::GroupResults;
+use lanefish::stats::Stats;
+use lanefish::table::{Array, Batch, Field, Fields, Tile, Values};
+use lanefish::tiers::Tier;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const GAME: &str = "[Event \"x\"]\n\n1. f3 {[%eval -1.5]} e5 {[%eval -1.6] [%eval #5]} 2. g4 {[%eval #-1]} \
     Qh4# {[%eval #0]} 0-1\n";
@@ -22,6 +25,17 @@ fn values(batch: &Batch, field: Field) -> Vec<Option<i64>> {
     batch
         .values(field)
         .map_or_else(|| vec![None; batch.len()], of)
+}
+
+fn stats_of(batch: Batch) -> Stats {
+    let analyzer = Tier::best().analyzer().unwrap();
+    let mut results = vec![GroupResults::default(); batch.groups().len()];
+    analyzer.analyze(batch.groups(), Stats::QUERIES, &mut results);
+    let (len, batch) = (batch.len(), Arc::new(batch));
+    let mask = [!0 >> (64 - len)];
+    let mut stats = Stats::new();
+    stats.add_tile(analyzer, &Tile::new(&batch, 0, len, &results, &mask));
+    stats
 }
 
 #[test]
@@ -53,15 +67,15 @@ fn from_games_through_boards_and_back() {
         }
     }
 
-    let mut stats = Stats::new();
-    stats.add_fields(&batch, 0, &[0b1_1111]);
+    let stats = stats_of(batch);
     // Black is about to mate in one record, and has mated in the next.
-    assert_eq!(stats.mates(), Mates { white: 0, black: 2 });
-    let scores = stats.scores().unwrap();
+    let mates = stats.report(false).mates;
+    assert_eq!((mates.white, mates.black), (0, 2));
+    let scores = stats.report(false).scores.summary();
     assert_eq!((scores.count, scores.sum), (2, -310));
     let mut twice = stats.clone();
     twice.merge(&stats);
-    assert_eq!(twice.mates().black, 4);
+    assert_eq!(twice.report(false).mates.black, 4);
 }
 
 #[test]
@@ -78,10 +92,9 @@ fn checkmates_count_for_the_side_that_has_mated() {
         mates.push(Some(mate));
     }
     batch.fields.insert(Field::Mate, Array::I16(mates));
-    let mut stats = Stats::new();
-    stats.add_fields(&batch, 0, &[0b111]);
-    assert_eq!(stats.mates(), Mates { white: 2, black: 1 });
-    assert_eq!(stats.scores(), None);
+    let report = stats_of(batch).report(false);
+    assert_eq!((report.mates.white, report.mates.black), (2, 1));
+    assert!(report.scores.is_empty());
 }
 
 /// Files of version 1.0 store a mate as a score of 32,000 minus the number of moves.

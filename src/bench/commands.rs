@@ -216,9 +216,7 @@ impl Runner<'_> {
             Ok(())
         })?;
         let stats = job.finish();
-        let moves = stats.legal_moves_histogram();
-        let moves = (0..).zip(moves).map(|(moves, positions)| moves * positions);
-        let totals = totals(stats.positions(), moves.sum());
+        let totals = totals(stats.positions(), stats.report(false).moves());
         out.write_all(totals.as_bytes()).map_err(unwritten)
     }
 

@@ -277,6 +277,28 @@ pub enum Speed {
 }
 
 impl Speed {
+    /// All classes, from the fastest to the slowest.
+    pub const ALL: [Self; 6] = [
+        Self::UltraBullet,
+        Self::Bullet,
+        Self::Blitz,
+        Self::Rapid,
+        Self::Classical,
+        Self::Correspondence,
+    ];
+
+    /// The name, as options have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UltraBullet => "ultrabullet",
+            Self::Bullet => "bullet",
+            Self::Blitz => "blitz",
+            Self::Rapid => "rapid",
+            Self::Classical => "classical",
+            Self::Correspondence => "correspondence",
+        }
+    }
+
     /// The class of a `TimeControl` tag; `None` if it is unknown or of a form other than seconds with or
     /// without increment.
     pub fn of_tag(tag: &[u8]) -> Option<Self> {
@@ -315,26 +337,18 @@ impl TimeControl {
 impl FromStr for TimeControl {
     type Err = SelectionError;
     fn from_str(text: &str) -> Result<Self, SelectionError> {
-        Ok(Self::Class(match text.to_ascii_lowercase().as_str() {
-            "ultrabullet" => Speed::UltraBullet,
-            "bullet" => Speed::Bullet,
-            "blitz" => Speed::Blitz,
-            "rapid" => Speed::Rapid,
-            "classical" => Speed::Classical,
-            "correspondence" => Speed::Correspondence,
-            _ if text
-                .starts_with(|first: char| first.is_ascii_digit() || "-?*".contains(first)) =>
-            {
-                return Ok(Self::Exactly(text.to_owned()));
-            }
-            _ => {
-                return Err(SelectionError {
-                    text: text.to_owned(),
-                    expected: "ultrabullet, bullet, blitz, rapid, classical, correspondence or a time \
-                               control such as 300+3",
-                });
-            }
-        }))
+        let name = text.to_ascii_lowercase();
+        if let Some(speed) = Speed::ALL.into_iter().find(|speed| speed.name() == name) {
+            return Ok(Self::Class(speed));
+        }
+        if text.starts_with(|first: char| first.is_ascii_digit() || "-?*".contains(first)) {
+            return Ok(Self::Exactly(text.to_owned()));
+        }
+        Err(SelectionError {
+            text: text.to_owned(),
+            expected: "ultrabullet, bullet, blitz, rapid, classical, correspondence or a time \
+                       control such as 300+3",
+        })
     }
 }
 

@@ -53,7 +53,6 @@ impl Job for Statistics<'_> {
         shelf.pop().unwrap_or_default()
     }
     fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
-        stats.add_tile(self.analyzer, tile.groups, tile.results, tile.mask);
-        stats.add_fields(tile.batch, tile.start, tile.mask);
+        stats.add_tile(self.analyzer, tile);
     }
 }

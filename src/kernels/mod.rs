@@ -16,7 +16,7 @@
 //!    a check can be blocked. No x-rays are needed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
-//! 6. `counts`: further data for statistics: pieces, material, squares.
+//! 6. `counts`, `material`: further data for statistics: pieces, material, squares.
 //!
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
 //! side and no pawn on the first or last rank, reachable or not.
@@ -24,6 +24,7 @@
 pub(crate) mod board;
 mod counts;
 pub(crate) mod danger;
+mod material;
 pub(crate) mod moves;
 mod one_slider;
 pub(crate) mod playable;
@@ -32,6 +33,7 @@ pub(crate) mod sums;
 
 pub use board::{PieceSets, piece_sets};
 pub use counts::{BoardCounts, VerticalCounters, board_counts, count_squares};
+pub use material::signatures;
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
 pub use playable::invalid;

@@ -13,7 +13,7 @@ impl Flags {
     pub(super) fn castling(self) -> u8 {
         self.0 >> 1 & 0xF
     }
-    pub(super) fn en_passant(self) -> bool {
+    pub(super) fn has_en_passant(self) -> bool {
         self.0 >> 5 & 1 != 0
     }
     /// 0, 1, or 2 for more than one.

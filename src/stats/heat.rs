@@ -6,6 +6,7 @@
 use crate::block::Group;
 use crate::kernels::VerticalCounters;
 use crate::queries::GroupResults;
+use crate::report::Squares;
 use crate::simd::Lanes;
 use crate::table::spread_bits;
 use crate::tiers::Analyzer;
@@ -15,37 +16,12 @@ const MAPS: usize = VerticalCounters::SETS;
 
 /// Counts of each square, a1 first: pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and
 /// by Black.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeatMaps {
-    maps: [[u64; 64]; MAPS],
-}
+pub(super) type HeatMaps = [Squares; MAPS];
 
-impl Default for HeatMaps {
-    fn default() -> Self {
-        Self {
-            maps: [[0; 64]; MAPS],
-        }
-    }
-}
-
-impl HeatMaps {
-    /// The letters of the pieces in the order of [`Self::occupancy`].
-    pub const PIECES: [char; 12] = ['P', 'N', 'B', 'R', 'Q', 'K', 'p', 'n', 'b', 'r', 'q', 'k'];
-
-    /// How often each piece stands on each square.
-    pub fn occupancy(&self) -> &[[u64; 64]] {
-        &self.maps[..12]
-    }
-    /// How often each square is attacked, by White and by Black.
-    pub fn attacks(&self) -> &[[u64; 64]] {
-        &self.maps[12..]
-    }
-
-    /// Adds counters, given by their bits.
-    fn add<const DEPTH: usize>(&mut self, sets: &[[[u64; Group::LEN]; DEPTH]; MAPS]) {
-        for (map, planes) in self.maps.iter_mut().zip(sets) {
-            empty_into(map, planes);
-        }
+/// Adds counters, given by their bits.
+fn add<const DEPTH: usize>(maps: &mut HeatMaps, sets: &[[[u64; Group::LEN]; DEPTH]; MAPS]) {
+    for (map, planes) in maps.iter_mut().zip(sets) {
+        empty_into(map, planes);
     }
 }
 
@@ -96,11 +72,21 @@ impl Deep {
 }
 
 /// Heat maps under construction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Heat {
     maps: HeatMaps,
     deep: Deep,
     counters: VerticalCounters,
+}
+
+impl Default for Heat {
+    fn default() -> Self {
+        Self {
+            maps: [[0; 64]; MAPS],
+            deep: Deep::default(),
+            counters: VerticalCounters::default(),
+        }
+    }
 }
 
 impl Heat {
@@ -126,7 +112,7 @@ impl Heat {
     #[cold]
     fn deepen(&mut self) {
         if self.deep.added == Deep::ROOM {
-            self.maps.add(&self.deep.planes);
+            add(&mut self.maps, &self.deep.planes);
             self.deep = Deep::default();
         }
         self.deep.add(&self.counters);
@@ -135,17 +121,17 @@ impl Heat {
 
     /// Adds the counts of another instance.
     pub(super) fn merge(&mut self, other: &Self) {
-        let ours = self.maps.maps.as_flattened_mut();
-        for (ours, theirs) in ours.iter_mut().zip(other.maps().maps.as_flattened()) {
+        let ours = self.maps.as_flattened_mut();
+        for (ours, theirs) in ours.iter_mut().zip(other.maps().as_flattened()) {
             *ours += theirs;
         }
     }
 
     /// The maps so far.
     pub(super) fn maps(&self) -> HeatMaps {
-        let mut maps = self.maps.clone();
-        maps.add(&self.deep.planes);
-        maps.add(&self.counters.planes);
+        let mut maps = self.maps;
+        add(&mut maps, &self.deep.planes);
+        add(&mut maps, &self.counters.planes);
         maps
     }
 }
@@ -199,11 +185,11 @@ mod tests {
                     ..GroupResults::default()
                 })
                 .collect();
-            let mut expected = HeatMaps::default();
+            let mut expected: HeatMaps = [[0; 64]; MAPS];
             for (group, results) in groups.iter().zip(&results) {
                 for lane in 0..8 {
                     let board = group.get(lane);
-                    for square in 0..64 {
+                    for square in crate::chess::Square::all().map(crate::chess::Square::index) {
                         let at = |set: u64| set >> square & 1;
                         let code =
                             at(board.types[0]) | at(board.types[1]) << 1 | at(board.types[2]) << 2;
@@ -218,10 +204,10 @@ mod tests {
                             Some(3),
                         ][code as usize];
                         if let Some(role) = role {
-                            expected.maps[role + 6 * at(board.color) as usize][square] += 1;
+                            expected[role + 6 * at(board.color) as usize][square] += 1;
                         }
-                        expected.maps[12][square] += at(results.attacks_white[lane]);
-                        expected.maps[13][square] += at(results.attacks_black[lane]);
+                        expected[12][square] += at(results.attacks_white[lane]);
+                        expected[13][square] += at(results.attacks_black[lane]);
                     }
                 }
             }
@@ -258,7 +244,7 @@ mod tests {
             heat.counters = counters.clone();
         }
         assert_eq!(heat.deep.added, 2);
-        let expected = once.maps.map(|map| map.map(|count| count * times));
-        assert_eq!(heat.maps().maps, expected);
+        let expected = once.map(|map| map.map(|count| count * times));
+        assert_eq!(heat.maps(), expected);
     }
 }

@@ -8,13 +8,14 @@
 use super::flags::Flags;
 use super::tally::Tally;
 use crate::kernels::BoardCounts;
+use crate::report::Matrix;
 
 /// Numbers that fit into the tables: fewer than 128 points of material, a phase below 32.
 const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
 /// Of the counts of legal moves: 256 and more.
-const BEYOND_MOVES: u64 = 0xFF00;
+pub(super) const BEYOND_MOVES: u64 = 0xFF00;
 /// The phase is never more than this.
-const MOST_PHASE: usize = 24;
+pub(super) const MOST_PHASE: usize = 24;
 
 /// Positions by pieces and phase, by material of both sides, and by legal moves and flags.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +112,12 @@ impl Joint {
             histogram(sums, beyond)
         });
         std::array::from_fn(|_| sides.next().unwrap_or_default())
+    }
+    /// Number of positions by material of White (rows) and Black (columns), of those that are in the table.
+    pub(super) fn by_material(&self) -> Matrix {
+        let black = self.material.counts().chunks(1 << 7);
+        let rows = (0..1 << 7).map(|white| black.clone().map(|counts| counts[white]).collect());
+        Matrix::new(rows.collect())
     }
     /// Number of positions with these flags.
     pub(super) fn flags(&self) -> Vec<u64> {

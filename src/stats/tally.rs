@@ -59,93 +59,9 @@ impl<const N: usize> Tally<N> {
     }
 }
 
-/// A summary of the numbers in a table of counts. The means are `None` if nothing was counted.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Distribution {
-    /// How many numbers there are.
-    pub count: u64,
-    /// Their sum.
-    pub sum: i128,
-    /// The minimum.
-    pub min: Option<i64>,
-    /// The maximum.
-    pub max: Option<i64>,
-    /// Sum divided by count.
-    pub mean: Option<f64>,
-    /// The middle one, or the mean of the middle two.
-    pub median: Option<f64>,
-    /// Standard deviation of the whole population.
-    pub stddev: Option<f64>,
-}
-
-impl Distribution {
-    /// A summary of numbers that occur `counts[i]` times for `first + i`.
-    pub fn of(counts: &[u64], first: i64) -> Self {
-        let count: u64 = counts.iter().sum();
-        if count == 0 {
-            return Self::default();
-        }
-        let numbers = || (first..).zip(counts).filter(|&(_, &count)| count > 0);
-        // The squares of up to 2^64 numbers of 16 bits sum to less than 2^96. The product with the count overflows only
-        // above 10^14 positions with the largest score.
-        let sum: i128 = numbers().map(|(n, &c)| i128::from(n) * i128::from(c)).sum();
-        let squares: i128 = numbers()
-            .map(|(n, &c)| i128::from(n) * i128::from(n) * i128::from(c))
-            .sum();
-        // The (0-based) `rank`-th smallest number.
-        let ranked = |rank: u64| {
-            let mut below = 0;
-            numbers()
-                .find(|&(_, &c)| {
-                    below += c;
-                    below > rank
-                })
-                .map_or(0, |(n, _)| n)
-        };
-        let total = i128::from(count);
-        let stddev = squares
-            .checked_mul(total)
-            .and_then(|scaled| scaled.checked_sub(sum.checked_mul(sum)?))
-            .map(|scaled| (scaled as f64).sqrt() / total as f64);
-        Self {
-            count,
-            sum,
-            min: numbers().next().map(|(n, _)| n),
-            max: numbers().last().map(|(n, _)| n),
-            mean: Some(sum as f64 / total as f64),
-            median: Some((ranked((count - 1) / 2) + ranked(count / 2)) as f64 / 2.0),
-            stddev,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn summary_of_known_numbers() {
-        // 2, 2, 3, 5
-        let summary = Distribution::of(&[2, 1, 0, 1, 0], 2);
-        assert_eq!(summary.count, 4);
-        assert_eq!(summary.sum, 12);
-        assert_eq!((summary.min, summary.max), (Some(2), Some(5)));
-        assert_eq!(summary.mean, Some(3.0));
-        assert_eq!(summary.median, Some(2.5));
-        assert_eq!(summary.stddev, Some(1.5f64.sqrt()));
-    }
-
-    #[test]
-    fn summary_of_nothing_and_of_negatives() {
-        assert_eq!(Distribution::of(&[0, 0], 0), Distribution::default());
-        let one = Distribution::of(&[0, 1], -8);
-        assert_eq!(
-            (one.min, one.max, one.median),
-            (Some(-7), Some(-7), Some(-7.0))
-        );
-        assert_eq!(one.stddev, Some(0.0));
-    }
 
     #[test]
     fn tallies_add_up() {

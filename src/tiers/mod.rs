@@ -257,6 +257,14 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ) {
         kernels::board_counts(simd::Scalar, groups, results, board_counts);
     }
+    /// Finds the index of the [`Signature`](crate::report::Signature) of each board;
+    /// [`Signature::COUNT`](crate::report::Signature::COUNT) where there is none.
+    ///
+    /// # Panics
+    /// If `signatures` is shorter than `groups`.
+    fn signatures(&self, groups: &[Group], signatures: &mut [[u64; Group::LEN]]) {
+        kernels::signatures(simd::Scalar, groups, signatures);
+    }
     /// Adds all boards and the attack maps in their results to the counters. Masked lanes must be
     /// empty boards without attacks.
     ///

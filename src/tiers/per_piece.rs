@@ -86,6 +86,13 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
             || kernels::board_counts(Scalar, groups, results, board_counts),
         );
     }
+
+    fn signatures(&self, groups: &[Group], signatures: &mut [[u64; Group::LEN]]) {
+        self.sliders.enter(
+            #[inline(always)]
+            || kernels::signatures(Scalar, groups, signatures),
+        );
+    }
 }
 
 /// How many sliders of a kind are looked up without checking whether they exist.

@@ -120,6 +120,14 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
+    fn signatures(&self, groups: &[Group], signatures: &mut [[u64; Group::LEN]]) {
+        let simd = self.simd;
+        simd.enter(
+            #[inline(always)]
+            || kernels::signatures(simd, groups, signatures),
+        );
+    }
+
     fn count_squares(
         &self,
         groups: &[Group],

@@ -1,97 +1,16 @@
-//! `stats`: summarizes a dataset, as a table for people or as JSON.
+//! The statistics as a table for people, with histograms and boards.
 
-use super::args::ReadArgs;
-use super::numbers::{bytes, counted, grouped, percent, short};
-use super::session::{Run, Session, Timed};
-use super::style::Style;
-use anyhow::Result;
-use clap::Args;
+use super::super::numbers::{counted, grouped, percent};
+use super::super::style::Style;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
-use lanefish::Error;
-use lanefish::jobs::Statistics;
-use lanefish::stats::{Distribution, HeatMaps, Mates, Stats};
-use serde_json::json;
+use lanefish::report::{Distribution, HeatMap, Mates, Report, Squares};
 use std::fmt::Write;
 
-/// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
-    #[command(flatten)]
-    read: ReadArgs,
-
-    /// One JSON object instead of the table
-    #[arg(long)]
-    json: bool,
-
-    /// Also draw heat maps: where each kind of piece stands
-    #[arg(long, conflicts_with = "json")]
-    maps: bool,
-}
-
-impl StatsArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let job = Statistics::new(session.analyzer);
-        let run = Run {
-            fields: Statistics::FIELDS,
-            ..Run::default()
-        };
-        let reading = &self.read.reading;
-        let Timed { summary, elapsed } =
-            session.read(&self.read.inputs, reading, run, &job, |stats| {
-                job.put_back(stats);
-                Ok(())
-            })?;
-        let mut stats = job.finish();
-        stats.add_rejected(summary.rejected);
-
-        // What was read before the damaged part of an input counts and is shown.
-        if summary.failure.as_ref().is_none_or(Error::is_of_input) {
-            let seconds = elapsed.as_secs_f64();
-            let rate = summary.records as f64 / seconds;
-            let tier = session.analyzer.tier().name();
-            if self.json {
-                let mut object = stats.to_json(reading.keep_en_passant);
-                let run = json!({
-                    "tier": tier,
-                    "threads": session.threads,
-                    "seconds": seconds,
-                    "positions_per_second": rate,
-                    "bytes_read": summary.bytes,
-                    "games": summary.games,
-                });
-                object.insert("run".to_owned(), run);
-                super::print_object(&object)?;
-            } else {
-                let mut text = String::new();
-                let report = Report {
-                    stats: &stats,
-                    games: summary.games,
-                    style: session.style,
-                };
-                report.write(&mut text, self.maps)?;
-                let threads = match session.threads {
-                    1 => "1 thread".to_owned(),
-                    threads => format!("{threads} threads"),
-                };
-                let run = format!(
-                    "{seconds:.3} s, {} positions/s, {tier}, {threads}, {} read\n",
-                    short(rate),
-                    bytes(summary.bytes as f64),
-                );
-                text.push('\n');
-                text.push_str(&session.style.faint(&run));
-                super::print(text.as_bytes())?;
-            }
-        }
-        session.conclude(summary)
-    }
-}
-
 /// The table for people.
-struct Report<'a> {
-    stats: &'a Stats,
-    games: u64,
-    style: Style,
+pub(super) struct Text<'a> {
+    pub(super) report: &'a Report,
+    pub(super) games: u64,
+    pub(super) style: Style,
 }
 
 /// A header line with nothing below it.
@@ -101,9 +20,9 @@ const RULED: TableStyle =
 /// Cells of the longest bar.
 const BAR: usize = 40;
 
-impl Report<'_> {
-    fn write(&self, out: &mut String, all_maps: bool) -> std::fmt::Result {
-        let stats = self.stats;
+impl Text<'_> {
+    pub(super) fn write(&self, out: &mut String, all_maps: bool) -> std::fmt::Result {
+        let report = self.report;
         let games = match self.games {
             0 => String::new(),
             games => format!(" of {}", counted(games, "game")),
@@ -111,28 +30,27 @@ impl Report<'_> {
         writeln!(
             out,
             "{} positions{games}, {} rejected",
-            self.style.heading(&grouped(stats.positions())),
-            grouped(stats.rejected())
+            self.style.heading(&grouped(report.positions)),
+            grouped(report.rejected)
         )?;
-        if stats.positions() == 0 {
+        if report.positions == 0 {
             return Ok(());
         }
         writeln!(out, "\n{}", self.counts().trim_fmt())?;
         writeln!(out, "\n{}", self.spreads().trim_fmt())?;
-        self.histogram(out, "Legal moves", &stats.legal_moves_histogram(), 5)?;
-        self.histogram(out, "Pieces on the board", &stats.pieces_histogram(), 2)?;
+        self.histogram(out, "Legal moves", report.legal_moves.counts(), 5)?;
+        self.histogram(out, "Pieces on the board", report.pieces.counts(), 2)?;
         self.histogram(
             out,
             "Phase (24 = all minor and major pieces)",
-            &stats.phase_histogram(),
+            report.phase.counts(),
             2,
         )?;
-        let heat = stats.heat();
-        let side = |pieces: &[[u64; 64]]| -> [u64; 64] {
-            std::array::from_fn(|square| pieces.iter().map(|map| map[square]).sum())
+        let side = |pieces: &[HeatMap]| -> Squares {
+            std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum())
         };
-        let (white, black) = heat.occupancy().split_at(6);
-        let attacks = heat.attacks();
+        let (white, black) = report.occupancy.split_at(6);
+        let [attacks_white, attacks_black] = &report.attacks;
         self.maps(
             out,
             &[
@@ -141,16 +59,14 @@ impl Report<'_> {
                 "attacked by White",
                 "attacked by Black",
             ],
-            &[side(white), side(black), attacks[0], attacks[1]],
+            &[side(white), side(black), attacks_white.0, attacks_black.0],
         )?;
         if all_maps {
             for maps in [0..4, 4..6, 6..10, 10..12] {
-                let names: Vec<String> = HeatMaps::PIECES[maps.clone()]
-                    .iter()
-                    .map(|piece| format!("piece {piece}"))
-                    .collect();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                self.maps(out, &names, &heat.occupancy()[maps])?;
+                let boards = &report.boards()[maps];
+                let names: Vec<&str> = boards.iter().map(|board| board.title).collect();
+                let counts: Vec<Squares> = boards.iter().map(|board| board.counts).collect();
+                self.maps(out, &names, &counts)?;
             }
         }
         Ok(())
@@ -158,23 +74,23 @@ impl Report<'_> {
 
     /// Counts of positions and of moves, with their percentages.
     fn counts(&self) -> Table {
-        let stats = self.stats;
-        let positions = stats.positions();
-        let castling = stats.castling();
-        let results = stats.results();
-        let moves = u64::try_from(stats.legal_moves().sum).unwrap_or(u64::MAX);
+        let report = self.report;
+        let positions = report.positions;
+        let castling = &report.castling;
+        let results = &report.results;
+        let moves = report.moves();
         let of_positions = |name: &'static str, count: u64| (name, count, positions);
         let mut left = vec![
-            of_positions("White to move", stats.white_to_move()),
-            of_positions("Black to move", stats.black_to_move()),
-            of_positions("in check", stats.in_check()),
-            of_positions("double check", stats.double_check()),
-            of_positions("checkmate", stats.checkmate()),
-            of_positions("stalemate", stats.stalemate()),
+            of_positions("White to move", report.white_to_move),
+            of_positions("Black to move", positions - report.white_to_move),
+            of_positions("in check", report.in_check),
+            of_positions("double check", report.double_check),
+            of_positions("checkmate", report.checkmate),
+            of_positions("stalemate", report.stalemate),
             of_positions("castling rights", castling.some),
-            of_positions("en passant possible", stats.with_legal_en_passant()),
+            of_positions("en passant possible", report.en_passant),
         ];
-        let mates = stats.mates();
+        let mates = report.mates;
         if mates != Mates::default() {
             left.extend([
                 of_positions("mate by White", mates.white),
@@ -183,10 +99,10 @@ impl Report<'_> {
         }
         let mut right = vec![
             ("legal moves", moves, moves),
-            ("captures", stats.legal_captures(), moves),
-            ("promotions", stats.legal_promotions(), moves),
-            ("castling moves", stats.legal_castles(), moves),
-            ("en passants", stats.legal_en_passants(), moves),
+            ("captures", report.legal_captures, moves),
+            ("promotions", report.legal_promotions, moves),
+            ("castling moves", report.legal_castles, moves),
+            ("en passants", report.legal_en_passants, moves),
         ];
         if results.unknown < positions {
             right.extend([
@@ -218,8 +134,7 @@ impl Report<'_> {
 
     /// Minimum, maximum, mean and so on.
     fn spreads(&self) -> Table {
-        let stats = self.stats;
-        let heat = stats.heat();
+        let report = self.report;
         let mut table = Table::new();
         table.load_style(RULED);
         table.set_header([
@@ -247,21 +162,21 @@ impl Report<'_> {
             );
             table.add_row(cells);
         };
-        row("legal moves", &stats.legal_moves());
-        row("pieces", &Distribution::of(&stats.pieces_histogram(), 0));
-        let [white, black] = stats.material_histograms();
-        row("White's material", &Distribution::of(&white, 0));
-        row("Black's material", &Distribution::of(&black, 0));
-        row("phase", &Distribution::of(&stats.phase_histogram(), 0));
-        if let Some(scores) = stats.scores() {
-            row("score (centipawns)", &scores);
+        row("legal moves", &report.legal_moves.summary());
+        row("pieces", &report.pieces.summary());
+        let [white, black] = &report.material;
+        row("White's material", &white.summary());
+        row("Black's material", &black.summary());
+        row("phase", &report.phase.summary());
+        if !report.scores.is_empty() {
+            row("score (centipawns)", &report.scores.summary());
         }
         for (name, map) in ["squares attacked by White", "squares attacked by Black"]
             .into_iter()
-            .zip(heat.attacks())
+            .zip(&report.attacks)
         {
-            let sum: u64 = map.iter().sum();
-            let mean = sum as f64 / stats.positions() as f64;
+            let sum = map.sum();
+            let mean = sum as f64 / report.positions as f64;
             let mut cells = vec![Cell::new(name)];
             cells.push(Cell::new(format!("{mean:.2}")).set_alignment(CellAlignment::Right));
             table.add_row(cells);
@@ -300,7 +215,7 @@ impl Report<'_> {
             let cells = eighths(bin, tallest);
             let colored = self.style.sgr("36", &cells);
             let pad = " ".repeat(BAR - cells.chars().count());
-            let share = percent(bin, self.stats.positions());
+            let share = percent(bin, self.report.positions);
             writeln!(
                 out,
                 "{range:>8} {colored}{pad} {:>14}  {share:>9}",
@@ -315,7 +230,7 @@ impl Report<'_> {
     }
 
     /// Boards side by side, darker where there is more, each relative to its own hottest square.
-    fn maps(&self, out: &mut String, names: &[&str], maps: &[[u64; 64]]) -> std::fmt::Result {
+    fn maps(&self, out: &mut String, names: &[&str], maps: &[Squares]) -> std::fmt::Result {
         out.push('\n');
         for name in names {
             write!(out, "  {}", self.style.heading(&format!("{name:<18}")))?;

@@ -1,0 +1,108 @@
+//! Distinct positions: when two positions are the same, and how many different ones there are.
+//!
+//! Positions are the same at four levels, each stricter than the one before: equal boards; also equal sides to move;
+//! also equal castling rights; also equal en passant squares, where such a capture is legal. A [key](keys) of each
+//! level is a 64-bit hash: equal positions have equal keys, on every machine and in every version.
+//!
+//! Keys feed a [`Sketch`] for each level, which estimates the number of distinct positions from 16 KiB of memory and
+//! merges exactly.
+
+mod sketch;
+
+pub use sketch::{Sketch, Sketches};
+
+use crate::block::{Group, Packed};
+
+/// The names of the levels.
+pub const LEVELS: [&str; 4] = ["board", "stm", "castling", "position"];
+
+/// What makes a position distinct, in parts that say nothing twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Canonical {
+    /// The black pieces, then the three bits of the piece codes of [`Packed`]; rooks are rooks, whether or not they may
+    /// castle.
+    pub board: [u64; 4],
+    /// Whether Black is to move.
+    pub black_to_move: bool,
+    /// Rooks that may still castle.
+    pub castling: u64,
+    /// The en passant square, if such a capture is legal: a set of at most one square.
+    pub en_passant: u64,
+}
+
+impl Canonical {
+    /// The parts of a board; `en_passant_is_legal` if an en passant capture is.
+    #[inline(always)]
+    pub fn of(board: &Packed, en_passant_is_legal: bool) -> Self {
+        let [t0, t1, t2] = board.types;
+        let castling = t0 & t1 & t2;
+        let occupied = t0 | t1 | t2;
+        let sentinel = board.color & !occupied;
+        // See `crate::block`: a sentinel bit on rank 6 is White's en passant square, anywhere else Black is to move.
+        let rank_6 = 0xFF << 40;
+        let legal = u64::from(en_passant_is_legal).wrapping_neg();
+        Self {
+            board: [board.color & occupied, t0 & !castling, t1 & !castling, t2],
+            black_to_move: sentinel & !rank_6 != 0,
+            castling,
+            en_passant: sentinel & legal,
+        }
+    }
+}
+
+/// The keys of a position at the four levels.
+///
+/// ```
+/// use lanefish::block::Packed;
+/// use lanefish::chess::Position;
+/// use lanefish::distinct::{Canonical, keys};
+///
+/// let of = |fen: &str| {
+///     let position: Position = fen.parse().unwrap();
+///     keys(&Canonical::of(&Packed::pack(&position).unwrap(), position.en_passant.is_some()))
+/// };
+/// let [board, stm, castling, position] = of("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+/// let other = of("4k3/8/8/8/8/8/8/4K2R w - - 5 20");
+/// assert_eq!([board, stm], other[..2]);
+/// assert!(castling != other[2] && position != other[3]);
+/// ```
+#[inline(always)]
+pub fn keys(position: &Canonical) -> [u64; 4] {
+    // Multiply, and fold the two halves of the product together: each bit of the factors changes about half of the
+    // result. The constants are the first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17,
+    // 19 and 23. They are part of the contract: equal positions have equal keys in every version.
+    const ROOTS: [u64; 9] = [
+        0x6A09_E667_F3BC_C908,
+        0xBB67_AE85_84CA_A73B,
+        0x3C6E_F372_FE94_F82B,
+        0xA54F_F53A_5F1D_36F1,
+        0x510E_527F_ADE6_82D1,
+        0x9B05_688C_2B3E_6C1F,
+        0x1F83_D9AB_FB41_BD6B,
+        0x5BE0_CD19_137E_2179,
+        0xCBBB_9D5D_C105_9ED8,
+    ];
+    #[inline(always)]
+    fn fold(a: u64, b: u64) -> u64 {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    }
+    let [black, t0, t1, t2] = position.board;
+    let board = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
+    let side = u64::from(position.black_to_move).wrapping_neg() & ROOTS[4];
+    let castling = fold(position.castling ^ ROOTS[5], ROOTS[6]);
+    let stm = board ^ side;
+    let with_castling = stm.wrapping_add(castling);
+    // At most one square is set, so a product would not mix more.
+    let all = with_castling ^ position.en_passant.rotate_left(17).wrapping_mul(ROOTS[7]);
+    [board, stm, with_castling, all].map(
+        #[inline(always)]
+        |key| fold(key ^ ROOTS[7], ROOTS[8] ^ key.rotate_left(32)),
+    )
+}
+
+/// The canonical parts of a board in a group.
+#[inline(always)]
+pub(crate) fn canonical(group: &Group, lane: usize, en_passant_is_legal: bool) -> Canonical {
+    Canonical::of(&group.get(lane), en_passant_is_legal)
+}

@@ -1,0 +1,498 @@
+//! What a report says, in the order in which it is shown: shares, plots, bars, boards and tables.
+//!
+//! Text, HTML, CSV and comparisons all go through these lists, so that a fact has the same key, title and unit
+//! everywhere. What the positions do not have (scores, games) is not listed.
+
+use super::{Details, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
+use crate::games::Speed;
+
+/// A number out of a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Share {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What is counted.
+    pub title: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub whole: u64,
+    /// What the whole is.
+    pub unit: Unit,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Positions.
+    Positions,
+    /// Legal moves.
+    Moves,
+    /// Games.
+    Games,
+    /// Ratings: two per game.
+    Players,
+}
+
+impl Unit {
+    /// The plural.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Positions => "positions",
+            Self::Moves => "legal moves",
+            Self::Games => "games",
+            Self::Players => "players",
+        }
+    }
+}
+
+/// How often each number occurs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plot {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What the numbers are.
+    pub title: &'static str,
+    /// What they are measured in.
+    pub axis: &'static str,
+    /// What is counted.
+    pub unit: Unit,
+    /// Numbers that are shown as one.
+    pub width: i64,
+    /// The counts.
+    pub histogram: Histogram,
+}
+
+/// How often each of a few kinds occurs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bars {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What the kinds are.
+    pub title: &'static str,
+    /// What is counted.
+    pub unit: Unit,
+    /// The kinds and how often they occur.
+    pub bars: Vec<(String, u64)>,
+}
+
+/// How often something is seen on each square.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Board {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What is seen.
+    pub title: &'static str,
+    /// How often, a1 first.
+    pub counts: Squares,
+}
+
+/// A joint distribution.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Table {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What the numbers are.
+    pub title: &'static str,
+    /// What the rows are.
+    pub rows: Axis,
+    /// What the columns are.
+    pub columns: Axis,
+    /// The number of positions in each cell.
+    pub cells: Matrix,
+}
+
+/// One direction of a [`Table`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Axis {
+    /// Its name in files.
+    pub key: &'static str,
+    /// What the numbers are.
+    pub title: &'static str,
+    /// Their names; plain numbers from zero on if there are none.
+    pub labels: Vec<String>,
+}
+
+impl Axis {
+    fn numbers(key: &'static str, title: &'static str) -> Self {
+        Self {
+            key,
+            title,
+            labels: Vec::new(),
+        }
+    }
+    /// The name of a row or column.
+    pub fn label(&self, at: usize) -> String {
+        self.labels
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| at.to_string())
+    }
+}
+
+/// The titles of the twelve pieces, in the order `PNBRQKpnbrqk`, with their keys.
+const PIECES: [(&str, &str); 12] = [
+    ("white_pawns", "White pawns"),
+    ("white_knights", "White knights"),
+    ("white_bishops", "White bishops"),
+    ("white_rooks", "White rooks"),
+    ("white_queens", "White queens"),
+    ("white_king", "White king"),
+    ("black_pawns", "Black pawns"),
+    ("black_knights", "Black knights"),
+    ("black_bishops", "Black bishops"),
+    ("black_rooks", "Black rooks"),
+    ("black_queens", "Black queens"),
+    ("black_king", "Black king"),
+];
+
+impl Report {
+    /// The sum of the legal moves.
+    pub fn moves(&self) -> u64 {
+        u64::try_from(self.legal_moves.summary().sum).unwrap_or(u64::MAX)
+    }
+
+    /// Positions of a kind, and moves of a kind.
+    pub fn shares(&self) -> Vec<Share> {
+        let of = |unit, whole| {
+            move |key, title, count| Share {
+                key,
+                title,
+                count,
+                whole,
+                unit,
+            }
+        };
+        let position = of(Unit::Positions, self.positions);
+        let castling = &self.castling;
+        let mut shares = vec![
+            position("white_to_move", "White to move", self.white_to_move),
+            position(
+                "black_to_move",
+                "Black to move",
+                self.positions - self.white_to_move,
+            ),
+            position("in_check", "in check", self.in_check),
+            position("double_check", "double check", self.double_check),
+            position("checkmate", "checkmate", self.checkmate),
+            position("stalemate", "stalemate", self.stalemate),
+            position("castling", "castling rights", castling.some),
+            position(
+                "castling_white_king",
+                "White may castle on the king side",
+                castling.white_king,
+            ),
+            position(
+                "castling_white_queen",
+                "White may castle on the queen side",
+                castling.white_queen,
+            ),
+            position(
+                "castling_black_king",
+                "Black may castle on the king side",
+                castling.black_king,
+            ),
+            position(
+                "castling_black_queen",
+                "Black may castle on the queen side",
+                castling.black_queen,
+            ),
+            position("en_passant", "en passant possible", self.en_passant),
+        ];
+        if self.mates != Default::default() {
+            shares.extend([
+                position("mate_white", "mate by White", self.mates.white),
+                position("mate_black", "mate by Black", self.mates.black),
+            ]);
+        }
+        if self.results.known() > 0 {
+            shares.extend([
+                position("white_won", "White won", self.results.white),
+                position("drawn", "drawn", self.results.draw),
+                position("black_won", "Black won", self.results.black),
+                position("no_result", "result unknown", self.results.unknown),
+            ]);
+        }
+        let a_move = of(Unit::Moves, self.moves());
+        shares.extend([
+            a_move("captures", "captures", self.legal_captures),
+            a_move("promotions", "promotions", self.legal_promotions),
+            a_move("castling_moves", "castling moves", self.legal_castles),
+            a_move("en_passants", "en passant captures", self.legal_en_passants),
+        ]);
+        shares
+    }
+
+    /// Distributions of numbers.
+    pub fn plots(&self) -> Vec<Plot> {
+        let mut plots = Vec::new();
+        let mut add = |key, title, axis, width, histogram: Histogram| {
+            if !histogram.is_empty() {
+                let unit = match key {
+                    "game_length" => Unit::Games,
+                    "white_elo" | "black_elo" => Unit::Games,
+                    _ => Unit::Positions,
+                };
+                plots.push(Plot {
+                    key,
+                    title,
+                    axis,
+                    unit,
+                    width,
+                    histogram,
+                });
+            }
+        };
+        let [white, black] = self.material.clone();
+        add(
+            "legal_moves",
+            "Legal moves",
+            "legal moves",
+            1,
+            self.legal_moves.clone(),
+        );
+        add(
+            "pieces",
+            "Pieces on the board",
+            "pieces",
+            1,
+            self.pieces.clone(),
+        );
+        add(
+            "phase",
+            "Phase",
+            "24 = all minor and major pieces",
+            1,
+            self.phase.clone(),
+        );
+        add(
+            "score",
+            "Score",
+            "centipawns from White's side",
+            50,
+            self.scores.clone(),
+        );
+        add(
+            "material_white",
+            "White's material",
+            "points (1-3-3-5-9)",
+            1,
+            white,
+        );
+        add(
+            "material_black",
+            "Black's material",
+            "points (1-3-3-5-9)",
+            1,
+            black,
+        );
+        if let Some(details) = &self.details {
+            let balance = details.balance();
+            add(
+                "material_balance",
+                "Material balance",
+                "points, White's minus Black's",
+                1,
+                balance,
+            );
+            add(
+                "ply",
+                "Game ply",
+                "plies since the start of the game",
+                5,
+                details.ply.clone(),
+            );
+            let [white, black] = details.games.elo.clone();
+            let length = details.game_lengths().unwrap_or_default();
+            add("game_length", "Length of games", "plies", 5, length);
+            add("white_elo", "White's rating", "Elo", 50, white);
+            add("black_elo", "Black's rating", "Elo", 50, black);
+        }
+        plots
+    }
+
+    /// Distributions of things that are no numbers.
+    pub fn bars(&self) -> Vec<Bars> {
+        let mut all = Vec::new();
+        let mut add = |key, title, unit, bars: Vec<(String, u64)>| {
+            if bars.iter().any(|&(_, count)| count > 0) {
+                all.push(Bars {
+                    key,
+                    title,
+                    unit,
+                    bars,
+                });
+            }
+        };
+        let results = &self.results;
+        if results.known() > 0 {
+            let bars = [
+                ("White won", results.white),
+                ("draw", results.draw),
+                ("Black won", results.black),
+                ("unknown", results.unknown),
+            ];
+            let bars = bars.map(|(name, count)| (name.to_owned(), count));
+            add("result", "Result", Unit::Positions, bars.into());
+        }
+        if let Some(details) = &self.details {
+            let mut signatures: Vec<_> = details.signatures.iter().collect();
+            // The most frequent first, equally frequent ones in their order.
+            signatures.sort_by_key(|&(_, count)| std::cmp::Reverse(*count));
+            let signatures = signatures
+                .into_iter()
+                .map(|(name, &count)| (name.to_string(), count));
+            let mut bars: Vec<_> = signatures.collect();
+            if details.other_signatures > 0 {
+                bars.push(("other".to_owned(), details.other_signatures));
+            }
+            add("material", "Material", Unit::Positions, bars);
+            let games = &details.games;
+            let mut families: Vec<(String, u64)> = Vec::new();
+            for (code, &count) in &games.eco {
+                let family = String::from_utf8_lossy(&code[..2]).into_owned();
+                match families.last_mut() {
+                    Some((last, sum)) if *last == family => *sum += count,
+                    _ => families.push((family, count)),
+                }
+            }
+            for (family, _) in &mut families {
+                *family = format!("{family}0-{family}9");
+            }
+            add("eco", "Opening (ECO)", Unit::Games, families);
+            let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
+            let speeds = names.map(str::to_owned).zip(games.speeds).collect();
+            add("time_control", "Time control", Unit::Games, speeds);
+        }
+        all
+    }
+
+    /// Heat maps.
+    pub fn boards(&self) -> Vec<Board> {
+        let pieces = PIECES.iter().zip(&self.occupancy);
+        let mut boards: Vec<Board> = pieces
+            .map(|(&(key, title), map)| Board {
+                key,
+                title,
+                counts: map.0,
+            })
+            .collect();
+        let mut add = |key, title, counts| boards.push(Board { key, title, counts });
+        let [white, black] = &self.attacks;
+        add("attacks_white", "Attacked by White", white.0);
+        add("attacks_black", "Attacked by Black", black.0);
+        if let Some(details) = &self.details {
+            add("checkers", "Pieces that give check", details.checkers.0);
+            add("en_passant", "En passant squares", details.en_passant.0);
+            add(
+                "castling_rooks",
+                "Rooks that may castle",
+                details.castling_rooks.0,
+            );
+        }
+        boards
+    }
+
+    /// Joint distributions.
+    pub fn tables(&self) -> Vec<Table> {
+        let Some(details) = &self.details else {
+            return Vec::new();
+        };
+        let pieces = Axis::numbers("pieces", "pieces on the board");
+        let moves = Axis::numbers("legal_moves", "legal moves");
+        let phase = || Axis::numbers("phase", "phase");
+        let white = Axis::numbers("material_white", "White's material");
+        let black = Axis::numbers("material_black", "Black's material");
+        let result = Axis {
+            key: "result",
+            title: "result",
+            labels: ["White won", "draw", "Black won", "unknown"]
+                .map(str::to_owned)
+                .into(),
+        };
+        let score = Axis {
+            key: "score",
+            title: "score (centipawns)",
+            labels: (0..super::SCORE_COLUMNS as i16)
+                .map(|column| (column * SCORE_WIDTH - SCORE_MOST).to_string())
+                .collect(),
+        };
+        let mut tables = Vec::new();
+        let mut add = |key, title, rows, columns, cells: &Matrix| {
+            if cells.iter().next().is_some() {
+                let cells = cells.clone();
+                tables.push(Table {
+                    key,
+                    title,
+                    rows,
+                    columns,
+                    cells,
+                });
+            }
+        };
+        add(
+            "pieces_moves",
+            "Pieces and legal moves",
+            pieces,
+            moves,
+            &details.pieces_moves,
+        );
+        add(
+            "material_both",
+            "Material of both sides",
+            white,
+            black,
+            &details.material,
+        );
+        if self.results.known() > 0 {
+            add(
+                "phase_result",
+                "Result by phase",
+                phase(),
+                result,
+                &details.phase_results,
+            );
+        }
+        add(
+            "phase_score",
+            "Score by phase",
+            phase(),
+            score,
+            &details.phase_scores,
+        );
+        tables
+    }
+}
+
+impl Details {
+    /// Material of White minus that of Black.
+    pub fn balance(&self) -> Histogram {
+        const MOST: i64 = 128;
+        let mut counts = vec![0; 2 * MOST as usize];
+        for (white, black, count) in self.material.iter() {
+            counts[MOST as usize + white - black] += count;
+        }
+        Histogram::new(-MOST, counts)
+    }
+
+    /// Plies of the games: of those with N + 1 records, the last has ply N. `None` if the records are not all positions of
+    /// whole games, each once: then there are more records of some ply than of the one before it.
+    pub fn game_lengths(&self) -> Option<Histogram> {
+        let counts = self.ply.counts();
+        let next = counts.iter().skip(1).chain([&0]);
+        let ends: Option<Vec<u64>> = counts
+            .iter()
+            .zip(next)
+            .map(|(&here, &next)| here.checked_sub(next))
+            .collect();
+        ends.filter(|ends| !ends.is_empty())
+            .map(|ends| Histogram::new(0, ends))
+    }
+}

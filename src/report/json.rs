@@ -1,0 +1,645 @@
+//! Reports as JSON objects, keys in a fixed order, and back.
+//!
+//! The object has everything that adds up, and beside it what is derived for readers (means, medians, estimates), which
+//! is ignored when a report is read. `docs/stats.schema.json` describes it. Distributions over a wide range (scores,
+//! ratings) are lists of pairs of a number and its count; all others are arrays, index = number.
+
+use super::{
+    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report,
+    Results, Signature,
+};
+use crate::distinct::{LEVELS, Sketch, Sketches};
+use crate::games::Speed;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The version of the layout.
+const SCHEMA: u64 = 1;
+/// The keys of the heat maps of pieces.
+const PIECES: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
+/// No number of a report is larger: sums of a few thousand of them fit, and every JSON reader keeps them exactly.
+const MOST: u64 = 1 << 53;
+/// One letter for each rank of a [`Sketch`].
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Why an object is not a report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// A value is missing, or not what it should be.
+    #[error("`{key}` should be {expected}")]
+    Unexpected {
+        /// Where it should stand.
+        key: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// It has another layout.
+    #[error("its layout (`schema`) is {found}, but only {SCHEMA} can be read")]
+    Schema {
+        /// The layout that it has.
+        found: u64,
+    },
+}
+
+impl Report {
+    /// The object of `stats --json` without its `run` key.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let mut object = object([
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ("schema", json!(SCHEMA)),
+        ]);
+        object.extend(self.own());
+        if let Some(groups) = &self.groups {
+            let values = groups.values.iter().map(|(value, report)| {
+                let value = match value {
+                    GroupValue::Number(number) => json!(number),
+                    GroupValue::Text(text) => json!(text),
+                    GroupValue::Missing => Value::Null,
+                };
+                json!({ "value": value, "stats": report.own() })
+            });
+            let groups = json!({
+                "by": groups.by,
+                "width": groups.width,
+                "values": values.collect::<Vec<_>>(),
+            });
+            object.insert("groups".to_owned(), groups);
+        }
+        object
+    }
+
+    /// All but the version and the groups.
+    fn own(&self) -> Map<String, Value> {
+        let attacked = |map: &HeatMap| {
+            let sum = map.sum();
+            json!({ "sum": sum, "mean": mean(sum, self.positions) })
+        };
+        let occupancy = PIECES.iter().zip(&self.occupancy);
+        let occupancy = occupancy.map(|(&piece, map)| (piece, squares(map)));
+        let [white, black] = &self.attacks;
+        let [material_white, material_black] = &self.material;
+        let (castling, results) = (&self.castling, &self.results);
+        let mut object = object([
+            ("positions", json!(self.positions)),
+            ("rejected", json!(self.rejected)),
+            (
+                "stm",
+                json!({ "white": self.white_to_move, "black": self.positions - self.white_to_move }),
+            ),
+            ("in_check", json!(self.in_check)),
+            ("double_check", json!(self.double_check)),
+            ("checkmate", json!(self.checkmate)),
+            ("stalemate", json!(self.stalemate)),
+            ("legal_moves", summary(&self.legal_moves, counts)),
+            ("legal_captures", json!(self.legal_captures)),
+            ("legal_promotions", json!(self.legal_promotions)),
+            ("legal_castles", json!(self.legal_castles)),
+            ("legal_en_passants", json!(self.legal_en_passants)),
+            ("attacked_white", attacked(white)),
+            ("attacked_black", attacked(black)),
+            ("pieces", json!({ "histogram": counts(&self.pieces) })),
+            ("phase", json!({ "histogram": counts(&self.phase) })),
+            (
+                "material",
+                json!({ "white": counts(material_white), "black": counts(material_black) }),
+            ),
+            (
+                "castling",
+                json!({
+                    "none": castling.none,
+                    "some": castling.some,
+                    "K": castling.white_king,
+                    "Q": castling.white_queen,
+                    "k": castling.black_king,
+                    "q": castling.black_queen,
+                }),
+            ),
+            ("en_passant", json!(self.en_passant)),
+            ("occupancy", object(occupancy).into()),
+            (
+                "attack_map",
+                json!({ "white": squares(white), "black": squares(black) }),
+            ),
+            (
+                "results",
+                json!({
+                    "white": results.white,
+                    "draw": results.draw,
+                    "black": results.black,
+                    "unknown": results.unknown,
+                }),
+            ),
+        ]);
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        if !self.scores.is_empty() {
+            let mut score = Map::new();
+            score.insert("count".to_owned(), json!(self.scores.total()));
+            if let Value::Object(rest) = summary(&self.scores, pairs) {
+                score.extend(rest);
+            }
+            put("score", score.into());
+        }
+        if !self.scores.is_empty() || self.mates != Mates::default() {
+            put(
+                "mate",
+                json!({ "white": self.mates.white, "black": self.mates.black }),
+            );
+        }
+        if let Some(details) = &self.details {
+            put("details", details.to_json());
+        }
+        object
+    }
+
+    /// Reads the object of [`Self::to_json`]; what is derived, and keys that are not known, are ignored.
+    ///
+    /// # Errors
+    /// If something is missing or cannot be: a distribution that does not have all positions, say.
+    pub fn from_json(object: &Value) -> Result<Self, ReportError> {
+        let root = Reader {
+            value: object,
+            key: String::new(),
+        };
+        let found = root.get("schema")?.number()?;
+        if found != SCHEMA {
+            return Err(ReportError::Schema { found });
+        }
+        let mut report = Self::own_from(&root)?;
+        if let Some(groups) = root.find("groups") {
+            let mut values = BTreeMap::new();
+            for group in groups.get("values")?.list()? {
+                let value = group.get("value")?;
+                let key = match value.value {
+                    Value::Null => GroupValue::Missing,
+                    Value::String(text) => GroupValue::Text(text.clone()),
+                    number => {
+                        let number = number.as_i64();
+                        GroupValue::Number(
+                            number.ok_or_else(|| value.not("a number, a text or null"))?,
+                        )
+                    }
+                };
+                values.insert(key, Self::own_from(&group.get("stats")?)?);
+            }
+            report.groups = Some(Groups {
+                by: groups.get("by")?.text()?.to_owned(),
+                width: groups.get("width")?.number()?,
+                values,
+            });
+        }
+        Ok(report)
+    }
+
+    fn own_from(root: &Reader<'_>) -> Result<Self, ReportError> {
+        let number = |key: &str| root.get(key)?.number();
+        let positions = number("positions")?;
+        let part = |key: &str| root.get(key)?.at_most(positions);
+        let [castling, results] = ["castling", "results"].map(|key| root.get(key));
+        let (castling, results) = (castling?, results?);
+        let right = |key: &str| castling.get(key)?.at_most(positions);
+        let result = |key: &str| results.get(key)?.at_most(positions);
+        let material = root.get("material")?;
+        let attacks = root.get("attack_map")?;
+        let occupancy = root.get("occupancy")?;
+        let mut maps: [HeatMap; 12] = Default::default();
+        for (map, piece) in maps.iter_mut().zip(PIECES) {
+            *map = occupancy.get(piece)?.squares()?;
+        }
+        let report = Self {
+            positions,
+            rejected: number("rejected")?,
+            white_to_move: root.get("stm")?.get("white")?.at_most(positions)?,
+            in_check: part("in_check")?,
+            double_check: part("double_check")?,
+            checkmate: part("checkmate")?,
+            stalemate: part("stalemate")?,
+            legal_moves: root
+                .get("legal_moves")?
+                .get("histogram")?
+                .counts(positions)?,
+            legal_captures: number("legal_captures")?,
+            legal_promotions: number("legal_promotions")?,
+            legal_castles: number("legal_castles")?,
+            legal_en_passants: number("legal_en_passants")?,
+            pieces: root.get("pieces")?.get("histogram")?.counts(positions)?,
+            phase: root.get("phase")?.get("histogram")?.counts(positions)?,
+            material: [
+                material.get("white")?.counts(positions)?,
+                material.get("black")?.counts(positions)?,
+            ],
+            castling: Castling {
+                none: right("none")?,
+                some: right("some")?,
+                white_king: right("K")?,
+                white_queen: right("Q")?,
+                black_king: right("k")?,
+                black_queen: right("q")?,
+            },
+            en_passant: part("en_passant")?,
+            occupancy: maps,
+            attacks: [
+                attacks.get("white")?.squares()?,
+                attacks.get("black")?.squares()?,
+            ],
+            results: Results {
+                white: result("white")?,
+                draw: result("draw")?,
+                black: result("black")?,
+                unknown: result("unknown")?,
+            },
+            scores: match root.find("score") {
+                Some(score) => {
+                    score
+                        .get("histogram")?
+                        .pairs(i16::MIN.into(), i16::MAX.into(), positions)?
+                }
+                None => Histogram::default(),
+            },
+            mates: match root.find("mate") {
+                Some(mate) => Mates {
+                    white: mate.get("white")?.at_most(positions)?,
+                    black: mate.get("black")?.at_most(positions)?,
+                },
+                None => Mates::default(),
+            },
+            details: match root.find("details") {
+                Some(details) => Some(Box::new(Details::from_json(&details, positions)?)),
+                None => None,
+            },
+            groups: None,
+        };
+        // Every position is in each of these distributions once.
+        for (key, total) in [
+            ("legal_moves.histogram", report.legal_moves.total()),
+            ("pieces.histogram", report.pieces.total()),
+            ("phase.histogram", report.phase.total()),
+            ("material.white", report.material[0].total()),
+            ("material.black", report.material[1].total()),
+            ("castling", report.castling.none + report.castling.some),
+            ("results", report.results.known() + report.results.unknown),
+        ] {
+            if total != positions {
+                return Err(root
+                    .get("positions")?
+                    .inside(key, "counts of all positions"));
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl Details {
+    fn to_json(&self) -> Value {
+        let rows = |matrix: &Matrix| json!(matrix.rows());
+        let pairs_of = |matrix: &Matrix| -> Value {
+            let cells = matrix
+                .iter()
+                .map(|(row, column, count)| json!([row, column, count]));
+            cells.collect()
+        };
+        let signatures = self.signatures.iter();
+        let signatures =
+            signatures.map(|(signature, &count)| (signature.to_string(), json!(count)));
+        let estimates = LEVELS.into_iter().zip(self.distinct.estimates());
+        let estimates = estimates.map(|(level, estimate)| (level, json!(estimate)));
+        let registers = LEVELS
+            .into_iter()
+            .zip(&self.distinct.0)
+            .map(|(level, sketch)| {
+                let letters = sketch
+                    .registers()
+                    .iter()
+                    .map(|&rank| LETTERS[usize::from(rank)] as char);
+                (level, json!(letters.collect::<String>()))
+            });
+        let mut distinct = object([
+            ("estimate", object(estimates).into()),
+            ("error", json!(Sketch::ERROR)),
+            ("registers", object(registers).into()),
+        ]);
+        if let Some(exact) = self.exact_distinct {
+            let exact = LEVELS
+                .into_iter()
+                .zip(exact)
+                .map(|(level, count)| (level, json!(count)));
+            distinct.insert("exact".to_owned(), object(exact).into());
+        }
+        let games = &self.games;
+        let eco = games
+            .eco
+            .iter()
+            .map(|(code, &count)| (String::from_utf8_lossy(code).into_owned(), json!(count)));
+        let speeds = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
+        let speeds = speeds
+            .zip(games.speeds)
+            .map(|(name, count)| (name, json!(count)));
+        let [white_elo, black_elo] = &games.elo;
+        json!({
+            "ply": summary(&self.ply, counts),
+            "pieces_moves": rows(&self.pieces_moves),
+            "material": pairs_of(&self.material),
+            "phase_results": rows(&self.phase_results),
+            "phase_scores": rows(&self.phase_scores),
+            "phase_score_sums": self.phase_score_sums,
+            "signatures": object(signatures),
+            "other_signatures": self.other_signatures,
+            "checkers": squares(&self.checkers),
+            "en_passant": squares(&self.en_passant),
+            "castling_rooks": squares(&self.castling_rooks),
+            "distinct": distinct,
+            "games": {
+                "count": games.count,
+                "eco": object(eco),
+                "white_elo": summary(white_elo, pairs),
+                "black_elo": summary(black_elo, pairs),
+                "time_control": object(speeds),
+            },
+        })
+    }
+
+    fn from_json(root: &Reader<'_>, positions: u64) -> Result<Self, ReportError> {
+        let mut signatures = BTreeMap::new();
+        for (name, count) in root.get("signatures")?.entries()? {
+            let signature: Signature = name.parse().map_err(|_| count.not("a kind of material"))?;
+            signatures.insert(signature, count.at_most(positions)?);
+        }
+        let mut material = vec![Vec::new(); 128];
+        for cell in root.get("material")?.list()? {
+            let [white, black, count] = cell.numbers::<3>()?;
+            let row: &mut Vec<u64> = material
+                .get_mut(white as usize)
+                .filter(|_| black < 128)
+                .ok_or_else(|| cell.not("material below 128 points"))?;
+            if row.is_empty() {
+                row.resize(128, 0);
+            }
+            row[black as usize] = count;
+        }
+        let distinct = root.get("distinct")?;
+        let mut sketches = Sketches::default();
+        let registers = distinct.get("registers")?;
+        for (sketch, level) in sketches.0.iter_mut().zip(LEVELS) {
+            let letters = registers.get(level)?;
+            let ranks: Option<Vec<u8>> = letters
+                .text()?
+                .bytes()
+                .map(|letter| {
+                    LETTERS
+                        .iter()
+                        .position(|&other| other == letter)
+                        .map(|at| at as u8)
+                })
+                .collect();
+            let found = ranks.and_then(|ranks| Sketch::from_registers(&ranks));
+            *sketch = found.ok_or_else(|| letters.not("the registers of a sketch"))?;
+        }
+        let exact_distinct = match distinct.find("exact") {
+            Some(exact) => {
+                let mut numbers = [0; LEVELS.len()];
+                for (number, level) in numbers.iter_mut().zip(LEVELS) {
+                    *number = exact.get(level)?.at_most(positions)?;
+                }
+                Some(numbers)
+            }
+            None => None,
+        };
+        let games = root.get("games")?;
+        let count = games.get("count")?.at_most(positions)?;
+        let mut eco = BTreeMap::new();
+        for (code, games) in games.get("eco")?.entries()? {
+            let code: [u8; 3] = code
+                .as_bytes()
+                .try_into()
+                .map_err(|_| games.not("an opening code"))?;
+            let is_code = matches!(code, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']);
+            if !is_code {
+                return Err(games.not("an opening code"));
+            }
+            eco.insert(code, games.at_most(count)?);
+        }
+        let elo = |key: &str| {
+            let histogram = games.get(key)?.get("histogram")?;
+            histogram.pairs(0, u16::MAX.into(), count)
+        };
+        let mut speeds = [0; 7];
+        let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
+        let time_control = games.get("time_control")?;
+        for (speed, name) in speeds.iter_mut().zip(names) {
+            *speed = time_control.get(name)?.at_most(count)?;
+        }
+        let sums = root.get("phase_score_sums")?;
+        let phase_score_sums: Option<Vec<i64>> = sums
+            .list()?
+            .map(|sum| {
+                sum.value
+                    .as_i64()
+                    .filter(|sum| sum.unsigned_abs() < 1 << 62 >> 10)
+            })
+            .collect();
+        Ok(Self {
+            ply: root.get("ply")?.get("histogram")?.counts(positions)?,
+            pieces_moves: root.get("pieces_moves")?.rows(positions)?,
+            material: root.get("material")?.matrix(material, positions)?,
+            phase_results: root.get("phase_results")?.rows(positions)?,
+            phase_scores: root.get("phase_scores")?.rows(positions)?,
+            phase_score_sums: phase_score_sums
+                .filter(|sums| sums.len() <= 32)
+                .ok_or_else(|| sums.not("a list of sums"))?,
+            signatures,
+            other_signatures: root.get("other_signatures")?.at_most(positions)?,
+            checkers: root.get("checkers")?.squares()?,
+            en_passant: root.get("en_passant")?.squares()?,
+            castling_rooks: root.get("castling_rooks")?.squares()?,
+            distinct: sketches,
+            exact_distinct,
+            games: Games {
+                count,
+                eco,
+                elo: [elo("white_elo")?, elo("black_elo")?],
+                speeds,
+            },
+        })
+    }
+}
+
+/// A value, and where it stands.
+struct Reader<'a> {
+    value: &'a Value,
+    key: String,
+}
+
+impl<'a> Reader<'a> {
+    fn not(&self, expected: &'static str) -> ReportError {
+        ReportError::Unexpected {
+            key: self.key.clone(),
+            expected,
+        }
+    }
+    /// An error about another key of the same object.
+    fn inside(&self, key: &str, expected: &'static str) -> ReportError {
+        let parent = self
+            .key
+            .rsplit_once('.')
+            .map_or(String::new(), |(parent, _)| format!("{parent}."));
+        ReportError::Unexpected {
+            key: format!("{parent}{key}"),
+            expected,
+        }
+    }
+    fn child(&self, name: &str, value: &'a Value) -> Self {
+        let key = match self.key.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.key),
+        };
+        Self { value, key }
+    }
+    fn find(&self, name: &str) -> Option<Self> {
+        Some(self.child(name, self.value.get(name)?))
+    }
+    fn get(&self, name: &str) -> Result<Self, ReportError> {
+        self.find(name)
+            .ok_or_else(|| self.child(name, &Value::Null).not("there"))
+    }
+    fn number(&self) -> Result<u64, ReportError> {
+        let number = self.value.as_u64().filter(|&number| number <= MOST);
+        number.ok_or_else(|| self.not("a whole number from 0 to 2^53"))
+    }
+    fn at_most(&self, most: u64) -> Result<u64, ReportError> {
+        let number = self.number()?;
+        match number <= most {
+            true => Ok(number),
+            false => Err(self.not("a part of all")),
+        }
+    }
+    fn text(&self) -> Result<&'a str, ReportError> {
+        self.value.as_str().ok_or_else(|| self.not("a text"))
+    }
+    fn list(&self) -> Result<impl Iterator<Item = Self>, ReportError> {
+        let list = self.value.as_array().ok_or_else(|| self.not("a list"))?;
+        let children = list.iter().enumerate();
+        Ok(children.map(|(at, value)| self.child(&at.to_string(), value)))
+    }
+    fn entries(&self) -> Result<impl Iterator<Item = (&'a str, Self)>, ReportError> {
+        let entries = self
+            .value
+            .as_object()
+            .ok_or_else(|| self.not("an object"))?;
+        Ok(entries
+            .iter()
+            .map(|(name, value)| (name.as_str(), self.child(name, value))))
+    }
+    fn numbers<const N: usize>(&self) -> Result<[u64; N], ReportError> {
+        let numbers: Vec<u64> = self
+            .list()?
+            .map(|number| number.number())
+            .collect::<Result<_, _>>()?;
+        numbers
+            .try_into()
+            .map_err(|_| self.not("a list of another length"))
+    }
+    fn squares(&self) -> Result<HeatMap, ReportError> {
+        self.numbers()
+            .map(HeatMap)
+            .map_err(|_| self.not("64 numbers"))
+    }
+    /// An array, index = number, of at most `most` in all.
+    fn counts(&self, most: u64) -> Result<Histogram, ReportError> {
+        let counts: Vec<u64> = self
+            .list()?
+            .map(|count| count.number())
+            .collect::<Result<_, _>>()?;
+        self.sum(&counts, most)?;
+        match counts.len() <= 1 << 16 {
+            true => Ok(Histogram::new(0, counts)),
+            false => Err(self.not("a list of at most 65536 numbers")),
+        }
+    }
+    /// Numbers from `first` to `last` with their counts, of at most `most` in all.
+    fn pairs(&self, first: i64, last: i64, most: u64) -> Result<Histogram, ReportError> {
+        let mut counts = vec![0; (last - first + 1) as usize];
+        for pair in self.list()? {
+            let number = pair.value.get(0).and_then(Value::as_i64);
+            let number = number.filter(|number| (first..=last).contains(number));
+            let number = number.ok_or_else(|| pair.not("a number in range and its count"))?;
+            let count = pair
+                .value
+                .get(1)
+                .ok_or_else(|| pair.not("a number and its count"))?;
+            counts[(number - first) as usize] = pair.child("1", count).at_most(most)?;
+        }
+        self.sum(&counts, most)?;
+        // As those that were counted.
+        Ok(match counts.iter().any(|&count| count > 0) {
+            true => Histogram::new(first, counts),
+            false => Histogram::default(),
+        })
+    }
+    fn rows(&self, most: u64) -> Result<Matrix, ReportError> {
+        let rows: Result<Vec<Vec<u64>>, _> = self
+            .list()?
+            .map(|row| row.list()?.map(|count| count.at_most(most)).collect())
+            .collect();
+        self.matrix(rows?, most)
+    }
+    fn matrix(&self, rows: Vec<Vec<u64>>, most: u64) -> Result<Matrix, ReportError> {
+        self.sum(rows.as_slice().concat().as_slice(), most)?;
+        match rows.len() <= 256 && rows.iter().all(|row| row.len() <= 256) {
+            true => Ok(Matrix::new(rows)),
+            false => Err(self.not("at most 256 rows and columns")),
+        }
+    }
+    /// Checks that counts are parts of a whole.
+    fn sum(&self, counts: &[u64], most: u64) -> Result<(), ReportError> {
+        let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
+        match sum <= u128::from(most) {
+            true => Ok(()),
+            false => Err(self.not("counts of no more than there are")),
+        }
+    }
+}
+
+fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map<String, Value> {
+    entries
+        .into_iter()
+        .map(|(key, value)| (key.into(), value))
+        .collect()
+}
+
+fn mean(sum: u64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum as f64 / count as f64)
+}
+
+fn squares(map: &HeatMap) -> Value {
+    json!(map.0.as_slice())
+}
+
+/// Index = number.
+fn counts(histogram: &Histogram) -> Value {
+    json!(histogram.counts())
+}
+
+/// Numbers that occur, with their counts.
+fn pairs(histogram: &Histogram) -> Value {
+    histogram
+        .iter()
+        .map(|(number, count)| json!([number, count]))
+        .collect()
+}
+
+/// A distribution and what is derived from it.
+fn summary(histogram: &Histogram, counts: fn(&Histogram) -> Value) -> Value {
+    let summary = histogram.summary();
+    // serde_json's numbers have 64 bits, more than any sum of real data.
+    let sum =
+        i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
+    json!({
+        "sum": sum,
+        "min": summary.min,
+        "max": summary.max,
+        "mean": summary.mean,
+        "median": summary.median,
+        "stddev": summary.stddev,
+        "histogram": counts(histogram),
+    })
+}

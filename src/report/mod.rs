@@ -1,0 +1,377 @@
+//! The data sheet of a dataset: plain numbers, and what is made of them.
+//!
+//! [`Stats`](crate::stats::Stats) count quickly; a [`Report`] is what they have counted, by name. All numbers are
+//! integers that add up: the report of several parts is the [merged](Report::merge) reports of the parts, to the bit,
+//! whether the parts were counted by threads, in shards or on several machines. Means, quantiles and shares are
+//! derived when they are shown.
+//!
+//! ```text
+//! stats ──> Report <──> JSON (`stats --json`, `--merge`)
+//!             │
+//!           facts: shares, plots, bars, boards and tables, each with a key, a title and units
+//!             │
+//!   text · HTML · CSV · comparison
+//! ```
+//!
+//! Whatever shows a report goes through its [`facts`], so a new fact is one field here, its JSON, and one entry there.
+
+mod distribution;
+pub mod facts;
+#[cfg(feature = "json")]
+mod json;
+mod signature;
+
+pub use distribution::{Distribution, Histogram, Matrix};
+#[cfg(feature = "json")]
+pub use json::ReportError;
+pub use signature::{Signature, SignatureError};
+
+use crate::distinct::Sketches;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Counts of squares, a1 first.
+pub type Squares = [u64; 64];
+
+/// What positions consist of, in numbers.
+///
+/// ```
+/// use lanefish::report::Report;
+/// let mut all = Report::default();
+/// all.merge(&Report::default());
+/// assert_eq!(all.positions, 0);
+/// assert_eq!(all.legal_moves.summary().mean, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Number of positions.
+    pub positions: u64,
+    /// Number of rejected records.
+    pub rejected: u64,
+    /// Positions with White to move.
+    pub white_to_move: u64,
+    /// Positions in which the side to move is in check.
+    pub in_check: u64,
+    /// Positions in which more than one piece gives check.
+    pub double_check: u64,
+    /// Positions in which the side to move is mated.
+    pub checkmate: u64,
+    /// Positions in which the side to move has no move and is not in check.
+    pub stalemate: u64,
+    /// Legal moves per position.
+    pub legal_moves: Histogram,
+    /// Sum of the legal captures, including en passant.
+    pub legal_captures: u64,
+    /// Sum of the legal promotions.
+    pub legal_promotions: u64,
+    /// Sum of the legal castling moves.
+    pub legal_castles: u64,
+    /// Sum of the legal en passant captures.
+    pub legal_en_passants: u64,
+    /// Pieces per position.
+    pub pieces: Histogram,
+    /// Phase: 24 = all minor and major pieces, 0 = none.
+    pub phase: Histogram,
+    /// Material (1-3-3-5-9) of White and of Black.
+    pub material: [Histogram; 2],
+    /// Castling rights.
+    pub castling: Castling,
+    /// Positions in which an en passant capture is legal; or those with an en passant square, if such squares are
+    /// kept as they are given.
+    pub en_passant: u64,
+    /// How often each piece stands on each square, in the order `PNBRQKpnbrqk`.
+    pub occupancy: [HeatMap; 12],
+    /// How often each square is attacked, by White and by Black.
+    pub attacks: [HeatMap; 2],
+    /// Results.
+    pub results: Results,
+    /// Scores in centipawns from White's side.
+    pub scores: Histogram,
+    /// Records with a mate in place of a score.
+    pub mates: Mates,
+    /// What takes longer to count, if it was asked for.
+    pub details: Option<Box<Details>>,
+    /// The same for each group, if the positions were grouped.
+    pub groups: Option<Groups>,
+}
+
+/// How often something was seen on each square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeatMap(pub Squares);
+
+impl Default for HeatMap {
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}
+
+impl HeatMap {
+    /// The sum over all squares.
+    pub fn sum(&self) -> u64 {
+        self.0.iter().sum()
+    }
+    fn merge(&mut self, other: &Self) {
+        add(&mut self.0, &other.0);
+    }
+}
+
+/// Number of positions with each castling right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Castling {
+    /// No castling rights.
+    pub none: u64,
+    /// At least one castling right.
+    pub some: u64,
+    /// White may castle on the king side (towards the h-file).
+    pub white_king: u64,
+    /// White may castle on the queen side.
+    pub white_queen: u64,
+    /// Black may castle on the king side.
+    pub black_king: u64,
+    /// Black may castle on the queen side.
+    pub black_queen: u64,
+}
+
+impl Castling {
+    fn merge(&mut self, other: &Self) {
+        self.none += other.none;
+        self.some += other.some;
+        self.white_king += other.white_king;
+        self.white_queen += other.white_queen;
+        self.black_king += other.black_king;
+        self.black_queen += other.black_queen;
+    }
+}
+
+/// Number of records with each result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Results {
+    /// White won.
+    pub white: u64,
+    /// Drawn.
+    pub draw: u64,
+    /// Black won.
+    pub black: u64,
+    /// The record has no result.
+    pub unknown: u64,
+}
+
+impl Results {
+    /// Number of records with a result.
+    pub fn known(&self) -> u64 {
+        self.white + self.draw + self.black
+    }
+    fn merge(&mut self, other: &Self) {
+        self.white += other.white;
+        self.draw += other.draw;
+        self.black += other.black;
+        self.unknown += other.unknown;
+    }
+}
+
+/// Number of records with a mate, by the mating side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Mates {
+    /// White mates or has mated.
+    pub white: u64,
+    /// Black mates or has mated.
+    pub black: u64,
+}
+
+/// What takes longer to count than the rest: joint distributions, kinds of material, rare squares, distinct
+/// positions, games.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Details {
+    /// Plies since the start of the game, of the records that know them.
+    pub ply: Histogram,
+    /// Positions by pieces (rows) and legal moves (columns); without the few that have more moves than any game does.
+    pub pieces_moves: Matrix,
+    /// Positions by White's material (rows) and Black's (columns); without the few beyond 127 points.
+    pub material: Matrix,
+    /// Positions by phase (rows) and result (columns: White won, draw, Black won, unknown).
+    pub phase_results: Matrix,
+    /// Records with a score by phase (rows) and score (columns: see [`score_column`]).
+    pub phase_scores: Matrix,
+    /// Sum of the scores in each phase, in centipawns.
+    pub phase_score_sums: Vec<i64>,
+    /// Positions by the pieces on the board.
+    pub signatures: BTreeMap<Signature, u64>,
+    /// Positions with more pieces of a kind than a [`Signature`] has room for.
+    pub other_signatures: u64,
+    /// Squares of the pieces that give check.
+    pub checkers: HeatMap,
+    /// En passant squares on which a capture is legal.
+    pub en_passant: HeatMap,
+    /// Squares of rooks that may still castle.
+    pub castling_rooks: HeatMap,
+    /// Estimates of the number of distinct positions.
+    pub distinct: Sketches,
+    /// Exact numbers of distinct positions, if they were asked for: see [`crate::distinct::LEVELS`].
+    pub exact_distinct: Option<[u64; 4]>,
+    /// Games whose first position is among the records.
+    pub games: Games,
+}
+
+/// Scores of this many centipawns share a column of [`Details::phase_scores`].
+pub const SCORE_WIDTH: i16 = 50;
+/// Scores beyond this are in the outermost columns.
+pub const SCORE_MOST: i16 = 2000;
+/// Number of columns of [`Details::phase_scores`].
+pub const SCORE_COLUMNS: usize = 2 * (SCORE_MOST / SCORE_WIDTH) as usize + 1;
+
+/// The column of [`Details::phase_scores`] for a score: the middle column has -25 to 24 centipawns.
+///
+/// ```
+/// use lanefish::report::score_column;
+/// assert_eq!([-30_000, -25, 24, 25, 30_000].map(score_column), [0, 40, 40, 41, 80]);
+/// ```
+#[inline]
+pub fn score_column(score: i16) -> usize {
+    let score = score.clamp(-SCORE_MOST, SCORE_MOST);
+    ((score + SCORE_MOST + SCORE_WIDTH / 2) / SCORE_WIDTH) as usize
+}
+
+/// Facts of games, each counted once: at the record with the position that the game starts from (ply 0).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Games {
+    /// Number of games.
+    pub count: u64,
+    /// Games by opening code (`A00` to `E99`); those without one are not counted.
+    pub eco: BTreeMap<[u8; 3], u64>,
+    /// Ratings of White and of Black, where known.
+    pub elo: [Histogram; 2],
+    /// Games by class of time control, in the order of [`Speed::ALL`](crate::games::Speed::ALL), and those without one.
+    pub speeds: [u64; 7],
+}
+
+/// Statistics of groups of positions.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Groups {
+    /// The column by which they are grouped.
+    pub by: String,
+    /// Numbers in ranges of this width are one group.
+    pub width: u64,
+    /// The groups in order; numbers by the first number of their range.
+    pub values: BTreeMap<GroupValue, Report>,
+}
+
+/// What the positions of a group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupValue {
+    /// A number, or the first of a range.
+    Number(i64),
+    /// A text.
+    Text(String),
+    /// The records have no value.
+    Missing,
+}
+
+impl Report {
+    /// Adds the numbers of another report.
+    ///
+    /// Details, exact numbers of distinct positions and groups remain only if both reports have them.
+    pub fn merge(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.rejected += other.rejected;
+        self.white_to_move += other.white_to_move;
+        self.in_check += other.in_check;
+        self.double_check += other.double_check;
+        self.checkmate += other.checkmate;
+        self.stalemate += other.stalemate;
+        self.legal_moves.merge(&other.legal_moves);
+        self.legal_captures += other.legal_captures;
+        self.legal_promotions += other.legal_promotions;
+        self.legal_castles += other.legal_castles;
+        self.legal_en_passants += other.legal_en_passants;
+        self.pieces.merge(&other.pieces);
+        self.phase.merge(&other.phase);
+        merge_all(&mut self.material, &other.material, Histogram::merge);
+        self.castling.merge(&other.castling);
+        self.en_passant += other.en_passant;
+        merge_all(&mut self.occupancy, &other.occupancy, HeatMap::merge);
+        merge_all(&mut self.attacks, &other.attacks, HeatMap::merge);
+        self.results.merge(&other.results);
+        self.scores.merge(&other.scores);
+        self.mates.white += other.mates.white;
+        self.mates.black += other.mates.black;
+        self.details = match (self.details.take(), &other.details) {
+            (Some(mut ours), Some(theirs)) => {
+                ours.merge(theirs);
+                Some(ours)
+            }
+            _ => None,
+        };
+        self.groups = match (self.groups.take(), &other.groups) {
+            (Some(mut ours), Some(theirs))
+                if ours.by == theirs.by && ours.width == theirs.width =>
+            {
+                for (value, report) in &theirs.values {
+                    match ours.values.entry(value.clone()) {
+                        Entry::Occupied(mut ours) => ours.get_mut().merge(report),
+                        Entry::Vacant(ours) => {
+                            ours.insert(report.clone());
+                        }
+                    }
+                }
+                Some(ours)
+            }
+            _ => None,
+        };
+    }
+}
+
+impl Details {
+    fn merge(&mut self, other: &Self) {
+        self.ply.merge(&other.ply);
+        self.pieces_moves.merge(&other.pieces_moves);
+        self.material.merge(&other.material);
+        self.phase_results.merge(&other.phase_results);
+        self.phase_scores.merge(&other.phase_scores);
+        if self.phase_score_sums.len() < other.phase_score_sums.len() {
+            self.phase_score_sums
+                .resize(other.phase_score_sums.len(), 0);
+        }
+        add(&mut self.phase_score_sums, &other.phase_score_sums);
+        for (&signature, count) in &other.signatures {
+            *self.signatures.entry(signature).or_default() += count;
+        }
+        self.other_signatures += other.other_signatures;
+        self.checkers.merge(&other.checkers);
+        self.en_passant.merge(&other.en_passant);
+        self.castling_rooks.merge(&other.castling_rooks);
+        self.distinct.merge(&other.distinct);
+        // The same position may be in both.
+        self.exact_distinct = None;
+        self.games.merge(&other.games);
+    }
+}
+
+impl Games {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        for (&code, count) in &other.eco {
+            *self.eco.entry(code).or_default() += count;
+        }
+        merge_all(&mut self.elo, &other.elo, Histogram::merge);
+        add(&mut self.speeds, &other.speeds);
+    }
+}
+
+fn merge_all<T>(ours: &mut [T], theirs: &[T], merge: impl Fn(&mut T, &T)) {
+    for (ours, theirs) in ours.iter_mut().zip(theirs) {
+        merge(ours, theirs);
+    }
+}
+
+fn add<T: Copy + std::ops::AddAssign>(ours: &mut [T], theirs: &[T]) {
+    for (ours, &theirs) in ours.iter_mut().zip(theirs) {
+        *ours += theirs;
+    }
+}

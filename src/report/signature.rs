@@ -1,0 +1,130 @@
+//! The kind of material on the board.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many pieces of each kind both sides have: at most eight pawns and two of each other kind.
+///
+/// The text has White's pieces, `v`, and Black's, each in the order `KQRBNP`:
+///
+/// ```
+/// use lanefish::report::Signature;
+/// let signature: Signature = "KRPPvKR".parse().unwrap();
+/// assert_eq!(signature.to_string(), "KRPPvKR");
+/// assert_eq!(signature.pieces(), [[0, 1, 0, 0, 2], [0, 1, 0, 0, 0]]);
+/// assert!("KQQQvK".parse::<Signature>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Signature(u32);
+
+/// Not the text of a [`Signature`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a kind of material such as KRPPvKR")]
+pub struct SignatureError;
+
+/// Pawns, and each other kind, of one side.
+const RADIX: [u32; 5] = [9, 3, 3, 3, 3];
+/// Kinds of material of one side.
+const SIDE: u32 = 9 * 3 * 3 * 3 * 3;
+
+impl Signature {
+    /// Number of different ones.
+    pub const COUNT: usize = (SIDE * SIDE) as usize;
+
+    /// The one with this number; `None` from [`Self::COUNT`] on. Numbers are those that the lanes compute: the pawns
+    /// of a side, then its knights, bishops, rooks and queens, are digits of base 9 and 3, White's above Black's.
+    pub fn from_index(index: usize) -> Option<Self> {
+        (index < Self::COUNT).then_some(Self(index as u32))
+    }
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+    /// The queens, rooks, bishops, knights and pawns of White and of Black.
+    pub fn pieces(self) -> [[u8; 5]; 2] {
+        [self.0 / SIDE, self.0 % SIDE].map(|mut side| {
+            let mut pieces = RADIX.map(|radix| {
+                let digit = side % radix;
+                side /= radix;
+                digit as u8
+            });
+            pieces.reverse();
+            pieces
+        })
+    }
+    /// The one with these queens, rooks, bishops, knights and pawns of White and of Black; `None` if there are too
+    /// many.
+    pub fn from_pieces(pieces: [[u8; 5]; 2]) -> Option<Self> {
+        let side = |pieces: [u8; 5]| {
+            let digits = pieces.into_iter().zip(RADIX.into_iter().rev());
+            digits.into_iter().try_fold(0, |side, (digit, radix)| {
+                let digit = u32::from(digit);
+                (digit < radix).then_some(side * radix + digit)
+            })
+        };
+        let [white, black] = pieces.map(side);
+        Some(Self(white? * SIDE + black?))
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.pieces().map(|pieces| {
+            let letters = "QRBNP".chars().zip(pieces);
+            let mut text = "K".to_owned();
+            letters.for_each(|(letter, count)| {
+                (0..count).for_each(|_| text.push(letter));
+            });
+            text
+        });
+        f.pad(&text.join("v"))
+    }
+}
+
+impl FromStr for Signature {
+    type Err = SignatureError;
+    fn from_str(text: &str) -> Result<Self, SignatureError> {
+        let (white, black) = text.split_once('v').ok_or(SignatureError)?;
+        let side = |text: &str| {
+            let letters = text.strip_prefix('K').ok_or(SignatureError)?;
+            if letters.len() > 16 {
+                return Err(SignatureError);
+            }
+            Ok(['Q', 'R', 'B', 'N', 'P'].map(|piece| letters.matches(piece).count() as u8))
+        };
+        let signature = Self::from_pieces([side(white)?, side(black)?]).ok_or(SignatureError)?;
+        // Only the one order, and no other letters.
+        (signature.to_string() == text)
+            .then_some(signature)
+            .ok_or(SignatureError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_them_as_text_and_back() {
+        for index in 0..Signature::COUNT {
+            let signature = Signature::from_index(index).unwrap();
+            assert_eq!(signature.to_string().parse(), Ok(signature));
+            assert_eq!(signature.index(), index);
+        }
+        assert_eq!(Signature::from_index(Signature::COUNT), None);
+        for text in [
+            "",
+            "K",
+            "KK",
+            "vK",
+            "KPRvK",
+            "Kvk",
+            "KvKvK",
+            "KXvK",
+            "KNNNvK",
+            "KPPPPPPPPPvK",
+        ] {
+            assert_eq!(text.parse::<Signature>(), Err(SignatureError), "{text}");
+        }
+    }
+}
