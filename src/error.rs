@@ -101,6 +101,30 @@ pub enum Error {
         /// The directory.
         path: Arc<Path>,
     },
+    /// Positions fall into more groups than can be counted.
+    #[error(
+        "grouping by {by} gives more than {most} groups; choose wider ranges (such as {by}/100) or another column"
+    )]
+    TooManyGroups {
+        /// The column.
+        by: String,
+        /// How many are possible.
+        most: usize,
+    },
+    /// A temporary file cannot be created, written or read.
+    #[error(
+        "{directory}: temporary files failed after {written}; --temp DIR chooses another directory",
+        directory = shown(directory),
+        written = size(*written)
+    )]
+    Temporary {
+        /// The directory.
+        directory: Arc<Path>,
+        /// Bytes written before.
+        written: u64,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A record was rejected, and the run was to stop at the first one.
     #[error("{0}")]
     Strict(Box<Reject>),

@@ -34,6 +34,7 @@
 //! | [`input`], [`output`] | bytes in, bytes out |
 //! | [`pipeline`] | inputs to results, on all threads, in order |
 //! | [`jobs`], [`stats`], [`perft`] | what is done with positions |
+//! | [`report`], [`distinct`] | what datasets consist of; which positions are the same |
 //!
 //! # Examples
 //!
@@ -59,13 +60,12 @@
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 //! let mut options = RunOptions::new(analyzer);
 //! options.threads = 2;
-//! options.decode.fields = Statistics::FIELDS;
 //! let job = Statistics::new(analyzer);
-//! let summary = run(&inputs, options, &job, |stats| Ok(job.put_back(stats)));
+//! options.decode.fields = job.fields();
+//! let summary = run(&inputs, options, &job, |counted| job.put_back(counted));
 //! assert!(summary.failure.is_none());
-//! let stats = job.finish();
-//! assert_eq!(stats.positions(), summary.accepted());
-//! let report = stats.report(false);
+//! let report = job.finish(summary.rejected, false)?;
+//! assert_eq!(report.positions, summary.accepted());
 //! println!("{:.1} legal moves on average", report.legal_moves.summary().mean.unwrap_or(0.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

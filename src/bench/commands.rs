@@ -210,13 +210,10 @@ impl Runner<'_> {
     /// Numbers of positions and legal moves.
     fn stats(self, file: &File, out: &mut dyn Write) -> Result<(), Error> {
         let job = Statistics::new(self.analyzer);
-        let decode = DecodeOptions::default().fields(Statistics::FIELDS);
-        self.all(file, decode, &job, |part| {
-            job.put_back(part);
-            Ok(())
-        })?;
-        let stats = job.finish();
-        let totals = totals(stats.positions(), stats.report(false).moves());
+        let decode = DecodeOptions::default().fields(job.fields());
+        self.all(file, decode, &job, |part| job.put_back(part))?;
+        let report = job.finish(0, false)?;
+        let totals = totals(report.positions, report.moves());
         out.write_all(totals.as_bytes()).map_err(unwritten)
     }
 

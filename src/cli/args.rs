@@ -127,7 +127,7 @@ pub(crate) struct Global {
 }
 
 /// A number of bytes: `65536`, `64K`, `16M`, `2GiB`; the units are powers of 1024.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,

@@ -5,8 +5,9 @@
 //! level is a 64-bit hash: equal positions have equal keys, on every machine and in every version.
 //!
 //! Keys feed a [`Sketch`] for each level, which estimates the number of distinct positions from 16 KiB of memory and
-//! merges exactly.
+//! merges exactly; [`exact`] counts them, with the help of temporary files.
 
+pub mod exact;
 mod sketch;
 
 pub use sketch::{Sketch, Sketches};
@@ -48,7 +49,27 @@ impl Canonical {
             en_passant: sentinel & legal,
         }
     }
+
+    /// The castling rooks on rank 1 in bits 0 to 7, those on rank 8 above them: there are none elsewhere.
+    #[inline(always)]
+    pub(crate) fn castling_files(&self) -> u16 {
+        (self.castling & 0xFF | self.castling >> 48 & 0xFF00) as u16
+    }
 }
+
+/// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of the
+/// contract: equal positions have equal keys in every version.
+pub(crate) const ROOTS: [u64; 9] = [
+    0x6A09_E667_F3BC_C908,
+    0xBB67_AE85_84CA_A73B,
+    0x3C6E_F372_FE94_F82B,
+    0xA54F_F53A_5F1D_36F1,
+    0x510E_527F_ADE6_82D1,
+    0x9B05_688C_2B3E_6C1F,
+    0x1F83_D9AB_FB41_BD6B,
+    0x5BE0_CD19_137E_2179,
+    0xCBBB_9D5D_C105_9ED8,
+];
 
 /// The keys of a position at the four levels.
 ///
@@ -69,36 +90,22 @@ impl Canonical {
 #[inline(always)]
 pub fn keys(position: &Canonical) -> [u64; 4] {
     // Multiply, and fold the two halves of the product together: each bit of the factors changes about half of the
-    // result. The constants are the first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17,
-    // 19 and 23. They are part of the contract: equal positions have equal keys in every version.
-    const ROOTS: [u64; 9] = [
-        0x6A09_E667_F3BC_C908,
-        0xBB67_AE85_84CA_A73B,
-        0x3C6E_F372_FE94_F82B,
-        0xA54F_F53A_5F1D_36F1,
-        0x510E_527F_ADE6_82D1,
-        0x9B05_688C_2B3E_6C1F,
-        0x1F83_D9AB_FB41_BD6B,
-        0x5BE0_CD19_137E_2179,
-        0xCBBB_9D5D_C105_9ED8,
-    ];
+    // result. What distinguishes positions with equal boards only flips bits of the board's key, which are as good as
+    // random already.
     #[inline(always)]
     fn fold(a: u64, b: u64) -> u64 {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     }
     let [black, t0, t1, t2] = position.board;
-    let board = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
-    let side = u64::from(position.black_to_move).wrapping_neg() & ROOTS[4];
-    let castling = fold(position.castling ^ ROOTS[5], ROOTS[6]);
-    let stm = board ^ side;
-    let with_castling = stm.wrapping_add(castling);
-    // At most one square is set, so a product would not mix more.
-    let all = with_castling ^ position.en_passant.rotate_left(17).wrapping_mul(ROOTS[7]);
-    [board, stm, with_castling, all].map(
-        #[inline(always)]
-        |key| fold(key ^ ROOTS[7], ROOTS[8] ^ key.rotate_left(32)),
-    )
+    let planes = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
+    let board = fold(planes ^ ROOTS[4], ROOTS[8]);
+    let stm = board ^ u64::from(position.black_to_move).wrapping_neg() & ROOTS[5];
+    let castling = stm ^ u64::from(position.castling_files()).wrapping_mul(ROOTS[6]);
+    // Ranks 3 to 6, which is where en passant squares are.
+    let squares = (position.en_passant >> 16) as u32;
+    let all = castling ^ u64::from(squares).wrapping_mul(ROOTS[7]);
+    [board, stm, castling, all]
 }
 
 /// The canonical parts of a board in a group.

@@ -6,19 +6,19 @@
 //! estimation algorithm" (2007), with the estimator that Ertl, "New cardinality estimation algorithms for HyperLogLog
 //! sketches" (2017), gives in section 2.3: it needs no corrections for small or large numbers.
 
-use super::{LEVELS, canonical, keys};
+use super::LEVELS;
 use crate::block::Group;
-use crate::queries::{EN_PASSANTS, GroupResults};
+use crate::kernels::{Keys, REGISTER_BITS};
+use crate::queries::GroupResults;
 use crate::table::rows_of;
+use crate::tiers::Analyzer;
 
 /// Bits of a key that choose the register.
-const BITS: u32 = 14;
+const BITS: u32 = REGISTER_BITS;
 /// Number of registers.
 const REGISTERS: usize = 1 << BITS;
 /// The largest rank.
 const MOST: usize = 64 - BITS as usize + 1;
-/// Registers are examined again after they have grown this many times.
-const GROWTHS: u32 = 4096;
 
 /// Estimates the number of distinct keys, in 16 KiB.
 ///
@@ -31,9 +31,9 @@ const GROWTHS: u32 = 4096;
 #[derive(Clone, Debug)]
 pub struct Sketch {
     registers: Box<[u8; REGISTERS]>,
-    /// The rest of a key that is larger than this changes no register.
-    most_rest: u64,
-    growths: u32,
+    /// The least rank of all registers, and how many have it.
+    least: u8,
+    at_least: usize,
 }
 
 impl Default for Sketch {
@@ -41,8 +41,8 @@ impl Default for Sketch {
         let registers = vec![0; REGISTERS].into_boxed_slice();
         Self {
             registers: registers.try_into().expect("all registers"),
-            most_rest: u64::MAX,
-            growths: 0,
+            least: 0,
+            at_least: REGISTERS,
         }
     }
 }
@@ -78,19 +78,20 @@ impl Sketch {
     #[inline(always)]
     pub fn insert(&mut self, key: u64) {
         let rest = key << BITS | 1 << (BITS - 1);
-        // Once there are many keys, next to none of them gets any further.
-        if rest <= self.most_rest {
-            self.grow((key >> (64 - BITS)) as usize, rest);
+        let rank = rest.leading_zeros() as u8 + 1;
+        let register = &mut self.registers[(key >> (64 - BITS)) as usize];
+        if rank > *register {
+            let was = std::mem::replace(register, rank);
+            self.grown(was);
         }
     }
 
-    fn grow(&mut self, register: usize, rest: u64) {
-        let rank = rest.leading_zeros() as u8 + 1;
-        let register = &mut self.registers[register];
-        if rank > *register {
-            *register = rank;
-            self.growths += 1;
-            if self.growths.is_multiple_of(GROWTHS) {
+    /// A register that had this rank has grown.
+    #[cold]
+    fn grown(&mut self, was: u8) {
+        if was == self.least {
+            self.at_least -= 1;
+            if self.at_least == 0 {
                 self.raise();
             }
         }
@@ -98,8 +99,14 @@ impl Sketch {
 
     /// Finds what every register has reached.
     fn raise(&mut self) {
-        let least = self.registers.iter().copied().min().unwrap_or(0);
-        self.most_rest = u64::MAX.checked_shr(least.into()).unwrap_or(0);
+        self.least = self.registers.iter().copied().min().unwrap_or(0);
+        let is_least = |&&rank: &&u8| rank == self.least;
+        self.at_least = self.registers.iter().filter(is_least).count();
+    }
+
+    /// Bits that none of the keys has that could change a register, after those that choose it.
+    fn excluded(&self) -> u64 {
+        !u64::MAX.checked_shr(self.least.into()).unwrap_or(0)
     }
 
     /// Adds the keys of another sketch.
@@ -172,14 +179,33 @@ impl Sketches {
     /// used.
     ///
     /// # Panics
-    /// If there are fewer results or groups than the mask has bits.
-    pub fn add_tile(&mut self, groups: &[Group], results: &[GroupResults], mask: &[u64]) {
-        for row in rows_of(mask) {
-            let (group, lane) = (row / Group::LEN, row % Group::LEN);
-            let legal = results[group].counts[lane] >> EN_PASSANTS != 0;
-            let keys = keys(&canonical(&groups[group], lane, legal));
-            for (sketch, key) in self.0.iter_mut().zip(keys) {
-                sketch.insert(key);
+    /// If there are fewer results than groups, or the mask has no bits for some of the groups.
+    pub fn add_tile(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        groups: &[Group],
+        results: &[GroupResults],
+        mask: &[u64],
+    ) {
+        const AT_ONCE: usize = 16;
+        let mut keys = [Keys::default(); AT_ONCE];
+        let runs = groups.chunks(AT_ONCE).zip(results.chunks(AT_ONCE));
+        for ((groups, results), masks) in runs.zip(mask.chunks(AT_ONCE / Group::LEN)) {
+            let excluded = self.0.each_ref().map(Sketch::excluded);
+            analyzer.keys(groups, results, &excluded, &mut keys);
+            for (at, keys) in keys[..groups.len()].iter().enumerate() {
+                // Once there are many keys, next to none of them changes anything.
+                if keys.candidates.iter().fold(0, |any, lane| any | lane) == 0 {
+                    continue;
+                }
+                let lanes = masks[at / Group::LEN] >> (at % Group::LEN * 8);
+                for lane in rows_of(&[lanes & 0xFF]) {
+                    if keys.candidates[lane] != 0 {
+                        for (sketch, keys) in self.0.iter_mut().zip(&keys.levels) {
+                            sketch.insert(keys[lane]);
+                        }
+                    }
+                }
             }
         }
     }

@@ -1,58 +1,194 @@
 //! Statistics of all records.
 
+use crate::distinct::exact::{Exact, ExactOptions};
+use crate::error::Error;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::stats::Stats;
+use crate::report::{Groups, Report};
+use crate::stats::{GroupBy, Grouped, MOST_GROUPS, Stats};
 use crate::table::{Field, Fields, Tile};
 use crate::tiers::Analyzer;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts records. Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only
 /// as many as chunks under way, and they are merged once, at the end.
 #[derive(Debug)]
 pub struct Statistics<'a> {
     analyzer: &'a dyn Analyzer,
-    shelf: Mutex<Vec<Stats>>,
+    details: bool,
+    by: Option<GroupBy>,
+    exact: Option<Exact>,
+    shelf: Mutex<Vec<Counted>>,
+}
+
+/// What was counted so far in some of the chunks.
+#[derive(Debug)]
+pub struct Counted(Counting);
+
+#[derive(Debug)]
+enum Counting {
+    All(Box<Stats>),
+    Groups(Box<Grouped>),
 }
 
 impl<'a> Statistics<'a> {
-    /// What is read besides positions.
+    /// What plain statistics read besides positions.
     pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result]);
+    /// What [details](Self::with_details) also read.
+    const DETAILS: Fields = Fields::of(&[
+        Field::Ply,
+        Field::WhiteElo,
+        Field::BlackElo,
+        Field::Eco,
+        Field::TimeControl,
+    ]);
 
     /// Statistics by an analyzer, which should be that of the run.
     pub fn new(analyzer: &'a dyn Analyzer) -> Self {
         Self {
             analyzer,
+            details: false,
+            by: None,
+            exact: None,
             shelf: Mutex::default(),
         }
     }
-    /// Takes what a chunk made: the sink of the run.
-    pub fn put_back(&self, stats: Stats) {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.push(stats);
+    /// Also counts [`Details`](crate::report::Details).
+    #[must_use]
+    pub fn with_details(mut self) -> Self {
+        self.details = true;
+        self
     }
-    /// All of it.
-    pub fn finish(self) -> Stats {
+    /// Also counts each group of positions by itself.
+    #[must_use]
+    pub fn grouped_by(mut self, by: GroupBy) -> Self {
+        self.by = Some(by);
+        self
+    }
+    /// Also counts distinct positions exactly, which implies details.
+    ///
+    /// # Errors
+    /// If the temporary files cannot be created.
+    pub fn with_exact_distinct(mut self, options: &ExactOptions) -> Result<Self, Error> {
+        self.details = true;
+        self.exact = Some(Exact::new(options)?);
+        Ok(self)
+    }
+    /// What is read besides positions.
+    pub fn fields(&self) -> Fields {
+        let details = if self.details {
+            Self::DETAILS
+        } else {
+            Fields::NONE
+        };
+        let by = self.by.as_ref().map_or(Fields::NONE, GroupBy::fields);
+        Self::FIELDS.union(details).union(by)
+    }
+    /// The tags of games that are read.
+    pub fn tags(&self) -> Arc<[Arc<str>]> {
+        self.by.as_ref().map(GroupBy::tags).unwrap_or_default()
+    }
+    /// Takes what a chunk made: the sink of the run.
+    ///
+    /// # Errors
+    /// If there are more than [`MOST_GROUPS`] groups, or a temporary file cannot be written.
+    pub fn put_back(&self, counted: Counted) -> Result<(), Error> {
+        if let Counting::Groups(groups) = &counted.0
+            && groups.is_over
+        {
+            return Err(self.too_many_groups());
+        }
+        if let Some(exact) = &self.exact {
+            exact.check()?;
+        }
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.push(counted);
+        Ok(())
+    }
+
+    fn too_many_groups(&self) -> Error {
+        Error::TooManyGroups {
+            by: self.by.as_ref().map_or("", GroupBy::name).to_owned(),
+            most: MOST_GROUPS,
+        }
+    }
+
+    /// All of it, with the number of rejected records; see [`Stats::report`] for `keep_en_passant`.
+    ///
+    /// # Errors
+    /// If there are more than [`MOST_GROUPS`] groups in all, or a temporary file cannot be written or read.
+    pub fn finish(self, rejected: u64, keep_en_passant: bool) -> Result<Report, Error> {
+        let too_many = self.too_many_groups();
         let shelf = self.shelf.into_inner();
         let shelf = shelf.unwrap_or_else(PoisonError::into_inner);
-        let merged = shelf.into_iter().reduce(|mut all, some| {
-            all.merge(&some);
-            all
+        let mut all = match self.details {
+            true => Stats::new().with_details(),
+            false => Stats::new(),
+        };
+        let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
+        for Counted(counting) in shelf {
+            match counting {
+                Counting::All(stats) => all.merge(&stats),
+                Counting::Groups(grouped) => {
+                    for (value, stats) in grouped.finish(self.analyzer) {
+                        all.merge(&stats);
+                        match groups.get_mut(&value) {
+                            Some(known) => known.merge(&stats),
+                            None => {
+                                groups.insert(value, stats);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if groups.len() > MOST_GROUPS {
+            return Err(too_many);
+        }
+        all.add_rejected(rejected);
+        let mut report = all.report(keep_en_passant);
+        report.groups = self.by.map(|by| {
+            let values = groups.into_iter();
+            Groups {
+                by: by.name().to_owned(),
+                width: by.width(),
+                values: values
+                    .map(|(value, stats)| (value, stats.report(keep_en_passant)))
+                    .collect(),
+            }
         });
-        merged.unwrap_or_default()
+        if let (Some(details), Some(exact)) = (&mut report.details, self.exact) {
+            details.exact_distinct = Some(exact.finish()?);
+        }
+        Ok(report)
     }
 }
 
 impl Job for Statistics<'_> {
-    type Part = Stats;
+    type Part = Counted;
     fn queries(&self) -> Queries {
-        Stats::QUERIES
+        let by = self.by.as_ref().map_or(Queries::NONE, GroupBy::queries);
+        Stats::QUERIES.union(by)
     }
-    fn begin(&self) -> Stats {
+    fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.pop().unwrap_or_default()
+        shelf.pop().unwrap_or_else(|| {
+            Counted(match (&self.by, self.details) {
+                (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details))),
+                (None, true) => Counting::All(Box::new(Stats::new().with_details())),
+                (None, false) => Counting::All(Box::default()),
+            })
+        })
     }
-    fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
-        stats.add_tile(self.analyzer, tile);
+    fn tile(&self, Counted(counting): &mut Counted, tile: &Tile<'_>) {
+        match (counting, &self.by) {
+            (Counting::Groups(groups), Some(by)) => groups.add_tile(self.analyzer, tile, by),
+            (Counting::All(stats), _) => stats.add_tile(self.analyzer, tile),
+            (Counting::Groups(_), None) => {}
+        }
+        if let Some(exact) = &self.exact {
+            exact.add_tile(tile);
+        }
     }
 }

@@ -16,7 +16,7 @@
 //!    a check can be blocked. No x-rays are needed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
-//! 6. `counts`, `material`: further data for statistics: pieces, material, squares.
+//! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, what makes positions equal.
 //!
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
 //! side and no pawn on the first or last rank, reachable or not.
@@ -24,6 +24,7 @@
 pub(crate) mod board;
 mod counts;
 pub(crate) mod danger;
+mod keys;
 mod material;
 pub(crate) mod moves;
 mod one_slider;
@@ -33,6 +34,8 @@ pub(crate) mod sums;
 
 pub use board::{PieceSets, piece_sets};
 pub use counts::{BoardCounts, VerticalCounters, board_counts, count_squares};
+pub(crate) use keys::REGISTER_BITS;
+pub use keys::{Keys, keys};
 pub use material::signatures;
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};

@@ -92,6 +92,13 @@ pub struct Board {
     pub counts: Squares,
 }
 
+impl Board {
+    /// A heat map.
+    pub fn new(key: &'static str, title: &'static str, counts: Squares) -> Self {
+        Self { key, title, counts }
+    }
+}
+
 /// A joint distribution.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Reports as JSON objects, keys in a fixed order, and back.
 //!
 //! The object has everything that adds up, and beside it what is derived for readers (means, medians, estimates), which
-//! is ignored when a report is read. `docs/stats.schema.json` describes it. Distributions over a wide range (scores,
+//! is ignored when a report is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores,
 //! ratings) are lists of pairs of a number and its count; all others are arrays, index = number.
 
 use super::{

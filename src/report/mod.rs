@@ -15,6 +15,7 @@
 //!
 //! Whatever shows a report goes through its [`facts`], so a new fact is one field here, its JSON, and one entry there.
 
+pub mod csv;
 mod distribution;
 pub mod facts;
 #[cfg(feature = "json")]

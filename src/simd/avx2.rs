@@ -201,6 +201,11 @@ impl Lanes for Lanes4 {
         unsafe { _mm256_testz_si256(self.0, self.0) == 0 }
     }
     #[inline(always)]
+    fn multiply_halves(self, other: Self) -> Self {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        Self(unsafe { _mm256_mul_epu32(self.0, other.0) })
+    }
+    #[inline(always)]
     fn count_ones(self) -> Self {
         // SAFETY: lanes exist only where the token proved AVX2.
         Self(unsafe {

@@ -352,6 +352,11 @@ macro_rules! lanes {
                 })
             }
             #[inline(always)]
+            fn multiply_halves(self, other: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_mul_epu32(self.0, other.0) })
+            }
+            #[inline(always)]
             fn nonzero(self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX-512 DQ.
                 Self(unsafe { _mm512_movm_epi64(_mm512_test_epi64_mask(self.0, self.0)) })

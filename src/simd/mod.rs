@@ -216,6 +216,21 @@ pub trait Lanes:
     }
     /// Whether any lane is not zero.
     fn any(self) -> bool;
+    /// The product of the lower halves.
+    fn multiply_halves(self, other: Self) -> Self;
+    /// The lower half of the 128-bit product, and the upper half flipped where that has ones.
+    #[inline(always)]
+    fn fold_product(self, other: Self) -> Self {
+        let (a, b) = (self.shr::<32>(), other.shr::<32>());
+        let low = self.multiply_halves(other);
+        let mixed = [a.multiply_halves(other), self.multiply_halves(b)];
+        let high = a.multiply_halves(b);
+        let half = self.splat(u64::MAX >> 32);
+        let carried = low.shr::<32>().add(mixed[0] & half).add(mixed[1] & half);
+        let low = (low & half) | carried.shl::<32>();
+        let upper = mixed[0].shr::<32>().add(mixed[1].shr::<32>());
+        low ^ high.add(upper).add(carried.shr::<32>())
+    }
     /// Number of ones of each lane.
     fn count_ones(self) -> Self;
     /// Number of ones of each byte, in that byte.

@@ -126,6 +126,15 @@ impl Lanes for u64 {
         self != 0
     }
     #[inline(always)]
+    fn multiply_halves(self, other: Self) -> Self {
+        (self & 0xFFFF_FFFF) * (other & 0xFFFF_FFFF)
+    }
+    #[inline(always)]
+    fn fold_product(self, other: Self) -> Self {
+        let product = u128::from(self) * u128::from(other);
+        product as u64 ^ (product >> 64) as u64
+    }
+    #[inline(always)]
     fn count_ones(self) -> Self {
         u64::from(u64::count_ones(self))
     }

@@ -58,6 +58,13 @@ fn operations_are_as_defined<S: Simd>() {
             check("transpose", a.transpose(), &|[a, ..]| {
                 matrix(|byte, of| bit(a, 7 - of, 7 - byte))
             });
+            check("multiply_halves", a.multiply_halves(b), &|[a, b, _]| {
+                u64::from(a as u32) * u64::from(b as u32)
+            });
+            check("fold_product", a.fold_product(b), &|[a, b, _]| {
+                let product = u128::from(a) * u128::from(b);
+                product as u64 ^ (product >> 64) as u64
+            });
             check("shl_in_bytes", a.shl_in_bytes::<1>(), &|words| {
                 bytes(words, |a, _| a << 1)
             });

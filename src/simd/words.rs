@@ -134,6 +134,8 @@ impl<const N: usize> Lanes for Words<N> {
         swap_bytes();
         swap_bytes_where(mask);
         nonzero();
+        multiply_halves(other);
+        fold_product(other);
         count_ones();
     }
     #[inline(always)]

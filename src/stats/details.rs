@@ -39,7 +39,7 @@ pub(super) struct Details {
     phase_results: Tally<128>,
     /// The column of the score in bits 0 to 6, the phase above them.
     phase_scores: Tally<{ 32 * COLUMNS }>,
-    phase_score_sums: [i64; MOST_PHASE + 1],
+    phase_score_sums: [i64; 32],
     /// By index; those without one at [`Signature::COUNT`].
     signatures: Tally<{ Signature::COUNT.next_power_of_two() }>,
     checkers: Squares,
@@ -57,7 +57,7 @@ impl Default for Details {
             ply: Tally::default(),
             phase_results: Tally::default(),
             phase_scores: Tally::default(),
-            phase_score_sums: [0; MOST_PHASE + 1],
+            phase_score_sums: [0; 32],
             signatures: Tally::default(),
             checkers: [0; 64],
             en_passant: [0; 64],
@@ -79,73 +79,121 @@ struct Games {
 }
 
 impl Details {
-    /// Adds the boards that count, which are those of the batch from the row `start` on.
-    pub(super) fn add(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        boards: &Boards<'_>,
-        batch: &Batch,
-        start: usize,
-    ) {
+    /// Adds the boards that count.
+    pub(super) fn add_boards(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>) {
         let mut signatures = [[0; Group::LEN]; super::Stats::RUN];
         analyzer.signatures(boards.groups, &mut signatures);
-        let signatures = signatures.as_flattened();
-        let counts = boards.board_counts.as_flattened();
-        for row in rows_of(boards.mask) {
-            let (group, lane) = (row / Group::LEN, row % Group::LEN);
-            let word = counts[row];
-            self.signatures.add(signatures[row] as usize);
-            let results = &boards.results[group];
-            if results.counts[lane] & BEYOND_MOVES == 0 {
-                self.pieces_moves
-                    .add(((word & 0x7F) << 8 | word >> 56) as usize);
+        let groups = boards.groups.iter().zip(boards.results);
+        let counts = boards.board_counts.iter().zip(&signatures);
+        for (at, ((group, results), (counts, signatures))) in groups.zip(counts).enumerate() {
+            let lanes = (boards.mask[at / 8] >> (at % 8 * 8)) as u8;
+            if lanes == 0xFF {
+                for lane in 0..Group::LEN {
+                    self.add_board(counts[lane], signatures[lane], results.counts[lane]);
+                }
+            } else {
+                for lane in rows_of(&[lanes.into()]) {
+                    self.add_board(counts[lane], signatures[lane], results.counts[lane]);
+                }
             }
-            let [color, t0, t1, t2] = boards.groups[group]
-                .planes
-                .each_ref()
-                .map(|plane| plane[lane]);
-            let castling = t0 & t1 & t2;
-            self.castling_rooks
-                .add((castling & 0xFF | castling >> 48 & 0xFF00) as usize);
-            let mut checkers = results.checkers[lane];
-            while checkers != 0 {
-                self.checkers[checkers.trailing_zeros() as usize] += 1;
-                checkers &= checkers - 1;
+            self.add_squares(group, results, lanes);
+        }
+        self.distinct
+            .add_tile(analyzer, boards.groups, boards.results, boards.mask);
+    }
+
+    #[inline(always)]
+    fn add_board(&mut self, word: u64, signature: u64, moves: u64) {
+        self.signatures.add(signature as usize);
+        if moves & BEYOND_MOVES == 0 {
+            let index = (word & 0x7F) << 8 | word >> 56;
+            self.pieces_moves.add(index as usize);
+        }
+    }
+
+    /// Counts the squares of checkers, en passant captures and castling rooks in these lanes.
+    #[inline(always)]
+    fn add_squares(&mut self, group: &Group, results: &GroupResults, lanes: u8) {
+        let [color, t0, t1, t2] = &group.planes;
+        let (mut any_check, mut any_castling, mut any_capture) = (0, 0, 0);
+        for lane in 0..Group::LEN {
+            any_check |= results.checkers[lane];
+            any_castling |= t0[lane] & t1[lane] & t2[lane];
+            any_capture |= results.counts[lane] >> EN_PASSANTS;
+        }
+        if any_castling != 0 {
+            for lane in rows_of(&[lanes.into()]) {
+                let castling = t0[lane] & t1[lane] & t2[lane];
+                let files = castling & 0xFF | castling >> 48 & 0xFF00;
+                self.castling_rooks.add(files as usize);
+            }
+        }
+        if any_check | any_capture == 0 {
+            return;
+        }
+        for lane in rows_of(&[lanes.into()]) {
+            for square in rows_of(&[results.checkers[lane]]) {
+                self.checkers[square] += 1;
             }
             if results.counts[lane] >> EN_PASSANTS != 0 {
-                let sentinel = color & !(t0 | t1 | t2);
+                let sentinel = color[lane] & !(t0[lane] | t1[lane] | t2[lane]);
                 self.en_passant[sentinel.trailing_zeros() as usize & 63] += 1;
             }
         }
-        self.distinct
-            .add_tile(boards.groups, boards.results, boards.mask);
-        self.add_fields(boards, batch, start);
     }
 
-    fn add_fields(&mut self, boards: &Boards<'_>, batch: &Batch, start: usize) {
-        let counts = boards.board_counts.as_flattened();
-        let phase = |row: usize| ((counts[row] >> 8 & 0xFF) as usize).min(MOST_PHASE);
+    /// Adds what the rows of a batch carry, from `start` on, of those whose bit is set in the mask; with the counts of
+    /// their boards.
+    pub(super) fn add_fields(
+        &mut self,
+        batch: &Batch,
+        start: usize,
+        mask: &[u64],
+        counts: &[BoardCounts],
+    ) {
+        let mut phases = [0u8; super::Stats::RUN * Group::LEN];
+        for (phase, counts) in phases.iter_mut().zip(counts.as_flattened()) {
+            *phase = ((counts >> 8) as u8).min(MOST_PHASE as u8);
+        }
+        let phases = phases.chunks(64);
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
-            for (word, (values, present, mask)) in words(column, start, boards.mask).enumerate() {
-                for row in rows_of(&[present & mask]) {
-                    let result = usize::from(values[row]);
+            for ((values, present, counted), phases) in
+                words(column, start, mask).zip(phases.clone())
+            {
+                let mut add = |result: u8, phase: u8| {
                     self.phase_results
-                        .add(phase(64 * word + row) << 2 | result & 3);
+                        .add(usize::from(phase) << 2 | usize::from(result & 3));
+                };
+                if present & counted == !0 {
+                    values
+                        .iter()
+                        .zip(phases)
+                        .for_each(|(&result, &phase)| add(result, phase));
+                } else {
+                    rows_of(&[present & counted]).for_each(|row| add(values[row], phases[row]));
                 }
             }
         }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
-            for (word, (values, present, mask)) in words(column, start, boards.mask).enumerate() {
-                for row in rows_of(&[present & mask]) {
-                    let (phase, score) = (phase(64 * word + row), values[row]);
+            for ((values, present, counted), phases) in words(column, start, mask).zip(phases) {
+                let mut add = |score: i16, phase: u8| {
+                    let phase = usize::from(phase);
                     self.phase_scores.add(phase * COLUMNS + score_column(score));
-                    self.phase_score_sums[phase] += i64::from(score);
+                    self.phase_score_sums[phase & 31] += i64::from(score);
+                };
+                if present & counted == !0 {
+                    values
+                        .iter()
+                        .zip(phases)
+                        .for_each(|(&score, &phase)| add(score, phase));
+                } else {
+                    rows_of(&[present & counted]).for_each(|row| add(values[row], phases[row]));
                 }
             }
         }
         if let Some(Array::U16(column)) = batch.values(Field::Ply) {
-            for (word, (values, present, mask)) in words(column, start, boards.mask).enumerate() {
-                let counted = present & mask;
+            for (word, (values, present, counted)) in words(column, start, mask).enumerate() {
+                let counted = present & counted;
                 if counted == !0 {
                     values.iter().for_each(|&ply| self.ply.add(ply.into()));
                 } else {
@@ -198,7 +246,7 @@ impl Details {
             material,
             phase_results: Matrix::new(results.collect()),
             phase_scores: matrix(self.phase_scores.counts(), COLUMNS),
-            phase_score_sums: self.phase_score_sums.to_vec(),
+            phase_score_sums: self.phase_score_sums[..=MOST_PHASE].to_vec(),
             signatures: signatures
                 .filter_map(|(index, &count)| Some((Signature::from_index(index)?, count)))
                 .collect(),

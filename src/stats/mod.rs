@@ -12,11 +12,15 @@
 
 mod details;
 mod flags;
+mod groups;
 mod heat;
 mod joint;
 mod tally;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use groups::Grouped;
+pub use groups::{GroupBy, GroupByError, MOST_GROUPS};
 
 use crate::block::Group;
 use crate::chess::Color;
@@ -113,29 +117,30 @@ impl Stats {
         for (((groups, results), mask), start) in runs.zip(masks).zip(starts) {
             let board_counts = &mut board_counts[..groups.len()];
             analyzer.board_counts(groups, results, board_counts);
-            self.add_boards(analyzer, groups, results, board_counts, mask);
-            self.add_fields(tile.batch, start, mask);
-            if let Some(details) = &mut self.details {
-                let boards = Boards {
+            self.add_counted(
+                analyzer,
+                &Boards {
                     groups,
                     results,
                     board_counts,
                     mask,
-                };
-                details.add(analyzer, &boards, tile.batch, start);
-            }
+                },
+            );
+            self.add_fields(tile.batch, start, mask, board_counts);
         }
     }
 
-    /// Adds the boards whose bit is set in the mask.
-    fn add_boards(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        groups: &[Group],
-        results: &[GroupResults],
-        board_counts: &[BoardCounts],
-        mask: &[u64],
-    ) {
+    /// Adds the boards of at most [`Self::RUN`] groups whose bit is set in the mask.
+    fn add_counted(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>) {
+        let &Boards {
+            groups,
+            results,
+            board_counts,
+            mask,
+        } = boards;
+        if let Some(details) = &mut self.details {
+            details.add_boards(analyzer, boards);
+        }
         let lanes = |group: usize| (mask[group / 8] >> (group % 8 * 8)) as u8;
         let mut start = 0;
         while start < groups.len() {
@@ -211,8 +216,12 @@ impl Stats {
         self.en_passants += counts >> EN_PASSANTS;
     }
 
-    /// Adds the results, scores and mates of the rows of a batch, from `start` on, whose bit is set in the mask.
-    fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64]) {
+    /// Adds what the rows of a batch carry, from `start` on, of those whose bit is set in the mask. The counts of their
+    /// boards are only needed for details.
+    fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64], counts: &[BoardCounts]) {
+        if let Some(details) = &mut self.details {
+            details.add_fields(batch, start, mask, counts);
+        }
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
             for (values, present, mask) in words(column, start, mask) {
                 let mut counts = [0u8; 3];

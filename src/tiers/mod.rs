@@ -9,7 +9,7 @@ mod per_piece;
 mod set_wise;
 
 use crate::block::Group;
-use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, Keys, PieceSets, VerticalCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
 use crate::sliders::{self, Kind};
@@ -264,6 +264,19 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// If `signatures` is shorter than `groups`.
     fn signatures(&self, groups: &[Group], signatures: &mut [[u64; Group::LEN]]) {
         kernels::signatures(simd::Scalar, groups, signatures);
+    }
+    /// Finds the keys of all boards, and which of them are candidates: see [`keys`](kernels::keys()).
+    ///
+    /// # Panics
+    /// If `results` or `keys` is shorter than `groups`.
+    fn keys(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        excluded: &[u64; 4],
+        keys: &mut [Keys],
+    ) {
+        kernels::keys(simd::Scalar, groups, results, excluded, keys);
     }
     /// Adds all boards and the attack maps in their results to the counters. Masked lanes must be
     /// empty boards without attacks.

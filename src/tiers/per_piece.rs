@@ -17,7 +17,7 @@ use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
 use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
-use crate::kernels::{self, BoardCounts, PieceSets};
+use crate::kernels::{self, BoardCounts, Keys, PieceSets};
 use crate::queries::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Queries, pack_counts};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;
@@ -91,6 +91,19 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         self.sliders.enter(
             #[inline(always)]
             || kernels::signatures(Scalar, groups, signatures),
+        );
+    }
+
+    fn keys(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        excluded: &[u64; 4],
+        keys: &mut [Keys],
+    ) {
+        self.sliders.enter(
+            #[inline(always)]
+            || kernels::keys(Scalar, groups, results, excluded, keys),
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Analyzer, Tier};
 use crate::block::Group;
-use crate::kernels::{self, BoardCounts, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, Keys, PieceSets, VerticalCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
 
@@ -125,6 +125,20 @@ impl<S: Simd> Analyzer for SetWise<S> {
         simd.enter(
             #[inline(always)]
             || kernels::signatures(simd, groups, signatures),
+        );
+    }
+
+    fn keys(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        excluded: &[u64; 4],
+        keys: &mut [Keys],
+    ) {
+        let simd = self.simd;
+        simd.enter(
+            #[inline(always)]
+            || kernels::keys(simd, groups, results, excluded, keys),
         );
     }
 

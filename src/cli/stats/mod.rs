@@ -1,15 +1,25 @@
-//! `stats`: summarizes a dataset, as a table for people or as JSON.
+//! `stats`: what a dataset consists of, for people, for programs, and for comparison.
+//!
+//! A report comes from reading positions, from merging the reports of earlier runs, or from a file of one; whatever
+//! shows it does not know which.
 
-use super::args::ReadArgs;
 mod text;
 
+use super::args::{ReadArgs, Reading, size};
 use super::numbers::{bytes, short};
+use super::output::Output;
 use super::session::{Run, Session, Timed};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
+use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
-use serde_json::json;
+use lanefish::report::{Report, csv};
+use lanefish::stats::GroupBy;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use text::Text;
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
@@ -25,64 +35,250 @@ pub(crate) struct StatsArgs {
     /// Also draw heat maps: where each kind of piece stands
     #[arg(long, conflicts_with = "json")]
     maps: bool,
+
+    /// Also count what takes longer: distinct positions (estimated), kinds of material, joint distributions, plies,
+    /// ratings, openings and time controls of games
+    #[arg(long)]
+    details: bool,
+
+    /// Write one tidy CSV file per distribution to this directory (implies --details)
+    #[arg(long, value_name = "DIR")]
+    csv: Option<PathBuf>,
+
+    /// Also count each group of positions by itself: phase, result, eco, ply/20 (ranges of 20), any column
+    #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with = "merge")]
+    by: Option<GroupBy>,
+
+    /// Also count distinct positions exactly (implies --details)
+    #[arg(long, conflicts_with = "merge")]
+    exact_distinct: bool,
+
+    /// Memory for --exact-distinct [default: 1G]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1G",
+        hide_default_value = true,
+        value_parser = size
+    )]
+    memory: u64,
+
+    /// Directory for the temporary files of --exact-distinct [default: that of the system]
+    #[arg(long, value_name = "DIR")]
+    temp: Option<PathBuf>,
+
+    /// Merge the inputs, which are files that --json has written: of the shards of a dataset, say
+    #[arg(long)]
+    merge: bool,
+}
+
+/// A report, and where it comes from.
+struct Made {
+    report: Report,
+    games: u64,
+    /// The `run` key.
+    run: Map<String, Value>,
+    /// How fast it was, for people.
+    speed: String,
 }
 
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let job = Statistics::new(session.analyzer);
-        let run = Run {
-            fields: Statistics::FIELDS,
-            ..Run::default()
-        };
+        if self.merge {
+            let made = self.merged()?;
+            self.check_directory(session)?;
+            self.show(session, &made)?;
+            self.write_files(session, &made)?;
+            return Ok(0);
+        }
         let reading = &self.read.reading;
-        let Timed { summary, elapsed } =
-            session.read(&self.read.inputs, reading, run, &job, |stats| {
-                job.put_back(stats);
-                Ok(())
-            })?;
-        let mut stats = job.finish();
-        stats.add_rejected(summary.rejected);
-        let report = stats.report(reading.keep_en_passant);
-
-        // What was read before the damaged part of an input counts and is shown.
-        if summary.failure.as_ref().is_none_or(Error::is_of_input) {
-            let seconds = elapsed.as_secs_f64();
-            let rate = summary.records as f64 / seconds;
-            let tier = session.analyzer.tier().name();
-            if self.json {
-                let mut object = report.to_json();
-                let run = json!({
-                    "tier": tier,
-                    "threads": session.threads,
-                    "seconds": seconds,
-                    "positions_per_second": rate,
-                    "bytes_read": summary.bytes,
-                    "games": summary.games,
-                });
-                object.insert("run".to_owned(), run);
-                super::print_object(&object)?;
-            } else {
-                let mut text = String::new();
-                let view = Text {
-                    report: &report,
-                    games: summary.games,
-                    style: session.style,
-                };
-                view.write(&mut text, self.maps)?;
-                let threads = match session.threads {
-                    1 => "1 thread".to_owned(),
-                    threads => format!("{threads} threads"),
-                };
-                let run = format!(
-                    "{seconds:.3} s, {} positions/s, {tier}, {threads}, {} read\n",
-                    short(rate),
-                    bytes(summary.bytes as f64),
-                );
-                text.push('\n');
-                text.push_str(&session.style.faint(&run));
-                super::print(text.as_bytes())?;
+        session.prepare(&self.read.inputs, reading)?;
+        self.check_directory(session)?;
+        let (made, timed) = self.read(session, &self.read.inputs, reading)?;
+        if let Some(made) = made {
+            self.show(session, &made)?;
+            if timed.summary.failure.is_none() {
+                self.write_files(session, &made)?;
             }
         }
-        session.conclude(summary)
+        session.conclude(timed.summary)
     }
+
+    /// Counts the positions of the inputs. There is no report if the run failed for a reason other than its input.
+    fn read(
+        &self,
+        session: &Session<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+    ) -> Result<(Option<Made>, Timed)> {
+        let mut job = Statistics::new(session.analyzer);
+        if self.details || self.csv.is_some() {
+            job = job.with_details();
+        }
+        if let Some(by) = &self.by {
+            job = job.grouped_by(by.clone());
+        }
+        if self.exact_distinct {
+            let mut options = ExactOptions::default().memory(self.memory);
+            if let Some(directory) = &self.temp {
+                options = options.directory(directory.clone());
+            }
+            job = job.with_exact_distinct(&options)?;
+        }
+        let run = Run {
+            fields: job.fields(),
+            tags: job.tags(),
+            ..Run::default()
+        };
+        let timed = session.read(inputs, reading, run, &job, |part| job.put_back(part))?;
+        let Timed { summary, elapsed } = &timed;
+        // What was read before the damaged part of an input counts and is shown.
+        if !summary.failure.as_ref().is_none_or(Error::is_of_input) {
+            return Ok((None, timed));
+        }
+        let report = job.finish(summary.rejected, reading.keep_en_passant)?;
+        let seconds = elapsed.as_secs_f64();
+        let rate = summary.records as f64 / seconds;
+        let tier = session.analyzer.tier().name();
+        let threads = match session.threads {
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        };
+        let run = json!({
+            "tier": tier,
+            "threads": session.threads,
+            "seconds": seconds,
+            "positions_per_second": rate,
+            "bytes_read": summary.bytes,
+            "games": summary.games,
+        });
+        let made = Made {
+            report,
+            games: summary.games,
+            run: object(run),
+            speed: format!(
+                "{seconds:.3} s, {} positions/s, {tier}, {threads}, {} read",
+                short(rate),
+                bytes(summary.bytes as f64),
+            ),
+        };
+        Ok((Some(made), timed))
+    }
+
+    /// Merges the reports of earlier runs.
+    fn merged(&self) -> Result<Made> {
+        let mut inputs = self.read.inputs.iter();
+        let Some(first) = inputs.next() else {
+            bail!("--merge: name the files that stats --json has written");
+        };
+        let (mut report, mut games) = read_report(first)?;
+        let mut count = 1;
+        for path in inputs {
+            let (next, more) = read_report(path)?;
+            if report.details.is_some() != next.details.is_some() {
+                let (with, without) = match next.details {
+                    Some(_) => (path, first),
+                    None => (first, path),
+                };
+                bail!(
+                    "{} was counted with --details and {} without; only reports of one kind can be merged",
+                    with.display(),
+                    without.display()
+                );
+            }
+            let by = |report: &Report| {
+                let groups = report.groups.as_ref();
+                groups.map(|groups| (groups.by.clone(), groups.width))
+            };
+            if by(&report) != by(&next) {
+                bail!(
+                    "{} and {} are grouped in different ways (--by); only reports of one kind can be merged",
+                    first.display(),
+                    path.display()
+                );
+            }
+            report.merge(&next);
+            games += more;
+            count += 1;
+        }
+        Ok(Made {
+            report,
+            games,
+            run: object(json!({ "merged": count, "games": games })),
+            speed: format!("merged from {count} files"),
+        })
+    }
+
+    fn show(&self, session: &Session<'_>, made: &Made) -> Result<()> {
+        if self.json {
+            let mut object = made.report.to_json();
+            object.insert("run".to_owned(), made.run.clone().into());
+            return super::print_object(&object);
+        }
+        let mut out = String::new();
+        let view = Text {
+            report: &made.report,
+            games: made.games,
+            style: session.style,
+            width: text::width(),
+        };
+        view.write(&mut out, self.maps)?;
+        out.push('\n');
+        out.push_str(&session.style.faint(&format!("{}\n", made.speed)));
+        super::print(out.as_bytes())
+    }
+
+    /// Finds out now whether files can be written later.
+    fn check_directory(&self, session: &Session<'_>) -> Result<()> {
+        let Some(directory) = &self.csv else {
+            return Ok(());
+        };
+        let failed = || format!("cannot write to {}", directory.display());
+        fs::create_dir_all(directory).with_context(failed)?;
+        let mut entries = fs::read_dir(directory).with_context(failed)?;
+        if entries.next().is_some() && !session.global().force {
+            bail!(
+                "{} is not empty; --force replaces files in it",
+                directory.display()
+            );
+        }
+        Ok(())
+    }
+
+    fn write_files(&self, session: &Session<'_>, made: &Made) -> Result<()> {
+        let mut outputs = Vec::new();
+        if let Some(directory) = &self.csv {
+            for (name, content) in csv::files(&made.report) {
+                let path = directory.join(name);
+                let mut output = Output::open(Some(&path), session.global().force, None, 1)?;
+                output.put(&content)?;
+                outputs.push(output);
+            }
+        }
+        Ok(Output::finish_all(outputs)?)
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// The report in a file that `--json` has written, and the number of games.
+fn read_report(path: &Path) -> Result<(Report, u64)> {
+    let shown = || path.display().to_string();
+    let mut text = Vec::new();
+    match path.as_os_str() == "-" {
+        true => std::io::stdin().read_to_end(&mut text),
+        false => fs::File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
+    }
+    .with_context(|| format!("cannot read {}", shown()))?;
+    let value: Value = serde_json::from_slice(&text)
+        .with_context(|| format!("{} is not JSON as stats --json writes it", shown()))?;
+    let report = Report::from_json(&value)
+        .with_context(|| format!("{} is not what stats --json writes", shown()))?;
+    let games = value.pointer("/run/games").and_then(Value::as_u64);
+    Ok((report, games.unwrap_or(0)))
 }

@@ -1,0 +1,58 @@
+//! Boards side by side, darker where there is more.
+
+use super::Text;
+use lanefish::report::facts::Board;
+use std::fmt::Write;
+
+/// Columns of a board with its ranks and the gap behind it.
+const BOARD: usize = 20;
+
+impl Text<'_> {
+    /// Boards, as many beside each other as fit, each relative to its own hottest square.
+    pub(super) fn boards(&self, out: &mut String, boards: &[Board]) -> std::fmt::Result {
+        // The last one has no gap behind it.
+        let per_row = ((self.width + 2) / BOARD).clamp(1, 6);
+        for boards in boards.chunks(per_row) {
+            out.push('\n');
+            for board in boards {
+                let title: String = board.title.chars().take(BOARD - 2).collect();
+                write!(out, "  {}", self.style.heading(&format!("{title:<18}")))?;
+            }
+            end_line(out);
+            for rank in (0..8).rev() {
+                for board in boards {
+                    write!(out, "{} ", rank + 1)?;
+                    let hottest = board.counts.iter().copied().max().unwrap_or(0).max(1);
+                    for &count in &board.counts[rank * 8..][..8] {
+                        out.push_str(&self.heat(count, hottest));
+                    }
+                    out.push_str("  ");
+                }
+                end_line(out);
+            }
+            for _ in boards {
+                out.push_str("  a b c d e f g h   ");
+            }
+            end_line(out);
+        }
+        Ok(())
+    }
+
+    fn heat(&self, count: u64, hottest: u64) -> String {
+        if self.style.has_color() {
+            // From black over red to yellow on the 256 colour cube.
+            const RAMP: [u8; 8] = [232, 52, 88, 124, 160, 202, 208, 220];
+            let level = (count as u128 * 7).div_ceil(hottest.into()) as usize;
+            self.style.sgr(&format!("48;5;{}", RAMP[level]), "  ")
+        } else {
+            const SHADES: [&str; 5] = ["· ", "░░", "▒▒", "▓▓", "██"];
+            SHADES[(count as u128 * 4).div_ceil(hottest.into()) as usize].to_owned()
+        }
+    }
+}
+
+/// Ends a line of columns and drops the trailing blanks.
+fn end_line(out: &mut String) {
+    out.truncate(out.trim_end_matches(' ').len());
+    out.push('\n');
+}

@@ -1,0 +1,86 @@
+//! A report as text for people: tables, bars and boards that fit the terminal.
+//!
+//! Everything but the tables goes through the facts of the report, in their order, so that a new fact appears here
+//! by itself.
+
+mod boards;
+mod plots;
+mod tables;
+
+use super::super::numbers::{counted, grouped};
+use super::super::style::Style;
+use lanefish::report::facts::Board;
+use lanefish::report::{HeatMap, Report, Squares};
+use std::fmt::Write;
+
+/// Columns of text where the output is no terminal.
+const WIDTH: usize = 80;
+/// Columns that the narrowest text takes, and those that the widest makes use of.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=132;
+
+/// How a report is written.
+pub(super) struct Text<'a> {
+    pub(super) report: &'a Report,
+    pub(super) games: u64,
+    pub(super) style: Style,
+    pub(super) width: usize,
+}
+
+/// The width of the terminal, if standard output is one.
+pub(super) fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    let width = terminal.map_or(WIDTH, |(width, _)| usize::from(width.0));
+    width.clamp(*WIDTHS.start(), *WIDTHS.end())
+}
+
+impl Text<'_> {
+    /// The report; with the boards of all pieces if they are asked for.
+    pub(super) fn write(&self, out: &mut String, all_boards: bool) -> std::fmt::Result {
+        let report = self.report;
+        let games = match self.games {
+            0 => String::new(),
+            games => format!(" of {}", counted(games, "game")),
+        };
+        writeln!(
+            out,
+            "{} positions{games}, {} rejected",
+            self.style.heading(&grouped(report.positions)),
+            grouped(report.rejected)
+        )?;
+        if report.positions == 0 {
+            return Ok(());
+        }
+        self.counts(out)?;
+        self.spreads(out)?;
+        self.distinct(out)?;
+        for plot in report.plots() {
+            self.plot(out, &plot)?;
+        }
+        for bars in report.bars().iter().filter(|bars| bars.key != "result") {
+            self.bars(out, bars)?;
+        }
+        let mut boards = vec![
+            self.all_pieces("white", "White's pieces", &report.occupancy[..6]),
+            self.all_pieces("black", "Black's pieces", &report.occupancy[6..]),
+        ];
+        // The pieces come first, the rest after them.
+        let mut pieces = report.boards();
+        let others = pieces.split_off(report.occupancy.len());
+        boards.extend(others);
+        self.boards(out, &boards)?;
+        if all_boards {
+            self.boards(out, &pieces)?;
+        }
+        self.groups(out)
+    }
+
+    fn heading(&self, out: &mut String, title: &str) -> std::fmt::Result {
+        writeln!(out, "\n{}", self.style.heading(title))
+    }
+
+    fn all_pieces(&self, key: &'static str, title: &'static str, pieces: &[HeatMap]) -> Board {
+        let counts: Squares =
+            std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum());
+        Board::new(key, title, counts)
+    }
+}

@@ -1,0 +1,148 @@
+//! Distributions as lines of bars.
+
+use super::super::super::numbers::{grouped, percent};
+use super::Text;
+use lanefish::report::facts::{Bars, Plot};
+use std::fmt::Write;
+
+/// Columns of a line beside its bar: the range, the count, the share and the gaps.
+const BESIDE: usize = 36;
+/// Most lines of a plot.
+const LINES: usize = 20;
+/// Most kinds that are shown.
+const KINDS: usize = 12;
+/// Widths of ranges of numbers that are easy to read.
+const WIDTHS: [i64; 16] = [
+    1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000,
+];
+
+/// A line of a plot.
+struct Line {
+    label: String,
+    count: u64,
+}
+
+impl Text<'_> {
+    /// A plot. What is less than a thousandth at either end shares a line.
+    pub(super) fn plot(&self, out: &mut String, plot: &Plot) -> std::fmt::Result {
+        let histogram = &plot.histogram;
+        let (Some(low), Some(high)) = (histogram.quantile(1, 1000), histogram.quantile(999, 1000))
+        else {
+            return Ok(());
+        };
+        let lines_of = |width: i64| high.div_euclid(width) - low.div_euclid(width) + 1;
+        let width = WIDTHS
+            .into_iter()
+            .find(|&width| lines_of(width) <= LINES as i64)
+            .unwrap_or(WIDTHS[WIDTHS.len() - 1]);
+        let (first, last) = (low.div_euclid(width), high.div_euclid(width));
+        let mut lines: Vec<Line> = Vec::new();
+        let (mut below, mut above) = (0, 0);
+        for (start, count) in histogram.ranges(width) {
+            match start.div_euclid(width) {
+                range if range < first => below += count,
+                range if range > last => above += count,
+                _ => lines.push(Line {
+                    label: range_name(start, width),
+                    count,
+                }),
+            }
+        }
+        if below > 0 {
+            let label = format!("< {}", first * width);
+            lines.insert(
+                0,
+                Line {
+                    label,
+                    count: below,
+                },
+            );
+        }
+        if above > 0 {
+            let label = format!("> {}", (last + 1) * width - 1);
+            lines.push(Line {
+                label,
+                count: above,
+            });
+        }
+        self.heading(out, &format!("{} ({})", plot.title, plot.axis))?;
+        self.lines(out, &lines, histogram.total())
+    }
+
+    /// The most frequent kinds.
+    pub(super) fn bars(&self, out: &mut String, bars: &Bars) -> std::fmt::Result {
+        let total: u64 = bars.bars.iter().map(|(_, count)| count).sum();
+        let mut kinds: Vec<&(String, u64)> =
+            bars.bars.iter().filter(|(_, count)| *count > 0).collect();
+        let others = kinds.len().saturating_sub(KINDS);
+        if others > 1 {
+            // In their own order, but only the most frequent.
+            kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            kinds.truncate(KINDS);
+        }
+        let shown: u64 = kinds.iter().map(|(_, count)| count).sum();
+        let mut lines: Vec<Line> = kinds
+            .into_iter()
+            .map(|(name, count)| Line {
+                label: name.clone(),
+                count: *count,
+            })
+            .collect();
+        if shown < total {
+            let label = format!("{} more", grouped(others as u64));
+            lines.push(Line {
+                label,
+                count: total - shown,
+            });
+        }
+        self.heading(out, &format!("{} ({})", bars.title, bars.unit.name()))?;
+        self.lines(out, &lines, total)
+    }
+
+    fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {
+        let tallest = lines
+            .iter()
+            .map(|line| line.count)
+            .max()
+            .unwrap_or(0)
+            .max(1);
+        let labels = lines.iter().map(|line| line.label.chars().count());
+        let labels = labels.max().unwrap_or(0).clamp(8, 20);
+        let longest = (self.width + 8)
+            .saturating_sub(BESIDE + labels)
+            .clamp(4, 60);
+        for Line { label, count } in lines {
+            let bar = bar(*count, tallest, longest);
+            let colored = self.style.sgr("36", &bar);
+            let pad = " ".repeat(longest - bar.chars().count());
+            let label: String = label.chars().take(labels).collect();
+            let share = percent(*count, total);
+            writeln!(
+                out,
+                "{label:>labels$} {colored}{pad} {:>14}  {share:>9}",
+                grouped(*count)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `5-9`, `12`, `-50..-1`.
+fn range_name(start: i64, width: i64) -> String {
+    let end = start + width - 1;
+    match (width, start) {
+        (1, _) => start.to_string(),
+        (_, 0..) => format!("{start}-{end}"),
+        _ => format!("{start}..{end}"),
+    }
+}
+
+/// A bar with steps of an eighth of a cell; everything that is not zero is visible.
+pub(super) fn bar(count: u64, tallest: u64, longest: usize) -> String {
+    let eighths = (count as u128 * longest as u128 * 8).div_ceil(tallest.into()) as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    if !eighths.is_multiple_of(8) {
+        bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
+    }
+    bar
+}

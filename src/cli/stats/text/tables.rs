@@ -1,0 +1,259 @@
+//! Tables of counts, of spreads, of distinct positions and of groups.
+
+use super::super::super::numbers::{grouped, percent};
+use super::Text;
+use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+use lanefish::distinct::{LEVELS, Sketch};
+use lanefish::report::{GroupValue, Histogram, Mates, Report};
+use std::fmt::Write;
+
+/// A header line with nothing below it.
+const RULED: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// Columns that two tables beside each other need, or a table with quantiles.
+const WIDE: usize = 76;
+
+fn right(text: impl ToString) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn decimal(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.2}"))
+}
+
+fn whole(value: Option<i64>) -> String {
+    value.map_or("-".to_owned(), |value| value.to_string())
+}
+
+impl Text<'_> {
+    /// Counts of positions and of moves, with their percentages.
+    pub(super) fn counts(&self, out: &mut String) -> std::fmt::Result {
+        let report = self.report;
+        let positions = report.positions;
+        let moves = report.moves();
+        let of_positions = |name: &'static str, count: u64| (name, count, positions);
+        let mut left = vec![
+            of_positions("White to move", report.white_to_move),
+            of_positions("Black to move", positions - report.white_to_move),
+            of_positions("in check", report.in_check),
+            of_positions("double check", report.double_check),
+            of_positions("checkmate", report.checkmate),
+            of_positions("stalemate", report.stalemate),
+            of_positions("castling rights", report.castling.some),
+            of_positions("en passant possible", report.en_passant),
+        ];
+        if report.mates != Mates::default() {
+            left.extend([
+                of_positions("mate by White", report.mates.white),
+                of_positions("mate by Black", report.mates.black),
+            ]);
+        }
+        let mut right_side = vec![
+            ("legal moves", moves, moves),
+            ("captures", report.legal_captures, moves),
+            ("promotions", report.legal_promotions, moves),
+            ("castling moves", report.legal_castles, moves),
+            ("en passants", report.legal_en_passants, moves),
+        ];
+        if report.results.known() > 0 {
+            right_side.extend([
+                of_positions("White won", report.results.white),
+                of_positions("drawn", report.results.draw),
+                of_positions("Black won", report.results.black),
+            ]);
+        }
+        let cells = |(name, count, whole): (&str, u64, u64)| {
+            [
+                Cell::new(name),
+                right(grouped(count)),
+                right(percent(count, whole)),
+            ]
+        };
+        if self.width < WIDE {
+            for (title, rows) in [("positions", left), ("moves", right_side)] {
+                let mut table = Table::new();
+                table.load_style(RULED);
+                table.set_header([title, "", ""]);
+                rows.into_iter().for_each(|row| {
+                    table.add_row(cells(row));
+                });
+                writeln!(out, "\n{}", table.trim_fmt())?;
+            }
+            return Ok(());
+        }
+        let mut table = Table::new();
+        table.load_style(RULED);
+        table.set_header(["positions", "", "", "", "moves", "", ""]);
+        for (at, left) in left.into_iter().enumerate() {
+            let mut row = Vec::from(cells(left));
+            if let Some(&right) = right_side.get(at) {
+                row.push(Cell::new(" "));
+                row.extend(cells(right));
+            }
+            table.add_row(row);
+        }
+        writeln!(out, "\n{}", table.trim_fmt())
+    }
+
+    /// Minimum, maximum, mean and quantiles.
+    pub(super) fn spreads(&self, out: &mut String) -> std::fmt::Result {
+        let report = self.report;
+        let is_wide = self.width >= WIDE;
+        let mut table = Table::new();
+        table.load_style(RULED);
+        table.set_header(match is_wide {
+            true => vec![
+                "a position has",
+                "mean",
+                "std. dev.",
+                "least",
+                "5 %",
+                "median",
+                "95 %",
+                "most",
+            ],
+            false => vec!["a position has", "mean", "median", "least", "most"],
+        });
+        let mut row = |name: &str, histogram: &Histogram| {
+            let summary = histogram.summary();
+            let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
+            let (mean, least, most) = (
+                decimal(summary.mean),
+                whole(summary.min),
+                whole(summary.max),
+            );
+            let numbers = match is_wide {
+                true => vec![
+                    mean,
+                    decimal(summary.stddev),
+                    least,
+                    whole(histogram.quantile(5, 100)),
+                    median,
+                    whole(histogram.quantile(95, 100)),
+                    most,
+                ],
+                false => vec![mean, median, least, most],
+            };
+            let mut cells = vec![Cell::new(name)];
+            cells.extend(numbers.into_iter().map(right));
+            table.add_row(cells);
+        };
+        row("legal moves", &report.legal_moves);
+        row("pieces", &report.pieces);
+        let [white, black] = &report.material;
+        row("White's material", white);
+        row("Black's material", black);
+        row("phase", &report.phase);
+        if !report.scores.is_empty() {
+            row("score (centipawns)", &report.scores);
+        }
+        for (name, map) in ["squares attacked by White", "squares attacked by Black"]
+            .into_iter()
+            .zip(&report.attacks)
+        {
+            let mean = map.sum() as f64 / report.positions as f64;
+            table.add_row([Cell::new(name), right(format!("{mean:.2}"))]);
+        }
+        writeln!(out, "\n{}", table.trim_fmt())
+    }
+
+    /// Numbers of distinct positions, estimated or exact.
+    pub(super) fn distinct(&self, out: &mut String) -> std::fmt::Result {
+        let Some(details) = &self.report.details else {
+            return Ok(());
+        };
+        let mut table = Table::new();
+        table.load_style(RULED);
+        let error = format!("estimate ± {:.1} %", Sketch::ERROR * 100.0);
+        let how = match details.exact_distinct {
+            Some(_) => "exactly",
+            None => &error,
+        };
+        table.set_header(["distinct", how, "of all"]);
+        const NAMES: [&str; LEVELS.len()] = [
+            "boards",
+            "… and sides to move",
+            "… and castling rights",
+            "… and en passant captures",
+        ];
+        let estimates = details.distinct.estimates();
+        for (name, count) in NAMES
+            .into_iter()
+            .zip(details.exact_distinct.unwrap_or(estimates))
+        {
+            // An estimate may be too large.
+            let share = percent(count.min(self.report.positions), self.report.positions);
+            table.add_row([Cell::new(name), right(grouped(count)), right(share)]);
+        }
+        writeln!(out, "\n{}", table.trim_fmt())
+    }
+
+    /// A line for each group of positions.
+    pub(super) fn groups(&self, out: &mut String) -> std::fmt::Result {
+        let Some(groups) = &self.report.groups else {
+            return Ok(());
+        };
+        let has_results = self.report.results.known() > 0;
+        let has_scores = !self.report.scores.is_empty();
+        let is_wide = self.width >= WIDE;
+        let mut table = Table::new();
+        table.load_style(RULED);
+        let mut header = vec![
+            groups.by.as_str(),
+            "positions",
+            "share",
+            "in check",
+            "moves",
+        ];
+        if is_wide {
+            header.extend(["captures", "mates"]);
+        }
+        if has_results {
+            header.extend(["White", "draw", "Black"]);
+        }
+        if has_scores {
+            header.push("score");
+        }
+        table.set_header(header);
+        for (value, report) in &groups.values {
+            let positions = report.positions;
+            let mut cells = vec![
+                right(group_name(value, groups.width)),
+                right(grouped(positions)),
+                right(percent(positions, self.report.positions)),
+                right(percent(report.in_check, positions)),
+                right(decimal(report.legal_moves.summary().mean)),
+            ];
+            if is_wide {
+                let captures = report.legal_captures as f64 / positions as f64;
+                cells.push(right(format!("{captures:.2}")));
+                cells.push(right(percent(report.checkmate, positions)));
+            }
+            if has_results {
+                let Report { results, .. } = report;
+                let known = results.known();
+                cells.extend(
+                    [results.white, results.draw, results.black].map(|n| right(percent(n, known))),
+                );
+            }
+            if has_scores {
+                cells.push(right(decimal(report.scores.summary().mean)));
+            }
+            table.add_row(cells);
+        }
+        writeln!(out, "\n{}", table.trim_fmt())
+    }
+}
+
+/// What the positions of a group have in common.
+fn group_name(value: &GroupValue, width: u64) -> String {
+    match value {
+        GroupValue::Number(number) if width == 1 => number.to_string(),
+        GroupValue::Number(first) => {
+            format!("{first} to {}", first.saturating_add(width as i64 - 1))
+        }
+        GroupValue::Text(text) => lanefish::one_line::of(text).to_string(),
+        GroupValue::Missing => "none".to_owned(),
+    }
+}

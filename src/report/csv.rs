@@ -1,0 +1,135 @@
+//! A report as tidy CSV files: one row per count, one file per distribution.
+
+use super::{GroupValue, Report};
+use crate::chess::Square;
+use crate::distinct::LEVELS;
+use crate::output::cells::write_csv_text;
+use std::collections::BTreeMap;
+
+/// The files of a report: their names and contents.
+///
+/// Each has a header line and one row for each count. With groups, the first column is the group, whose name is that of
+/// the column by which positions are grouped, and all groups are in the same files.
+///
+/// ```
+/// use lanefish::report::{Report, csv};
+/// let files = csv::files(&Report::default());
+/// let (name, content) = files.first_key_value().unwrap();
+/// assert_eq!(name, "shares.csv");
+/// assert!(content.starts_with(b"unit,share,count,whole\n"));
+/// ```
+pub fn files(report: &Report) -> BTreeMap<String, Vec<u8>> {
+    let mut files = Files::default();
+    match &report.groups {
+        None => files.add(report, &[]),
+        Some(groups) => {
+            files.group = Some(groups.by.clone());
+            for (value, report) in &groups.values {
+                let value = match value {
+                    GroupValue::Number(number) => number.to_string(),
+                    GroupValue::Text(text) => text.clone(),
+                    GroupValue::Missing => String::new(),
+                };
+                files.add(report, &[value]);
+            }
+        }
+    }
+    files.files
+}
+
+#[derive(Default)]
+struct Files {
+    /// The name of the column of groups.
+    group: Option<String>,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Files {
+    /// Adds the rows of a report, each with the group before it, if there are any.
+    fn add(&mut self, report: &Report, group: &[String]) {
+        let shares = report.shares();
+        let rows = shares.iter().map(|share| {
+            let [count, whole] = [share.count, share.whole].map(|number| number.to_string());
+            [
+                share.unit.name().to_owned(),
+                share.key.to_owned(),
+                count,
+                whole,
+            ]
+        });
+        self.write("shares", ["unit", "share", "count", "whole"], group, rows);
+        for plot in report.plots() {
+            let rows = plot.histogram.iter();
+            let rows = rows.map(|(number, count)| [number.to_string(), count.to_string()]);
+            self.write(plot.key, ["value", "count"], group, rows);
+        }
+        for bars in report.bars() {
+            let rows = bars.bars.into_iter();
+            let rows = rows.map(|(name, count)| [name, count.to_string()]);
+            self.write(bars.key, ["value", "count"], group, rows);
+        }
+        for board in report.boards() {
+            let rows = Square::all().zip(board.counts).map(|(square, count)| {
+                [board.key.to_owned(), square.to_string(), count.to_string()]
+            });
+            self.write("squares", ["map", "square", "count"], group, rows);
+        }
+        for table in report.tables() {
+            let rows = table.cells.iter().map(|(row, column, count)| {
+                let labels = [table.rows.label(row), table.columns.label(column)];
+                let [row, column] = labels;
+                [row, column, count.to_string()]
+            });
+            self.write(
+                table.key,
+                [table.rows.key, table.columns.key, "count"],
+                group,
+                rows,
+            );
+        }
+        if let Some(details) = &report.details {
+            let estimates = LEVELS
+                .into_iter()
+                .zip(details.distinct.estimates())
+                .enumerate();
+            let rows = estimates.map(|(at, (level, estimate))| {
+                let exact = details.exact_distinct.map(|exact| exact[at].to_string());
+                [
+                    level.to_owned(),
+                    estimate.to_string(),
+                    exact.unwrap_or_default(),
+                ]
+            });
+            self.write("distinct", ["level", "estimate", "exact"], group, rows);
+        }
+    }
+
+    fn write<const N: usize>(
+        &mut self,
+        name: &str,
+        header: [&str; N],
+        group: &[String],
+        rows: impl Iterator<Item = [String; N]>,
+    ) {
+        let file = self.files.entry(format!("{name}.csv")).or_insert_with(|| {
+            let mut file = Vec::new();
+            let group = self.group.as_deref().into_iter();
+            line(group.chain(header), &mut file);
+            file
+        });
+        for row in rows {
+            let group = group.iter().map(String::as_str);
+            line(group.chain(row.iter().map(String::as_str)), file);
+        }
+    }
+}
+
+fn line<'a>(fields: impl Iterator<Item = &'a str>, out: &mut Vec<u8>) {
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write_csv_text(field, out);
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,414 @@
+//! Statistics of groups of positions: by phase, by opening, by anything that is a column.
+//!
+//! The lanes want whole groups of eight boards, so the records of a tile are first sorted: boards and their results go
+//! to a buffer of their group of positions, which is counted whenever it is full. What records carry is counted at
+//! once, by a mask for each group. The statistics of all positions are those of all groups, merged, so they are not
+//! counted a second time.
+
+use super::Stats;
+use super::details::Boards;
+use crate::block::Group;
+use crate::kernels::BoardCounts;
+use crate::queries::{GroupResults, Queries};
+use crate::report::GroupValue;
+use crate::table::{Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, rows_of};
+use crate::tiers::Analyzer;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// By what positions are grouped.
+///
+/// ```
+/// use lanefish::stats::GroupBy;
+/// let by: GroupBy = "ply/20".parse().unwrap();
+/// assert_eq!((by.name(), by.width()), ("ply", 20));
+/// assert_eq!("ply".parse::<GroupBy>().unwrap().width(), 10);
+/// assert!("phase/0".parse::<GroupBy>().is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct GroupBy {
+    columns: Columns,
+    width: u64,
+}
+
+/// Why positions cannot be grouped that way.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GroupByError {
+    /// There is no such column.
+    #[error(transparent)]
+    Unknown(#[from] UnknownColumn),
+    /// More than one column.
+    #[error("expected one column")]
+    Several,
+    /// The width of ranges is not a positive number.
+    #[error("expected a width from 1 to 1,000,000 after the slash, as in ply/10")]
+    Width,
+    /// Text has no ranges.
+    #[error("`{0}` is text: it has no ranges of numbers")]
+    Text(String),
+}
+
+/// Columns with many values, and the width of their ranges unless another one is given.
+const WIDTHS: [(&str, u64); 13] = [
+    ("ply", 10),
+    ("fullmove", 10),
+    ("halfmove", 10),
+    ("score", 100),
+    ("white_elo", 100),
+    ("black_elo", 100),
+    ("puzzle_rating", 100),
+    ("clock", 6000),
+    ("legal_moves", 5),
+    ("mobility_white", 5),
+    ("mobility_black", 5),
+    ("material_white", 5),
+    ("material_black", 5),
+];
+
+impl FromStr for GroupBy {
+    type Err = GroupByError;
+    fn from_str(text: &str) -> Result<Self, GroupByError> {
+        let (name, width) = match text.split_once('/') {
+            Some((name, width)) => (name, Some(width)),
+            None => (text, None),
+        };
+        let columns = Columns::named(name)?;
+        if columns.iter().count() != 1 {
+            return Err(GroupByError::Several);
+        }
+        let by = Self { columns, width: 1 };
+        let width = match width {
+            Some(_) if by.is_text() => return Err(GroupByError::Text(name.to_owned())),
+            Some(width) => width
+                .parse()
+                .ok()
+                .filter(|width| (1..=1_000_000).contains(width))
+                .ok_or(GroupByError::Width)?,
+            None => {
+                let usual = WIDTHS.iter().find(|(other, _)| *other == by.name());
+                usual.map_or(1, |&(_, width)| width)
+            }
+        };
+        Ok(Self { width, ..by })
+    }
+}
+
+impl GroupBy {
+    fn column(&self) -> Option<&ChosenColumn> {
+        self.columns.iter().next()
+    }
+    fn is_text(&self) -> bool {
+        let kind = self.column().map(ChosenColumn::kind);
+        kind == Some(crate::table::Kind::Text)
+    }
+    /// The column.
+    pub fn name(&self) -> &str {
+        self.column().map_or("", ChosenColumn::name)
+    }
+    /// Numbers in ranges of this width, from a multiple of it on, are one group.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+    /// The queries that the column needs answered.
+    pub fn queries(&self) -> Queries {
+        self.columns.queries()
+    }
+    /// The fields that it reads.
+    pub fn fields(&self) -> Fields {
+        self.columns.fields()
+    }
+    /// The tags that it reads.
+    pub fn tags(&self) -> Arc<[Arc<str>]> {
+        self.columns.tags()
+    }
+}
+
+/// Most groups: each takes up to a few hundred kilobytes.
+pub const MOST_GROUPS: usize = 1000;
+/// Groups of eight boards that wait to be counted together.
+const WAITING: usize = 16;
+/// Ranges that are found without a search: those of numbers near zero.
+const NEAR: usize = 4096;
+
+/// The place of no group.
+const NO_GROUP: u16 = u16::MAX;
+
+/// Statistics of groups under construction.
+#[derive(Debug)]
+pub(crate) struct Grouped {
+    details: bool,
+    groups: Vec<(GroupValue, Sorted)>,
+    /// The place of each value among the groups.
+    places: HashMap<GroupValue, u16>,
+    /// The same for ranges near zero.
+    near: Vec<u16>,
+    /// There are too many groups: what is counted is not used.
+    pub(crate) is_over: bool,
+}
+
+/// The statistics of one group, and what waits to be counted.
+#[derive(Debug)]
+struct Sorted {
+    stats: Stats,
+    boards: Box<[Group; WAITING]>,
+    results: Box<[GroupResults; WAITING]>,
+    waiting: usize,
+    /// The records of the tile that belong to the group, and whether there are any.
+    mask: [u64; Grouped::WORDS],
+    is_present: bool,
+}
+
+impl Grouped {
+    /// Words of the masks: for tiles of at most this number of records times 64.
+    const WORDS: usize = Stats::RUN / Group::LEN;
+
+    pub(crate) fn new(details: bool) -> Self {
+        Self {
+            details,
+            groups: Vec::new(),
+            places: HashMap::new(),
+            near: vec![NO_GROUP; NEAR],
+            is_over: false,
+        }
+    }
+
+    /// Adds the records of a tile that count; a tile has at most [`Stats::RUN`] groups.
+    pub(crate) fn add_tile(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>, by: &GroupBy) {
+        let Some(column) = by.column() else { return };
+        let mut places = [NO_GROUP; Stats::RUN * Group::LEN];
+        let (array, width) = (column.fill(tile), by.width as i64);
+        match &array {
+            Array::Flag(column) => self.find_ranges(column, width, tile.mask, &mut places),
+            Array::U8(column) => self.find_ranges(column, width, tile.mask, &mut places),
+            Array::U16(column) => self.find_ranges(column, width, tile.mask, &mut places),
+            Array::I16(column) => self.find_ranges(column, width, tile.mask, &mut places),
+            Array::U32(column) => self.find_ranges(column, width, tile.mask, &mut places),
+            // Sets of squares and keys are numbers, too, if hardly ones to group by.
+            Array::U64(column) => {
+                let numbers = column.values().iter().map(|&number| number as i64);
+                let column = Values::from_clean_parts(numbers.collect(), column.present().to_vec());
+                self.find_ranges(&column, width, tile.mask, &mut places);
+            }
+            Array::Text(_) | Array::Strings(_) => self.find_texts(&array, tile.mask, &mut places),
+        }
+        if self.is_over {
+            return;
+        }
+        let carries = !tile.batch.fields.is_empty();
+        let mut present: Vec<u16> = Vec::new();
+        let (mut row, end) = (0, tile.len);
+        while row < end {
+            // Neighbours are often in the same group.
+            let place = places[row];
+            let len = places[row..end]
+                .iter()
+                .take_while(|&&other| other == place)
+                .count();
+            let run = row..row + len;
+            row += len;
+            let Some((_, sorted)) = self.groups.get_mut(usize::from(place)) else {
+                // They do not count.
+                continue;
+            };
+            if carries && !std::mem::replace(&mut sorted.is_present, true) {
+                present.push(place);
+            }
+            if carries {
+                for row in run.clone() {
+                    sorted.mask[row / 64] |= 1 << (row % 64);
+                }
+            }
+            sorted.push(analyzer, tile, run);
+        }
+        if !carries {
+            return;
+        }
+        let counts = match self.details {
+            true => {
+                let mut counts = vec![Default::default(); tile.groups.len()];
+                analyzer.board_counts(tile.groups, tile.results, &mut counts);
+                counts
+            }
+            false => Vec::new(),
+        };
+        for place in present {
+            let (_, sorted) = &mut self.groups[usize::from(place)];
+            let mask = std::mem::take(&mut sorted.mask);
+            sorted.is_present = false;
+            let mask = &mask[..tile.mask.len()];
+            sorted
+                .stats
+                .add_fields(tile.batch, tile.start, mask, &counts);
+        }
+    }
+
+    /// Finds the places of the groups of numbers.
+    #[inline(always)]
+    fn find_ranges<T: Copy + Default + Into<i64>>(
+        &mut self,
+        column: &Values<T>,
+        width: i64,
+        mask: &[u64],
+        places: &mut [u16],
+    ) {
+        let words = column.values().chunks(64).zip(column.present());
+        for ((values, &present), (places, &mask)) in words.zip(places.chunks_mut(64).zip(mask)) {
+            if width == 1 && present & mask == !0 {
+                // As a rule all have been seen before.
+                let mut most = 0;
+                for (place, &number) in places.iter_mut().zip(values) {
+                    let near = usize::try_from(number.into()).unwrap_or(usize::MAX);
+                    *place = self.near.get(near).copied().unwrap_or(NO_GROUP);
+                    most = most.max(*place);
+                }
+                if most != NO_GROUP {
+                    continue;
+                }
+            }
+            for row in rows_of(&[mask]) {
+                let number = (present >> row & 1 != 0).then(|| values[row].into());
+                let range = number.map(|number| match width {
+                    1 => number,
+                    _ => number.div_euclid(width),
+                });
+                let near = range.and_then(|range| self.near.get(usize::try_from(range).ok()?));
+                places[row] = match near {
+                    Some(&place) if place != NO_GROUP => place,
+                    _ => self.place_of_range(range, width),
+                };
+            }
+        }
+    }
+
+    /// Finds the places of the groups of texts.
+    fn find_texts(&mut self, array: &Array, mask: &[u64], places: &mut [u16]) {
+        let mut last: Option<(Option<&str>, u16)> = None;
+        for row in rows_of(mask) {
+            let text = array.text(row);
+            places[row] = match last {
+                Some((last, place)) if last == text => place,
+                _ => self.place(match text {
+                    Some(text) => GroupValue::Text(text.to_owned()),
+                    None => GroupValue::Missing,
+                }),
+            };
+            last = Some((text, places[row]));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn place_of_range(&mut self, range: Option<i64>, width: i64) -> u16 {
+        let place = self.place(match range {
+            Some(range) => GroupValue::Number(range.saturating_mul(width)),
+            None => GroupValue::Missing,
+        });
+        let near = range.and_then(|range| self.near.get_mut(usize::try_from(range).ok()?));
+        if let Some(known) = near {
+            *known = place;
+        }
+        place
+    }
+
+    /// The place of the group of a value, which is made if there is none.
+    fn place(&mut self, value: GroupValue) -> u16 {
+        if let Some(&place) = self.places.get(&value) {
+            return place;
+        }
+        if self.groups.len() == MOST_GROUPS {
+            self.is_over = true;
+            return NO_GROUP;
+        }
+        let place = self.groups.len() as u16;
+        self.places.insert(value.clone(), place);
+        let stats = match self.details {
+            true => Stats::new().with_details(),
+            false => Stats::new(),
+        };
+        self.groups.push((value, Sorted::new(stats)));
+        place
+    }
+
+    /// The statistics of the groups, in no order.
+    pub(crate) fn finish(
+        self,
+        analyzer: &dyn Analyzer,
+    ) -> impl Iterator<Item = (GroupValue, Stats)> {
+        self.groups.into_iter().map(|(value, mut group)| {
+            group.count(analyzer);
+            (value, group.stats)
+        })
+    }
+}
+
+impl Sorted {
+    fn new(stats: Stats) -> Self {
+        Self {
+            stats,
+            boards: Box::new([Group::default(); WAITING]),
+            results: Box::new([GroupResults::default(); WAITING]),
+            waiting: 0,
+            mask: [0; Grouped::WORDS],
+            is_present: false,
+        }
+    }
+
+    /// Adds the boards of a run of rows of a tile.
+    #[inline(always)]
+    fn push(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>, run: Range<usize>) {
+        let mut waiting = self.waiting;
+        for row in run {
+            let (group, results) = (
+                &tile.groups[row / Group::LEN],
+                &tile.results[row / Group::LEN],
+            );
+            let (lane, to) = (row % Group::LEN, waiting % Group::LEN);
+            let board = &mut self.boards[waiting / Group::LEN];
+            for (to_plane, plane) in board.planes.iter_mut().zip(&group.planes) {
+                to_plane[to] = plane[lane];
+            }
+            let to_results = &mut self.results[waiting / Group::LEN];
+            to_results.counts[to] = results.counts[lane];
+            to_results.checkers[to] = results.checkers[lane];
+            to_results.attacks_white[to] = results.attacks_white[lane];
+            to_results.attacks_black[to] = results.attacks_black[lane];
+            waiting += 1;
+            if waiting == WAITING * Group::LEN {
+                self.waiting = waiting;
+                self.count(analyzer);
+                waiting = 0;
+            }
+        }
+        self.waiting = waiting;
+    }
+
+    /// Counts what waits.
+    #[inline(never)]
+    fn count(&mut self, analyzer: &dyn Analyzer) {
+        let len = std::mem::take(&mut self.waiting);
+        if len == 0 {
+            return;
+        }
+        let mask: [u64; WAITING / 8] =
+            std::array::from_fn(|word| match len.saturating_sub(64 * word) {
+                0 => 0,
+                rest @ 1..64 => (1 << rest) - 1,
+                _ => !0,
+            });
+        let groups = len.div_ceil(Group::LEN);
+        let (groups, results) = (&self.boards[..groups], &self.results[..groups]);
+        let mut board_counts = [BoardCounts::default(); WAITING];
+        let board_counts = &mut board_counts[..groups.len()];
+        analyzer.board_counts(groups, results, board_counts);
+        let boards = Boards {
+            groups,
+            results,
+            board_counts,
+            mask: &mask,
+        };
+        self.stats.add_counted(analyzer, &boards);
+    }
+}
