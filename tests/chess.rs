@@ -177,7 +177,7 @@ proptest! {
 }
 
 /// The same position for cozy-chess, which limits the range of the clocks.
-fn cozy(position: &Position) -> Result<cozy_chess::Board, cozy_chess::FenParseError> {
+pub(crate) fn cozy(position: &Position) -> Result<cozy_chess::Board, cozy_chess::FenParseError> {
     let mut bounded = position.clone();
     bounded.halfmove = bounded.halfmove.min(100);
     bounded.fullmove = bounded.fullmove.max(1);

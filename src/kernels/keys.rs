@@ -81,12 +81,10 @@ fn keys_of<S: Simd>(
     let all = with_castling ^ times(simd, en_passant.shr::<16>(), ROOTS[7]);
 
     let mut candidates = simd.splat(0);
-    let mut level = 0;
-    for key in [board, stm, with_castling, all] {
+    for (level, key) in [(0, board), (1, stm), (2, with_castling), (3, all)] {
         simd.store(key, &mut out.levels[level], at);
         let rest = key.shl::<REGISTER_BITS>() & simd.splat(excluded[level]);
         candidates = candidates | !rest.nonzero();
-        level += 1;
     }
     simd.store(candidates, &mut out.candidates, at);
 }

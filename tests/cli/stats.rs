@@ -53,6 +53,7 @@ fn json_of_two_positions() {
         keys,
         [
             "version",
+            "schema",
             "positions",
             "rejected",
             "stm",

@@ -9,7 +9,7 @@ mod tables;
 
 use super::super::numbers::{counted, grouped};
 use super::super::style::Style;
-use lanefish::report::facts::Board;
+use lanefish::report::facts::{Board, Plot};
 use lanefish::report::{HeatMap, Report, Squares};
 use std::fmt::Write;
 
@@ -53,8 +53,11 @@ impl Text<'_> {
         self.counts(out)?;
         self.spreads(out)?;
         self.distinct(out)?;
-        for plot in report.plots() {
-            self.plot(out, &plot)?;
+        // The table has the material.
+        let is_shown =
+            |plot: &Plot| !plot.key.starts_with("material_") || plot.key == "material_balance";
+        for plot in report.plots().iter().filter(|plot| is_shown(plot)) {
+            self.plot(out, plot)?;
         }
         for bars in report.bars().iter().filter(|bars| bars.key != "result") {
             self.bars(out, bars)?;

@@ -36,20 +36,22 @@ impl Text<'_> {
             .find(|&width| lines_of(width) <= LINES as i64)
             .unwrap_or(WIDTHS[WIDTHS.len() - 1]);
         let (first, last) = (low.div_euclid(width), high.div_euclid(width));
+        let summary = histogram.summary();
+        let (least, most) = (summary.min.unwrap_or(low), summary.max.unwrap_or(high));
         let mut lines: Vec<Line> = Vec::new();
         let (mut below, mut above) = (0, 0);
         for (start, count) in histogram.ranges(width) {
             match start.div_euclid(width) {
                 range if range < first => below += count,
                 range if range > last => above += count,
-                _ => lines.push(Line {
-                    label: range_name(start, width),
-                    count,
-                }),
+                _ => {
+                    let label = range_name(start.max(least), (start + width - 1).min(most));
+                    lines.push(Line { label, count });
+                }
             }
         }
         if below > 0 {
-            let label = format!("< {}", first * width);
+            let label = range_name(least, first * width - 1);
             lines.insert(
                 0,
                 Line {
@@ -59,13 +61,17 @@ impl Text<'_> {
             );
         }
         if above > 0 {
-            let label = format!("> {}", (last + 1) * width - 1);
+            let label = range_name((last + 1) * width, most);
             lines.push(Line {
                 label,
                 count: above,
             });
         }
-        self.heading(out, &format!("{} ({})", plot.title, plot.axis))?;
+        let title = match plot.title.to_lowercase().starts_with(plot.axis) {
+            true => plot.title.to_owned(),
+            false => format!("{} ({})", plot.title, plot.axis),
+        };
+        self.heading(out, &title)?;
         self.lines(out, &lines, histogram.total())
     }
 
@@ -127,13 +133,12 @@ impl Text<'_> {
     }
 }
 
-/// `5-9`, `12`, `-50..-1`.
-fn range_name(start: i64, width: i64) -> String {
-    let end = start + width - 1;
-    match (width, start) {
-        (1, _) => start.to_string(),
-        (_, 0..) => format!("{start}-{end}"),
-        _ => format!("{start}..{end}"),
+/// `5-9`, `12`, `-50 to -1`.
+fn range_name(first: i64, last: i64) -> String {
+    match first {
+        _ if first == last => first.to_string(),
+        0.. => format!("{first}-{last}"),
+        _ => format!("{first} to {last}"),
     }
 }
 

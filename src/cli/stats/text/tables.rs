@@ -148,7 +148,7 @@ impl Text<'_> {
         if !report.scores.is_empty() {
             row("score (centipawns)", &report.scores);
         }
-        for (name, map) in ["squares attacked by White", "squares attacked by Black"]
+        for (name, map) in ["attacked by White", "attacked by Black"]
             .into_iter()
             .zip(&report.attacks)
         {
