@@ -13,14 +13,18 @@
 //!   text · HTML · CSV · comparison
 //! ```
 //!
+//! [`Comparison`] says how two of them differ.
+//!
 //! Whatever shows a report goes through its [`facts`], so a new fact is one field here, its JSON, and one entry there.
 
+mod compare;
 mod distribution;
 pub mod facts;
 #[cfg(feature = "json")]
 mod json;
 mod signature;
 
+pub use compare::{BarsComparison, BoardComparison, Comparison, PlotComparison, ShareComparison};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::ReportError;
