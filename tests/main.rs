@@ -15,6 +15,8 @@ mod faults;
 mod formats;
 /// Every fuzz target for a few seconds.
 mod fuzz;
+/// Reports as pages, in a browser.
+mod html;
 /// Inputs: containers, pipes, directories.
 mod input;
 /// Mates as distinct from scores, in every format.

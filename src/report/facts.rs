@@ -3,7 +3,7 @@
 //! Text, HTML, CSV and comparisons all go through these lists, so that a fact has the same key, title and unit
 //! everywhere. What the positions do not have (scores, games) is not listed.
 
-use super::{Details, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
+use super::{Details, Games, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
 use crate::games::Speed;
 
 /// A number out of a whole.
@@ -360,23 +360,15 @@ impl Report {
             if details.other_signatures > 0 {
                 bars.push(("other".to_owned(), details.other_signatures));
             }
-            add("material", "Material", Unit::Positions, bars);
+            add("material", "Material signatures", Unit::Positions, bars);
             let games = &details.games;
-            let mut families: Vec<(String, u64)> = Vec::new();
-            for (code, &count) in &games.eco {
-                let family = String::from_utf8_lossy(&code[..2]).into_owned();
-                match families.last_mut() {
-                    Some((last, sum)) if *last == family => *sum += count,
-                    _ => families.push((family, count)),
-                }
+            add("eco", "Opening (ECO)", Unit::Games, games.families());
+            let [known @ .., _] = &games.speeds;
+            if known.iter().any(|&count| count > 0) {
+                let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
+                let speeds = names.map(str::to_owned).zip(games.speeds).collect();
+                add("time_control", "Time control", Unit::Games, speeds);
             }
-            for (family, _) in &mut families {
-                *family = format!("{family}0-{family}9");
-            }
-            add("eco", "Opening (ECO)", Unit::Games, families);
-            let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
-            let speeds = names.map(str::to_owned).zip(games.speeds).collect();
-            add("time_control", "Time control", Unit::Games, speeds);
         }
         all
     }
@@ -475,6 +467,24 @@ impl Report {
             &details.phase_scores,
         );
         tables
+    }
+}
+
+impl Games {
+    /// Games by families of ten opening codes: `B10-B19`.
+    pub fn families(&self) -> Vec<(String, u64)> {
+        let mut families: Vec<(String, u64)> = Vec::new();
+        for (code, &count) in &self.eco {
+            let family = String::from_utf8_lossy(&code[..2]);
+            match families.last_mut() {
+                Some((last, sum)) if *last == family => *sum += count,
+                _ => families.push((family.into_owned(), count)),
+            }
+        }
+        for (family, _) in &mut families {
+            *family = format!("{family}0-{family}9");
+        }
+        families
     }
 }
 

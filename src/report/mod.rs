@@ -13,18 +13,27 @@
 //!   text · HTML · CSV · comparison
 //! ```
 //!
+//! [`Report::remarks`] says what is odd about a dataset, [`Comparison`] how two of them differ, and [`html`] makes pages
+//! of both.
+//!
 //! Whatever shows a report goes through its [`facts`], so a new fact is one field here, its JSON, and one entry there.
 
+mod compare;
 pub mod csv;
 mod distribution;
 pub mod facts;
+pub mod html;
 #[cfg(feature = "json")]
 mod json;
+mod numbers;
+mod remarks;
 mod signature;
 
+pub use compare::{BarsComparison, BoardComparison, Comparison, PlotComparison, ShareComparison};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::ReportError;
+pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 
 use crate::distinct::Sketches;

@@ -69,15 +69,24 @@ impl Signature {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.pieces().map(|pieces| {
-            let letters = "QRBNP".chars().zip(pieces);
-            let mut text = "K".to_owned();
-            letters.for_each(|(letter, count)| {
-                (0..count).for_each(|_| text.push(letter));
-            });
-            text
-        });
-        f.pad(&text.join("v"))
+        // Reports have tens of thousands of them: no allocations. Each side has at most 17 letters.
+        let (mut text, mut end) = ([0; 35], 0);
+        let mut push = |letter: u8, count: u8| {
+            for _ in 0..count {
+                text[end] = letter;
+                end += 1;
+            }
+        };
+        let [white, black] = self.pieces();
+        for (separator, pieces) in [(0, white), (1, black)] {
+            push(b'v', separator);
+            push(b'K', 1);
+            b"QRBNP"
+                .iter()
+                .zip(pieces)
+                .for_each(|(&letter, count)| push(letter, count));
+        }
+        f.pad(std::str::from_utf8(&text[..end]).map_err(|_| fmt::Error)?)
     }
 }
 

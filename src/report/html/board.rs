@@ -1,0 +1,166 @@
+//! Heat maps drawn as boards.
+
+use super::super::Squares;
+use super::super::numbers::{grouped, percent, percentage};
+use super::markup::Escaped;
+use std::fmt::{self, Write};
+
+const SQUARE: usize = 20;
+/// The board begins here, right of the numbers of the ranks.
+const LEFT: usize = 14;
+const TOP: usize = 2;
+
+/// The name of a square.
+pub(super) fn name(square: usize) -> String {
+    format!("{}{}", (b'a' + (square % 8) as u8) as char, square / 8 + 1)
+}
+
+/// A board: for each square a class of the style and what it says.
+fn draw(out: &mut String, label: &str, square: impl Fn(usize) -> (String, String)) -> fmt::Result {
+    let (width, height) = (LEFT + 8 * SQUARE + 2, TOP + 8 * SQUARE + 16);
+    write!(
+        out,
+        "<svg class=\"board\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">",
+        Escaped(label)
+    )?;
+    for rank in 0..8 {
+        let y = TOP + (7 - rank) * SQUARE;
+        write!(
+            out,
+            "<text class=\"r\" x=\"8\" y=\"{}\">{}</text>",
+            y + 14,
+            rank + 1
+        )?;
+        for file in 0..8 {
+            let (class, text) = square(8 * rank + file);
+            write!(
+                out,
+                "<rect class=\"{class}\" x=\"{}\" y=\"{y}\" width=\"20\" height=\"20\"><title>{}</title></rect>",
+                LEFT + file * SQUARE,
+                Escaped(&text)
+            )?;
+        }
+    }
+    for (file, letter) in ('a'..='h').enumerate() {
+        let (x, y) = (LEFT + file * SQUARE + SQUARE / 2, TOP + 8 * SQUARE + 13);
+        write!(out, "<text class=\"n\" x=\"{x}\" y=\"{y}\">{letter}</text>")?;
+    }
+    out.push_str("</svg>");
+    Ok(())
+}
+
+/// How shades grow with counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// As the counts.
+    Linear,
+    /// As their square roots: most squares of a piece have little compared with the one where it begins.
+    Root,
+}
+
+/// The class of a share of the largest: ten levels, and none for zero.
+fn level(share: f64) -> String {
+    match share > 0.0 {
+        true => format!("q{}", ((share * 10.0).ceil() as usize).clamp(1, 10) - 1),
+        false => "z".to_owned(),
+    }
+}
+
+/// A board with counts, as shares of `whole`.
+pub(super) fn heat_map(
+    out: &mut String,
+    title: &str,
+    counts: &Squares,
+    (whole, of): (u64, &str),
+    scale: Scale,
+) -> fmt::Result {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let top = counts.iter().position(|&count| count == most).unwrap_or(0);
+    let best = format!("most on {}: {}", name(top), percent(most, whole));
+    write!(
+        out,
+        "<figure><figcaption><h4>{}</h4><p>{best}</p></figcaption>",
+        Escaped(title)
+    )?;
+    let label = format!("Board: {title}, {best} of {of}.");
+    draw(out, &label, |square| {
+        let count = counts[square];
+        let text = format!(
+            "{}: {} ({})",
+            name(square),
+            grouped(count),
+            percent(count, whole)
+        );
+        let share = count as f64 / most.max(1) as f64;
+        let share = if scale == Scale::Root {
+            share.sqrt()
+        } else {
+            share
+        };
+        (level(share), text)
+    })?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// A board with the differences of shares: one hue where the first has more, the other where the second has.
+pub(super) fn difference(
+    out: &mut String,
+    title: &str,
+    note: &str,
+    [a, b]: &[Squares; 2],
+) -> fmt::Result {
+    let shares = [a, b].map(|counts| {
+        let sum = counts.iter().sum::<u64>().max(1) as f64;
+        counts.map(|count| count as f64 / sum * 100.0)
+    });
+    let difference = |square: usize| shares[1][square] - shares[0][square];
+    let most = (0..64)
+        .map(|square| difference(square).abs())
+        .fold(0.0, f64::max);
+    let top = (0..64)
+        .find(|&square| difference(square).abs() == most)
+        .unwrap_or(0);
+    let best = match most > 0.0 {
+        true => format!("largest on {}: {}", name(top), points(difference(top))),
+        false => "no difference".to_owned(),
+    };
+    write!(
+        out,
+        "<figure><figcaption><h4>{}</h4><p>{note}{best}</p></figcaption>",
+        Escaped(title)
+    )?;
+    let label = format!("Board of differences: {title}, {best}.");
+    draw(out, &label, |square| {
+        let difference = difference(square);
+        // Differences that are small beside the largest are as good as none.
+        let share = difference.abs() / most;
+        let class = level(if share < 0.1 { 0.0 } else { share });
+        let hue = if difference > 0.0 && class != "z" {
+            "o"
+        } else {
+            ""
+        };
+        let [a, b] = shares.map(|shares| percentage(shares[square]));
+        let text = format!("{}: A {a}, B {b}, {}", name(square), points(difference));
+        (format!("{hue}{class}"), text)
+    })?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// A difference in percentage points.
+pub(super) fn points(difference: f64) -> String {
+    let size = difference.abs();
+    let decimals = match size {
+        0.1.. => 1,
+        0.01.. => 2,
+        _ => 3,
+    };
+    let sign = match difference {
+        _ if size < 0.0005 => return "0 pp".to_owned(),
+        ..0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{size:.decimals$} pp")
+}

@@ -1,0 +1,476 @@
+//! Joint distributions: heat maps of cells, and stacked bars where the columns are results.
+
+use super::super::facts::{Axis, Table as Joint};
+use super::super::numbers::{decimal, grouped, percent, percentage, tenths};
+use super::super::{Matrix, Results};
+use super::bins::ticks;
+use super::markup::{Escaped, Table};
+use std::fmt::{self, Write};
+
+const WIDTH: f64 = 360.0;
+const LEFT: f64 = 38.0;
+const RIGHT: f64 = 352.0;
+const TOP: f64 = 18.0;
+
+/// More columns or rows would be too small to be told apart on a phone.
+const MOST_COLUMNS: usize = 41;
+const MOST_ROWS: usize = 32;
+/// Rows and columns at the ends that hold less than this part of all are left out.
+const TAIL: u64 = 1000;
+
+/// What the shade of a cell means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shade {
+    /// The logarithm of the count.
+    Count,
+    /// The share within its row.
+    Row,
+}
+
+/// Rows or columns that are drawn as one, from a first to a last.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: usize,
+    /// Rows or columns in each cell.
+    width: usize,
+    cells: usize,
+}
+
+impl Span {
+    /// The range that holds nearly everything, in at most `most` cells.
+    fn of(sums: &[u64], most: usize) -> Self {
+        let total: u64 = sums.iter().sum();
+        let beyond = |ends: &mut dyn Iterator<Item = &u64>| {
+            let mut sum = 0;
+            ends.take_while(|&&count| {
+                sum += count;
+                sum == 0 || sum < total / TAIL
+            })
+            .count()
+        };
+        let first = beyond(&mut sums.iter()).min(sums.len().saturating_sub(1));
+        let last = sums
+            .len()
+            .saturating_sub(beyond(&mut sums.iter().rev()))
+            .max(first + 1);
+        let width = (last - first).div_ceil(most);
+        // Cells begin at multiples of their width.
+        let first = first / width * width;
+        Self {
+            first,
+            width,
+            cells: (last - first).div_ceil(width),
+        }
+    }
+    fn cell(&self, at: usize) -> Option<usize> {
+        let cell = at.checked_sub(self.first)? / self.width;
+        (cell < self.cells).then_some(cell)
+    }
+    fn covers(&self, at: usize) -> bool {
+        self.cell(at).is_some()
+    }
+    fn label(&self, axis: &Axis, cell: usize) -> String {
+        let first = self.first + cell * self.width;
+        let last = first + self.width - 1;
+        let name = |at: usize| axis.label(at).replace('-', "−");
+        match self.width {
+            1 => name(first),
+            _ if last < axis.labels.len() || axis.labels.is_empty() => {
+                format!("{} to {}", name(first), name(last))
+            }
+            _ => name(first),
+        }
+    }
+}
+
+/// A heat map of the cells. The rows go up, as on an axis.
+pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Result {
+    let (rows, columns, cells) = condensed(&joint.cells);
+    let total: u64 = joint.cells.iter().map(|(_, _, count)| count).sum();
+    let shown: u64 = cells.iter().flatten().sum();
+    let most = cells.iter().flatten().copied().max().unwrap_or(0);
+    let how = match shade {
+        Shade::Count => format!("colour: 1 to {} positions, logarithmic", grouped(most)),
+        // Beyond the largest scores, all are in one column.
+        Shade::Row if columns.first == 0 || columns.covers(joint.columns.labels.len() - 1) => {
+            "colour: share of the row; the outermost columns hold all scores beyond".to_owned()
+        }
+        Shade::Row => "colour: share of the row, up to its largest".to_owned(),
+    };
+    write!(
+        out,
+        "<figure><figcaption><h3>{}{}</h3><p>{how}</p>",
+        Escaped(joint.title),
+        if shade == Shade::Count {
+            " <small>(log scale)</small>"
+        } else {
+            ""
+        },
+    )?;
+    if shown < total {
+        write!(
+            out,
+            "<p>Not shown: {} positions ({}) at the edges.</p>",
+            grouped(total - shown),
+            percent(total - shown, total)
+        )?;
+    }
+    out.push_str("</figcaption>\n");
+    // Wide cells are as high as they are wide, up to a limit.
+    let width = (RIGHT - LEFT) / columns.cells as f64;
+    let height = (210.0 / rows.cells as f64).clamp(5.0, 12.0);
+    let bottom = TOP + height * rows.cells as f64;
+    let (best_row, best_column) = (0..rows.cells)
+        .flat_map(|row| (0..columns.cells).map(move |column| (row, column)))
+        .find(|&(row, column)| cells[row][column] == most)
+        .unwrap_or((0, 0));
+    let label = format!(
+        "Heat map: {} (rows) and {} (columns). Most positions: {} and {}, {}.",
+        joint.rows.title,
+        joint.columns.title,
+        rows.label(&joint.rows, best_row),
+        columns.label(&joint.columns, best_column),
+        percent(most, total)
+    );
+    write!(
+        out,
+        "<svg class=\"joint\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\"><text class=\"a\" \
+         x=\"0\" y=\"11\">{}</text>",
+        bottom + 38.0,
+        Escaped(&label),
+        Escaped(joint.rows.title)
+    )?;
+    for (row, counts) in cells.iter().enumerate() {
+        let y = bottom - height * (row + 1) as f64;
+        let sum: u64 = counts.iter().sum();
+        let highest = counts.iter().copied().max().unwrap_or(0);
+        for (column, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+            let level = match shade {
+                Shade::Count if most > 1 => (count as f64).ln() / (most as f64).ln(),
+                Shade::Count => 1.0,
+                Shade::Row => count as f64 / highest as f64,
+            };
+            let level = ((level * 10.0) as usize).min(9);
+            let share = match shade {
+                Shade::Count => percent(count, total),
+                Shade::Row => format!("{} of the row", percent(count, sum)),
+            };
+            write!(
+                out,
+                "<rect class=\"q{level}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
+                 height=\"{height:.1}\"><title>{} × {}: {} ({share})</title></rect>",
+                LEFT + width * column as f64,
+                Escaped(&rows.label(&joint.rows, row)),
+                Escaped(&columns.label(&joint.columns, column)),
+                grouped(count)
+            )?;
+        }
+    }
+    row_names(out, &joint.rows, rows, bottom, height)?;
+    write!(
+        out,
+        "<path class=\"x\" d=\"M{LEFT} {bottom:.1}H{RIGHT}M{LEFT} {bottom:.1}V{TOP}\"/>"
+    )?;
+    for (at, name) in round_names(&joint.columns, columns, 6) {
+        let x = LEFT + width * at;
+        write!(
+            out,
+            "<path class=\"x\" d=\"M{x:.1} {bottom:.1}v4\"/><text class=\"n\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+            bottom + 15.0,
+            Escaped(&name)
+        )?;
+    }
+    writeln!(
+        out,
+        "<text class=\"n a\" x=\"{:.1}\" y=\"{:.1}\">{}</text></svg>",
+        (LEFT + RIGHT) / 2.0,
+        bottom + 32.0,
+        Escaped(joint.columns.title)
+    )?;
+    numbers(joint, rows, columns, &cells).write_details(out)?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// The matrix in few enough cells.
+fn condensed(matrix: &Matrix) -> (Span, Span, Vec<Vec<u64>>) {
+    let mut sums = vec![0; matrix.columns()];
+    for (_, column, count) in matrix.iter() {
+        sums[column] += count;
+    }
+    let row_sums: Vec<u64> = (0..matrix.rows().len())
+        .map(|row| matrix.row_sum(row))
+        .collect();
+    let rows = Span::of(&row_sums, MOST_ROWS);
+    let columns = Span::of(&sums, MOST_COLUMNS);
+    let mut cells = vec![vec![0; columns.cells]; rows.cells];
+    for (row, column, count) in matrix.iter() {
+        if let (Some(row), Some(column)) = (rows.cell(row), columns.cell(column)) {
+            cells[row][column] += count;
+        }
+    }
+    (rows, columns, cells)
+}
+
+/// Round numbers on an axis, with their places in cells.
+fn round_names(axis: &Axis, span: Span, most: usize) -> Vec<(f64, String)> {
+    let value = |at: usize| axis.label(at).parse::<f64>().ok();
+    let last = span.first + span.cells * span.width - 1;
+    let (Some(low), Some(next)) = (value(span.first), value(span.first + 1)) else {
+        let names = (0..span.cells).map(|cell| (cell as f64 + 0.5, span.label(axis, cell)));
+        return names.collect();
+    };
+    let step = next - low;
+    let high = low + step * (last - span.first) as f64;
+    ticks(low, high, most)
+        .into_iter()
+        .filter(|tick| tick.fract() == 0.0)
+        .map(|tick| {
+            let at = (tick - low) / step + 0.5;
+            (at / span.width as f64, format!("{tick}").replace('-', "−"))
+        })
+        .collect()
+}
+
+fn row_names(out: &mut String, axis: &Axis, rows: Span, bottom: f64, height: f64) -> fmt::Result {
+    for (at, name) in round_names(axis, rows, 7) {
+        let y = bottom - height * at;
+        write!(
+            out,
+            "<text class=\"y\" x=\"{}\" y=\"{:.1}\">{}</text>",
+            LEFT - 5.0,
+            y + 3.6,
+            Escaped(&name)
+        )?;
+    }
+    Ok(())
+}
+
+fn numbers<'a>(joint: &'a Joint, rows: Span, columns: Span, cells: &[Vec<u64>]) -> OwnedTable<'a> {
+    let corner = format!("{} \\ {}", joint.rows.title, joint.columns.title);
+    let mut head = vec![corner];
+    head.extend((0..columns.cells).map(|cell| columns.label(&joint.columns, cell)));
+    let rows = cells.iter().enumerate().map(|(row, counts)| {
+        let mut cells = vec![Escaped(&rows.label(&joint.rows, row)).to_string()];
+        cells.extend(counts.iter().map(|&count| grouped(count)));
+        cells
+    });
+    OwnedTable {
+        caption: joint.title,
+        head,
+        rows: rows.collect(),
+    }
+}
+
+/// A table whose heads are made here.
+struct OwnedTable<'a> {
+    caption: &'a str,
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl OwnedTable<'_> {
+    fn write_details(self, out: &mut String) -> fmt::Result {
+        let head: Vec<&str> = self.head.iter().map(String::as_str).collect();
+        let table = Table {
+            caption: self.caption,
+            head: &head,
+            rows: self.rows,
+        };
+        table.write_details(out)
+    }
+}
+
+/// A mean for each phase, with the number of scores, as bars to both sides of zero.
+pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Result {
+    let Some(rows) = means.iter().map(|&(phase, ..)| phase + 1).max() else {
+        return Ok(());
+    };
+    let of = means.iter().map(|&(_, _, mean)| mean);
+    let (low, high) = (of.clone().fold(0.0, f64::min), of.fold(0.0, f64::max));
+    let (low, high) = if high > low { (low, high) } else { (-1.0, 1.0) };
+    let height = (210.0 / rows as f64).clamp(6.0, 16.0);
+    let bottom = TOP + height * rows as f64;
+    let x = |score: f64| LEFT + (score - low) / (high - low) * (RIGHT - LEFT);
+    let title = "Mean score by phase";
+    write!(
+        out,
+        "<figure><figcaption><h3>{title}</h3><p>scores only, without mates</p></figcaption>\n\
+         <svg class=\"plot\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Bars: {title}, from {} to \
+             {} centipawns.\"><text class=\"a\" x=\"0\" y=\"11\">phase</text>",
+        bottom + 38.0,
+        decimal(low),
+        decimal(high)
+    )?;
+    for tick in ticks(low, high, 5) {
+        let x = x(tick);
+        write!(
+            out,
+            "<path class=\"g\" d=\"M{x:.1} {bottom:.1}V{TOP}\"/><text class=\"n\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+            bottom + 15.0,
+            decimal(tick)
+        )?;
+    }
+    for &(phase, count, mean) in means {
+        let y = bottom - height * (phase + 1) as f64;
+        let (from, to) = (x(mean.min(0.0)), x(mean.max(0.0)));
+        write!(
+            out,
+            "<rect class=\"b\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+             <rect class=\"h\" x=\"{LEFT}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\"><title>{phase}: \
+                 {}, {} scores</title></rect>",
+            y + 0.5,
+            (to - from).max(0.5),
+            height - 1.0,
+            RIGHT - LEFT,
+            decimal(mean),
+            grouped(count)
+        )?;
+    }
+    let span = Span {
+        first: 0,
+        width: 1,
+        cells: rows,
+    };
+    let phase = Axis {
+        key: "phase",
+        title: "phase",
+        labels: Vec::new(),
+    };
+    row_names(out, &phase, span, bottom, height)?;
+    let zero = x(0.0);
+    writeln!(
+        out,
+        "<path class=\"x\" d=\"M{zero:.1} {bottom:.1}V{TOP}\"/><text class=\"n a\" x=\"{:.1}\" \
+         y=\"{:.1}\">centipawns from White's side</text></svg>",
+        (LEFT + RIGHT) / 2.0,
+        bottom + 32.0
+    )?;
+    let rows = means
+        .iter()
+        .map(|&(phase, count, mean)| vec![phase.to_string(), grouped(count), tenths(mean)]);
+    let table = Table {
+        caption: "Mean score in each phase, in centipawns from White's side",
+        head: &["phase", "scores", "mean score"],
+        rows: rows.collect(),
+    };
+    table.write_details(out)?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// The results of each row as a stacked bar: columns are White won, draw, Black won, unknown.
+pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
+    let of_row = |row: usize| {
+        let count = |column: usize| joint.cells.count(row, column);
+        Results {
+            white: count(0),
+            draw: count(1),
+            black: count(2),
+            unknown: count(3),
+        }
+    };
+    let known: Vec<u64> = (0..joint.cells.rows().len())
+        .map(|row| of_row(row).known())
+        .collect();
+    let rows = known.len();
+    if known.iter().all(|&count| count == 0) {
+        return Ok(());
+    }
+    let height = (210.0 / rows as f64).clamp(6.0, 16.0);
+    let bottom = TOP + height * rows as f64;
+    let total: u64 = known.iter().sum();
+    let mut all = Results::default();
+    (0..rows).for_each(|row| {
+        let results = of_row(row);
+        all.white += results.white;
+        all.draw += results.draw;
+        all.black += results.black;
+    });
+    write!(
+        out,
+        "<figure><figcaption><h3>{}</h3><p><span class=\"key w\"></span>White won <span class=\"key \
+         d\"></span>drawn <span class=\"key b\"></span>Black won</p></figcaption>\n\
+         <svg class=\"joint\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Stacked bars: {}. Of all, \
+             White won {}, drawn {}, Black won {}.\"><text class=\"a\" x=\"0\" y=\"11\">{}</text>",
+        Escaped(joint.title),
+        bottom + 38.0,
+        Escaped(joint.title),
+        percent(all.white, total),
+        percent(all.draw, total),
+        percent(all.black, total),
+        Escaped(joint.rows.title)
+    )?;
+    for (row, &known) in known.iter().enumerate().filter(|&(_, &known)| known > 0) {
+        let results = of_row(row);
+        let y = bottom - height * (row + 1) as f64;
+        let mut x = LEFT;
+        let parts = [
+            ("White won", results.white, "w"),
+            ("drawn", results.draw, "d"),
+            ("Black won", results.black, "b"),
+        ];
+        for (name, count, class) in parts.into_iter().filter(|&(_, count, _)| count > 0) {
+            let width = count as f64 / known as f64 * (RIGHT - LEFT);
+            write!(
+                out,
+                "<rect class=\"s{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
+                 height=\"{:.1}\"><title>{}: {name} {} ({})</title></rect>",
+                y + 0.5,
+                height - 1.0,
+                Escaped(&joint.rows.label(row)),
+                grouped(count),
+                percent(count, known)
+            )?;
+            x += width;
+        }
+    }
+    let span = Span {
+        first: 0,
+        width: 1,
+        cells: rows,
+    };
+    row_names(out, &joint.rows, span, bottom, height)?;
+    for share in [0, 25, 50, 75, 100] {
+        let x = LEFT + (RIGHT - LEFT) * f64::from(share) / 100.0;
+        write!(
+            out,
+            "<path class=\"x\" d=\"M{x:.1} {bottom:.1}v4\"/><text class=\"n\" x=\"{x:.1}\" y=\"{:.1}\">{share}</text>",
+            bottom + 15.0
+        )?;
+    }
+    writeln!(
+        out,
+        "<text class=\"n a\" x=\"{:.1}\" y=\"{:.1}\">% of positions with a result</text></svg>",
+        (LEFT + RIGHT) / 2.0,
+        bottom + 32.0
+    )?;
+    let rows = (0..rows).map(|row| {
+        let (results, known) = (of_row(row), known[row].max(1));
+        let counts = [results.white, results.draw, results.black];
+        let mut cells = vec![Escaped(&joint.rows.label(row)).to_string()];
+        cells.extend(counts.map(|count| {
+            format!(
+                "{} ({})",
+                grouped(count),
+                percentage(count as f64 / known as f64 * 100.0)
+            )
+        }));
+        cells.push(grouped(results.unknown));
+        cells
+    });
+    let table = Table {
+        caption: joint.title,
+        head: &[
+            joint.rows.title,
+            "White won",
+            "drawn",
+            "Black won",
+            "unknown",
+        ],
+        rows: rows.collect(),
+    };
+    table.write_details(out)?;
+    out.push_str("</figure>\n");
+    Ok(())
+}

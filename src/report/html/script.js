@@ -1,0 +1,66 @@
+// Values of bars, squares and cells: on hover, on touch, and with the arrow keys.
+// The page is complete without: each of them has a title.
+(() => {
+  "use strict";
+  const texts = new Map();
+  for (const title of document.querySelectorAll("svg title")) {
+    texts.set(title.parentNode, title.textContent);
+  }
+  for (const mark of texts.keys()) mark.querySelector("title").remove();
+
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.setAttribute("role", "status");
+  document.body.append(tip);
+
+  let current = null;
+  const hide = () => {
+    if (current) current.classList.remove("on");
+    current = null;
+    tip.textContent = "";
+  };
+  const show = (mark) => {
+    hide();
+    current = mark;
+    mark.classList.add("on");
+    tip.textContent = texts.get(mark);
+    const box = mark.getBoundingClientRect();
+    const left = box.left + (box.width - tip.offsetWidth) / 2;
+    const above = box.top - tip.offsetHeight - 6;
+    tip.style.left = Math.max(4, Math.min(left, document.documentElement.clientWidth - tip.offsetWidth - 4)) + "px";
+    tip.style.top = (above < 4 ? box.bottom + 6 : above) + "px";
+  };
+  const point = (event) => (texts.has(event.target) ? show(event.target) : hide());
+  document.addEventListener("pointerover", point);
+  document.addEventListener("pointerdown", point);
+  document.addEventListener("scroll", hide, { passive: true, capture: true });
+
+  const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const middle = (mark) => {
+    const box = mark.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  };
+  for (const drawing of document.querySelectorAll("svg")) {
+    const marks = [...drawing.querySelectorAll("rect")].filter((mark) => texts.has(mark));
+    if (!marks.length) continue;
+    drawing.tabIndex = 0;
+    drawing.addEventListener("blur", hide);
+    drawing.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+      const way = ways[event.key];
+      if (!way) return;
+      event.preventDefault();
+      if (!marks.includes(current)) return show(marks[0]);
+      // The nearest one in this direction; sideways counts more.
+      const [x, y] = middle(current);
+      let nearest = null, least = Infinity;
+      for (const mark of marks) {
+        const [u, v] = middle(mark);
+        const along = (u - x) * way[0] + (v - y) * way[1];
+        const across = Math.abs((u - x) * way[1]) + Math.abs((v - y) * way[0]);
+        if (along > 0.5 && along + 4 * across < least) [nearest, least] = [mark, along + 4 * across];
+      }
+      if (nearest) show(nearest);
+    });
+  }
+})();

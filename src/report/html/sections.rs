@@ -1,0 +1,592 @@
+//! The page of a dataset, section by section.
+
+use super::super::facts::{Bars, Plot as Facts, Unit};
+use super::super::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
+use super::super::{GroupValue, Groups, Histogram, Report, Severity};
+use super::bars;
+use super::board::{self, Scale};
+use super::joint::{self, Shade};
+use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
+use super::plot::Plot;
+use super::{About, Run};
+use crate::distinct::Sketch;
+use std::fmt::{self, Write};
+
+/// Which plots belong to which section; the rest is with positions and moves.
+const RESULTS: &[&str] = &["score"];
+const MATERIAL: &[&str] = &[
+    "pieces",
+    "phase",
+    "material_balance",
+    "material_white",
+    "material_black",
+];
+const GAMES: &[&str] = &["game_length", "white_elo", "black_elo"];
+/// Groups that are shown.
+const MOST_GROUPS: usize = 250;
+/// A larger JSON object is not embedded: the page should open at once.
+#[cfg(feature = "json")]
+const MOST_JSON: usize = 700_000;
+
+/// A section: its id, its title, and what is in it.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    content: String,
+}
+
+pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Result {
+    // Made once: there may be tens of thousands of signatures.
+    let bars = report.bars();
+    let mut sections = Vec::new();
+    let mut add = |id, title, write: &dyn Fn(&mut String) -> fmt::Result| -> fmt::Result {
+        let mut content = String::new();
+        write(&mut content)?;
+        if !content.is_empty() {
+            sections.push(Section { id, title, content });
+        }
+        Ok(())
+    };
+    if report.positions > 0 {
+        add("results", "Results and scores", &|out| results(out, report))?;
+        add("positions", "Positions and moves", &|out| {
+            positions(out, report)
+        })?;
+        add("material", "Material", &|out| material(out, report, &bars))?;
+        add("boards", "Boards", &|out| boards(out, report))?;
+        add("joint", "Joint distributions", &|out| joints(out, report))?;
+        add("games", "Games", &|out| games(out, report, &bars))?;
+    }
+    if let Some(by) = &report.groups {
+        add("groups", "Groups", &|out| groups(out, by))?;
+    }
+    add("about", "About this page", &|out| {
+        about_page(out, report, about)
+    })?;
+    let mut names = vec![("summary", "Summary")];
+    names.extend(sections.iter().map(|section| (section.id, section.title)));
+    let head = Head {
+        title: &about.title,
+        kind: "dataset report",
+        inputs: about.inputs.clone(),
+        sections: &names,
+    };
+    head.write(out)?;
+    summary(out, report, about)?;
+    for Section { id, title, content } in sections {
+        writeln!(
+            out,
+            "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>"
+        )?;
+    }
+    #[cfg(feature = "json")]
+    embed(out, report)?;
+    foot(out);
+    Ok(())
+}
+
+/// The first screen.
+fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
+    out.push_str("<section id=\"summary\">\n<div>\n<h2>Summary</h2>\n<dl class=\"numbers\">");
+    let mut tile = |name: &str, value: String, note: String| {
+        let note = match note.is_empty() {
+            true => note,
+            false => format!("<small>{}</small>", unbroken(&note)),
+        };
+        writeln!(out, "<div><dt>{name}</dt><dd>{value}{note}</dd></div>")
+    };
+    let positions = report.positions;
+    let details = report.details.as_deref();
+    tile("Positions", grouped(positions), String::new())?;
+    let games = about.games.or(details.map(|details| details.games.count));
+    if let Some(games @ 1..) = games {
+        let each = positions as f64 / games as f64;
+        tile(
+            "Games",
+            grouped(games),
+            format!("{} positions each", decimal(each)),
+        )?;
+    }
+    let records = positions + report.rejected;
+    let note = match report.rejected {
+        0 => String::new(),
+        rejected => format!("{} of the records", percent(rejected, records)),
+    };
+    tile("Rejected", grouped(report.rejected), note)?;
+    if positions > 0 {
+        if let Some(details) = details {
+            match details.exact_distinct {
+                Some([.., exact]) => {
+                    tile("Distinct", grouped(exact), percent(exact, positions))?;
+                }
+                None => {
+                    // No more than there are.
+                    let estimate = details.distinct.estimates()[3].min(positions);
+                    let note = format!(
+                        "{}, estimated ± {} %",
+                        percent(estimate, positions),
+                        decimal(Sketch::ERROR * 100.0)
+                    );
+                    tile("Distinct", grouped(estimate), note)?;
+                }
+            }
+        }
+        let of_positions = |count: u64| percent(count, positions);
+        let black = positions - report.white_to_move;
+        tile(
+            "White to move",
+            of_positions(report.white_to_move),
+            format!("Black {}", of_positions(black)),
+        )?;
+        tile(
+            "In check",
+            of_positions(report.in_check),
+            grouped(report.in_check),
+        )?;
+        tile(
+            "Mates, stalemates",
+            of_positions(report.checkmate + report.stalemate),
+            format!(
+                "{} and {}",
+                grouped(report.checkmate),
+                grouped(report.stalemate)
+            ),
+        )?;
+        let mut mean = |name: &str, of: &str, histogram: &Histogram| {
+            let summary = histogram.summary();
+            match (summary.mean, summary.min, summary.max) {
+                (Some(mean), Some(min), Some(max)) => tile(
+                    name,
+                    decimal(mean),
+                    format!("mean{of}; {} to {}", signed(min), signed(max)),
+                ),
+                _ => Ok(()),
+            }
+        };
+        mean("Legal moves", "", &report.legal_moves)?;
+        mean("Pieces", "", &report.pieces)?;
+        mean("Score", ", centipawns", &report.scores)?;
+        let results = &report.results;
+        if results.known() > 0 {
+            let known = results.known();
+            let unknown = match results.unknown {
+                0 => String::new(),
+                unknown => format!(" · {} without a result", percent(unknown, positions)),
+            };
+            writeln!(
+                out,
+                "<div class=\"wide\"><dt>Results of the positions</dt><dd>{}<small>White won {} · drawn {} · \
+                 Black won {}{unknown}</small></dd></div>",
+                stack(results.white, results.draw, results.black),
+                percent(results.white, known),
+                percent(results.draw, known),
+                percent(results.black, known)
+            )?;
+        }
+    }
+    out.push_str("</dl>\n</div>\n<div>\n<h2>Remarks</h2>\n<ul class=\"remarks\">");
+    let remarks = report.remarks();
+    for remark in &remarks {
+        let (class, name) = match remark.severity {
+            Severity::Warning => ("warning", "Warning"),
+            Severity::Note => ("note", "Note"),
+        };
+        write!(
+            out,
+            "<li class=\"{class}\"><b>{name}</b><p>{}</p>",
+            Prose(&remark.text)
+        )?;
+        if let Some(advice) = &remark.advice {
+            write!(out, "<p class=\"advice\">{}</p>", Prose(advice))?;
+        }
+        out.push_str("</li>\n");
+    }
+    if remarks.is_empty() {
+        out.push_str(
+            "<li><p>Nothing odd was found: no rejected records, mates or duplicates, and balanced \
+            sides.</p></li>\n",
+        );
+    }
+    out.push_str("</ul>\n</div>\n</section>\n");
+    Ok(())
+}
+
+fn results(out: &mut String, report: &Report) -> fmt::Result {
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| RESULTS.contains(&key))?;
+    for table in report.tables() {
+        match table.key {
+            "phase_result" => joint::results(&mut figures, &table)?,
+            "phase_score" => joint::heat_map(&mut figures, &table, Shade::Row)?,
+            _ => {}
+        }
+    }
+    mean_scores(&mut figures, report)?;
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// The mean score of each phase.
+fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
+    let Some(details) = &report.details else {
+        return Ok(());
+    };
+    let phases = details.phase_score_sums.iter().enumerate();
+    let means = phases.filter_map(|(phase, &sum)| {
+        let count = details.phase_scores.row_sum(phase);
+        (count > 0).then(|| (phase, count, sum as f64 / count as f64))
+    });
+    joint::means(out, &means.collect::<Vec<_>>())
+}
+
+fn positions(out: &mut String, report: &Report) -> fmt::Result {
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| {
+        ![RESULTS, MATERIAL, GAMES].concat().contains(&key)
+    })?;
+    let mut tables = String::new();
+    for unit in [Unit::Positions, Unit::Moves] {
+        let shares = report
+            .shares()
+            .into_iter()
+            .filter(|share| share.unit == unit);
+        let rows: Vec<Vec<String>> = shares
+            .map(|share| {
+                vec![
+                    Escaped(share.title).to_string(),
+                    grouped(share.count),
+                    percent(share.count, share.whole),
+                    bar(share.count as f64 / share.whole.max(1) as f64),
+                ]
+            })
+            .collect();
+        let title = match unit {
+            Unit::Positions => "Shares of the positions",
+            _ => "Shares of the legal moves",
+        };
+        let whole = match unit {
+            Unit::Positions => counted(report.positions, "position"),
+            _ => counted(report.moves(), "legal move"),
+        };
+        write!(
+            tables,
+            "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>of {whole}</p></figcaption>"
+        )?;
+        let table = Table {
+            caption: title,
+            head: &["", "count", "share", ""],
+            rows,
+        };
+        table.write(&mut tables)?;
+        tables.push_str("</figure>\n");
+    }
+    grid(out, "plots", &figures);
+    grid(out, "plots pairs", &tables);
+    Ok(())
+}
+
+fn material(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| MATERIAL.contains(&key))?;
+    grid(out, "plots", &figures);
+    let mut figures = String::new();
+    for all in bars.iter().filter(|bars| bars.key == "material") {
+        bars::figure(&mut figures, all, Some(30))?;
+    }
+    out.push_str(&figures);
+    Ok(())
+}
+
+fn boards(out: &mut String, report: &Report) -> fmt::Result {
+    let boards = report.boards();
+    let mut pieces = String::new();
+    let mut others = String::new();
+    for each in boards
+        .iter()
+        .filter(|board| board.counts.iter().any(|&count| count > 0))
+    {
+        let sum: u64 = each.counts.iter().sum();
+        // What is rare is shown as a share of its kind.
+        let (whole, of) = match each.key {
+            "checkers" => (sum, "the pieces that give check"),
+            "en_passant" => (sum, "the en passant squares"),
+            _ => (report.positions, "the positions"),
+        };
+        let is_piece = boards[..12].iter().any(|piece| piece.key == each.key);
+        let (figures, scale) = match is_piece {
+            true => (&mut pieces, Scale::Root),
+            false => (&mut others, Scale::Linear),
+        };
+        board::heat_map(figures, each.title, &each.counts, (whole, of), scale)?;
+    }
+    for (figures, scale) in [
+        (pieces, "the square root of the share"),
+        (others, "the share"),
+    ] {
+        if !figures.is_empty() {
+            out.push_str("<p class=\"scale\">none <span>");
+            for level in 0..10 {
+                write!(out, "<i class=\"q{level}\"></i>")?;
+            }
+            writeln!(
+                out,
+                "</span> the most of any square of the board; the colour follows {scale}</p>"
+            )?;
+            grid(out, "boards", &figures);
+        }
+    }
+    let names: Vec<&str> = boards.iter().map(|board| board.title).collect();
+    let mut head = vec!["square"];
+    head.extend(&names);
+    let rows = (0..64).map(|square| {
+        let mut row = vec![board::name(square)];
+        row.extend(boards.iter().map(|board| grouped(board.counts[square])));
+        row
+    });
+    let table = Table {
+        caption: "Counts of all boards",
+        head: &head,
+        rows: rows.collect(),
+    };
+    table.write_details(out)
+}
+
+fn joints(out: &mut String, report: &Report) -> fmt::Result {
+    let mut figures = String::new();
+    for table in report.tables() {
+        if !["phase_result", "phase_score"].contains(&table.key) {
+            joint::heat_map(&mut figures, &table, Shade::Count)?;
+        }
+    }
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| GAMES.contains(&key))?;
+    let own = |bars: &&Bars| !["result", "material"].contains(&bars.key);
+    for all in bars.iter().filter(own) {
+        let is_known = all
+            .bars
+            .iter()
+            .any(|(name, count)| name != "unknown" && *count > 0);
+        if is_known {
+            bars::figure(&mut figures, all, (all.key == "eco").then_some(15))?;
+        }
+    }
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// One row for each group.
+fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
+    let total: u64 = groups.values.values().map(|report| report.positions).sum();
+    let largest = groups
+        .values
+        .values()
+        .map(|report| report.positions)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    // The largest ones, in their order.
+    let mut shown: Vec<(&GroupValue, &Report)> = groups.values.iter().collect();
+    shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
+    shown.truncate(MOST_GROUPS);
+    shown.sort_by_key(|&(value, _)| value);
+    let has_results = groups
+        .values
+        .values()
+        .any(|report| report.results.known() > 0);
+    let has_scores = groups
+        .values
+        .values()
+        .any(|report| !report.scores.is_empty());
+    let mut head = vec![
+        groups.by.as_str(),
+        "positions",
+        "share",
+        "",
+        "White to move",
+        "in check",
+        "mates, stalemates",
+        "mean moves",
+        "median moves",
+    ];
+    if has_results {
+        head.extend(["results", "White / draw / Black"]);
+    }
+    if has_scores {
+        head.push("mean score");
+    }
+    let rows: Vec<Vec<String>> = shown
+        .into_iter()
+        .map(|(value, report)| {
+            let name = match value {
+                GroupValue::Number(first) if groups.width > 1 => {
+                    let last = i128::from(*first) + i128::from(groups.width) - 1;
+                    format!("{first} to {last}").replace('-', "−")
+                }
+                GroupValue::Number(number) => signed(*number),
+                GroupValue::Text(text) => Escaped(text).to_string(),
+                GroupValue::Missing => "none".to_owned(),
+            };
+            let of_positions = |count: u64| percent(count, report.positions);
+            let moves = report.legal_moves.summary();
+            let number = |value: Option<f64>| value.map_or("–".to_owned(), tenths);
+            let mut row = vec![
+                name,
+                grouped(report.positions),
+                percent(report.positions, total),
+                bar(report.positions as f64 / largest as f64),
+                of_positions(report.white_to_move),
+                of_positions(report.in_check),
+                of_positions(report.checkmate + report.stalemate),
+                number(moves.mean),
+                number(moves.median),
+            ];
+            if has_results {
+                let results = &report.results;
+                row.push(stack(results.white, results.draw, results.black));
+                let known = results.known();
+                row.push(match known {
+                    0 => "–".to_owned(),
+                    _ => {
+                        let share =
+                            |count: u64| format!("{:.0}", count as f64 / known as f64 * 100.0);
+                        [results.white, results.draw, results.black]
+                            .map(share)
+                            .join(" / ")
+                            + " %"
+                    }
+                });
+            }
+            if has_scores {
+                row.push(number(report.scores.summary().mean));
+            }
+            row
+        })
+        .collect();
+    let caption = match groups.values.len() - rows.len() {
+        0 => format!("{} by {}", counted(rows.len() as u64, "group"), groups.by),
+        rest => format!(
+            "The {} largest groups by {}; {} smaller ones are not shown",
+            rows.len(),
+            groups.by,
+            grouped(rest as u64)
+        ),
+    };
+    let table = Table {
+        caption: &caption,
+        head: &head,
+        rows,
+    };
+    writeln!(out, "<p class=\"about\">{}</p>", Escaped(&caption))?;
+    let mut text = String::new();
+    table.write(&mut text)?;
+    grid(out, "full", &text);
+    Ok(())
+}
+
+fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
+    writeln!(
+        out,
+        "<div class=\"about\"><p>Made by lanefish {}.</p>",
+        env!("CARGO_PKG_VERSION")
+    )?;
+    if let Some(run) = &about.run {
+        let Run {
+            tier,
+            threads,
+            seconds,
+            rate,
+            bytes: read,
+        } = run;
+        let threads = counted(*threads as u64, "thread");
+        writeln!(
+            out,
+            "<p>Counted in {seconds:.3} s: {} positions per second, {} read, tier {}, {threads}.</p>",
+            short(*rate),
+            bytes(*read),
+            Escaped(tier)
+        )?;
+    }
+    out.push_str(
+        "<p>Material is in points: pawn 1, knight and bishop 3, rook 5, queen 9. Phase counts the \
+        other pieces: knight and bishop 1, rook 2, queen 4, so that the start position has 24.",
+    );
+    if !report.scores.is_empty() {
+        out.push_str(" Scores are in centipawns from White's side; mates are counted apart.");
+    }
+    out.push_str("</p>\n");
+    if report
+        .details
+        .as_ref()
+        .is_some_and(|details| details.exact_distinct.is_none())
+    {
+        let error = decimal(Sketch::ERROR * 100.0);
+        writeln!(
+            out,
+            "<p>The number of distinct positions is an estimate (HyperLogLog). Its standard error is {error} % \
+             of the number. Positions are the same if their pieces, side to move, castling rights and legal en \
+             passant captures are.</p>"
+        )?;
+    }
+    out.push_str(
+        "<p>Values of bars, squares and cells are shown on hover, on touch, and with the arrow \
+        keys.</p></div>\n",
+    );
+    Ok(())
+}
+
+/// The plots whose key is accepted.
+fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fmt::Result {
+    let plots = report.plots();
+    for facts in plots.iter().filter(|facts| accept(facts.key)) {
+        let Facts {
+            title,
+            axis,
+            unit,
+            width,
+            histogram,
+            ..
+        } = facts;
+        let plot = Plot {
+            title,
+            axis,
+            unit: *unit,
+            width: *width,
+            series: &[("", histogram)],
+            note: String::new(),
+        };
+        plot.write(out)?;
+    }
+    Ok(())
+}
+
+/// Figures beside each other.
+fn grid(out: &mut String, class: &str, figures: &str) {
+    if !figures.is_empty() {
+        out.extend(["<div class=\"", class, "\">\n", figures, "</div>\n"]);
+    }
+}
+
+/// The numbers for programs.
+#[cfg(feature = "json")]
+fn embed(out: &mut String, report: &Report) -> fmt::Result {
+    let details = report.details.as_ref();
+    // It would be too long: some 25 bytes each.
+    if details.is_some_and(|details| details.signatures.len() > MOST_JSON / 25) {
+        return Ok(());
+    }
+    let json = serde_json::Value::from(report.to_json()).to_string();
+    if json.len() <= MOST_JSON {
+        // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
+        let json = json.replace('<', "\\u003c");
+        writeln!(
+            out,
+            "<script type=\"application/json\" id=\"report\">{json}</script>"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Pages of datasets with little in them, and with names that look like markup.
+
+use super::super::{
+    Comparison, Details, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results,
+};
+use super::{About, Run, comparison, page};
+use std::collections::BTreeMap;
+
+/// A report with something of everything.
+fn full() -> Report {
+    let positions = 5000;
+    let mut report = Report {
+        positions,
+        rejected: 3,
+        white_to_move: 2500,
+        in_check: 200,
+        legal_moves: Histogram::new(0, (0..100).collect()),
+        pieces: Histogram::new(2, vec![100; 31]),
+        phase: Histogram::new(0, vec![200; 25]),
+        scores: Histogram::new(-5000, vec![1; 3000]),
+        results: Results {
+            white: 2000,
+            draw: 1000,
+            black: 1500,
+            unknown: 500,
+        },
+        mates: Mates { white: 3, black: 4 },
+        ..Report::default()
+    };
+    for map in report.occupancy.iter_mut().chain(&mut report.attacks) {
+        map.0 = std::array::from_fn(|square| square as u64);
+    }
+    let mut details = Details {
+        ply: Histogram::new(0, (1..=100).rev().collect()),
+        pieces_moves: Matrix::new((0..33).map(|row| vec![row; 60]).collect()),
+        material: Matrix::new((0..40).map(|row| vec![row; 40]).collect()),
+        phase_results: Matrix::new(vec![vec![5, 3, 4, 1]; 25]),
+        phase_scores: Matrix::new((1..=25).map(|row| vec![row; 81]).collect()),
+        phase_score_sums: (0..25).map(|phase| 100 * (phase - 12)).collect(),
+        ..Details::default()
+    };
+    details.signatures.insert("KRPvKR".parse().unwrap(), 4000);
+    details.games.count = 50;
+    details.games.eco.insert(*b"B12", 40);
+    details.games.elo = [0, 1].map(|_| Histogram::new(1000, vec![1; 1500]));
+    details.games.speeds = [1, 2, 3, 4, 5, 6, 7];
+    report.details = Some(Box::new(details));
+    report
+}
+
+/// Every start tag has its end tag, in the right order, and attributes are quoted.
+fn assert_well_formed(page: &str) {
+    const VOID: [&str; 3] = ["meta", "wbr", "!doctype"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        let text = &rest[..start];
+        assert!(
+            !text.contains('>') || open.iter().any(|tag| ["style", "script"].contains(tag)),
+            "{text}"
+        );
+        rest = &rest[start + 1..];
+        let end = rest.find('>').expect("an end of the tag");
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
+        let name = tag
+            .split([' ', '/'])
+            .find(|part| !part.is_empty())
+            .unwrap_or("");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+            if ["style", "script"].contains(&name) {
+                let end = rest.find("</").expect("an end of the style or script");
+                rest = &rest[end..];
+            }
+        }
+    }
+    assert_eq!(open, [""; 0]);
+}
+
+#[test]
+fn everything_is_there() {
+    let mut about = About::new("All of it");
+    about.run = Some(Run {
+        tier: "portable".to_owned(),
+        threads: 2,
+        ..Run::default()
+    });
+    let text = page(&full(), &about);
+    assert_well_formed(&text);
+    for id in [
+        "summary",
+        "results",
+        "positions",
+        "material",
+        "boards",
+        "joint",
+        "games",
+        "about",
+    ] {
+        assert_eq!(
+            text.matches(&format!("<section id=\"{id}\">")).count(),
+            1,
+            "{id}"
+        );
+        assert_eq!(
+            text.matches(&format!("<a href=\"#{id}\">")).count(),
+            1,
+            "{id}"
+        );
+    }
+    // Every fact has its title somewhere.
+    let report = full();
+    let titles = report.plots().into_iter().map(|plot| plot.title);
+    let titles = titles.chain(report.boards().into_iter().map(|board| board.title));
+    let titles = titles.chain(report.tables().into_iter().map(|table| table.title));
+    let titles = titles.chain(report.shares().into_iter().map(|share| share.title));
+    for title in titles {
+        assert!(text.contains(&title.replace('\'', "&#39;")), "{title}");
+    }
+    let drawings = text.matches("<svg ").count();
+    assert_eq!(
+        text.matches("role=\"img\" aria-label=\"").count(),
+        drawings + text.matches("class=\"stack\"").count()
+    );
+    assert_eq!(
+        text.matches("<table>").count(),
+        text.matches("<caption>").count()
+    );
+    // Nothing is loaded.
+    for loading in ["http", "src=", "@import", "url("] {
+        assert!(!text.contains(loading), "{loading}");
+    }
+    assert_eq!(text.contains("application/json"), cfg!(feature = "json"));
+}
+
+#[test]
+fn what_is_missing_is_left_out() {
+    let text = page(&Report::default(), &About::new("Nothing"));
+    assert_well_formed(&text);
+    assert!(text.contains("There is no position."));
+    assert!(!text.contains("<svg"));
+    let mut plain = full();
+    plain.details = None;
+    plain.scores = Histogram::default();
+    plain.mates = Mates::default();
+    plain.results = Results {
+        unknown: plain.positions,
+        ..Results::default()
+    };
+    let text = page(&plain, &About::new("Plain"));
+    assert_well_formed(&text);
+    for id in ["results", "joint", "games", "groups"] {
+        assert!(!text.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+    assert!(!text.contains("Score") && !text.contains("Distinct"));
+    // A position, and nothing else known of it.
+    let one = Report {
+        positions: 1,
+        ..Report::default()
+    };
+    assert_well_formed(&page(&one, &About::new("One")));
+}
+
+#[test]
+fn names_are_not_markup() {
+    const NAME: &str = "</title><script>alert(\"1\")</script>&'\u{1}";
+    const SAFE: &str =
+        "&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\u{FFFD}";
+    let mut about = About::new(NAME);
+    about.inputs = vec![NAME.to_owned(); 9];
+    about.run = Some(Run {
+        tier: NAME.to_owned(),
+        ..Run::default()
+    });
+    let mut report = full();
+    let mut values = BTreeMap::new();
+    values.insert(GroupValue::Text(NAME.to_owned()), full());
+    values.insert(GroupValue::Number(-5), full());
+    values.insert(GroupValue::Missing, Report::default());
+    report.groups = Some(Groups {
+        by: NAME.to_owned(),
+        width: 1,
+        values,
+    });
+    report.details.as_mut().unwrap().games.eco = BTreeMap::from([(*b"<i>", 500), (*b"\"'&", 5)]);
+    for text in [
+        page(&report, &about),
+        comparison(&Comparison::of(&report, &full()), [&about, &about]),
+    ] {
+        assert_well_formed(&text);
+        assert!(text.contains(SAFE));
+        assert!(!text.contains("alert(\"1\")") && !text.contains("<i>0"));
+    }
+    assert!(page(&report, &about).contains("and 5 more"));
+}
+
+#[test]
+fn comparisons() {
+    let mut other = full();
+    other.scores = Histogram::default();
+    let text = comparison(
+        &Comparison::of(&full(), &other),
+        [&About::new("one"), &About::new("two")],
+    );
+    assert_well_formed(&text);
+    assert!(text.contains("<h1>one and two</h1>"));
+    assert!(text.contains("Only A has: Score."));
+    assert!(text.contains("distance 0.000"));
+    let none = Comparison::of(&Report::default(), &Report::default());
+    assert_well_formed(&comparison(&none, [&About::default(), &About::default()]));
+    // Nothing in common.
+    assert_well_formed(&comparison(
+        &Comparison::of(&full(), &Report::default()),
+        [&About::default(), &About::default()],
+    ));
+}
+
+#[test]
+fn pages_stay_small() {
+    let mut report = full();
+    let details = report.details.as_mut().unwrap();
+    details.signatures = (0..100_000)
+        .map(|index| (super::super::Signature::from_index(index).unwrap(), 1))
+        .collect();
+    details.material = Matrix::new(vec![vec![7; 128]; 128]);
+    details.pieces_moves = Matrix::new(vec![vec![7; 128]; 33]);
+    report.scores = Histogram::new(-32_000, vec![1; 64_000]);
+    let values = (0..1000).map(|number| (GroupValue::Number(number), Report::default()));
+    report.groups = Some(Groups {
+        by: "ply".to_owned(),
+        width: 10,
+        values: values.collect(),
+    });
+    let length = page(&report, &About::new("Large")).len();
+    assert!(length < 1_500_000, "{length}");
+}

@@ -1,0 +1,792 @@
+//! What is odd about a dataset.
+//!
+//! Most mistakes in the making of training data show in a few numbers: terminal positions, positions in check that
+//! should have been filtered, duplicates, one side to move only, scores that were clipped. [`Report::remarks`] looks for
+//! them. A remark does not mean that something is wrong: an opening book has one side to move on purpose. Each
+//! threshold is a constant with its reason; shares of a few positions mean nothing, so most remarks need
+//! [`ENOUGH`] of them.
+
+use super::numbers::{counted, decimal, grouped, percent, signed};
+use super::{Details, Report, Signature};
+use crate::distinct::Sketch;
+
+/// How much a remark matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Probably not intended.
+    Warning,
+}
+
+/// Something odd about a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remark {
+    /// Its name in files.
+    pub key: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What is odd, with numbers: one or two sentences.
+    pub text: String,
+    /// What removes or shows it, if anything does. Options and commands are between backticks.
+    pub advice: Option<String>,
+}
+
+/// Positions (or games) below which shares are not remarked on: chance alone moves a share of a thousand by three
+/// percentage points.
+const ENOUGH: u64 = 1000;
+/// Games below which shares of games are not remarked on; games are independent of each other, positions are not.
+const ENOUGH_GAMES: u64 = 100;
+/// Share of rejected records from which on an input was probably misread as a whole.
+const MOST_REJECTED: f64 = 0.01;
+/// Share of mates and stalemates from which on they are more than the ends of games, which have some 60 positions
+/// each, and of which about a third end in mate.
+const MOST_TERMINAL: f64 = 0.01;
+/// Share of positions in check: games of people and of engines have 4 to 8 %, endgames somewhat more.
+const MOST_CHECKS: f64 = 0.15;
+/// Positions among which at least one in check is expected, unless they were filtered.
+const ENOUGH_FOR_CHECKS: u64 = 10_000;
+/// Distance of White's share of the moves from one half: whole games are within a percentage point of it.
+const MOST_IMBALANCE: f64 = 0.05;
+/// The same, from which on it was probably not intended.
+const GROSS_IMBALANCE: f64 = 0.20;
+/// Centipawns beyond which a score says no more than "won", and costs precision in training.
+const LARGE_SCORE: i64 = 3000;
+/// Share of scores beyond it: engine games that are played to the end have some percent.
+const MOST_LARGE_SCORES: f64 = 0.01;
+/// Share of scores at the largest or smallest value from which on it looks like a bound.
+const SPIKE: f64 = 0.001;
+/// Scores this close to the bound would be about as frequent if it were not one.
+const NEAR_SPIKE: i64 = 100;
+/// White's share of the decisive games: about 55 % of those of people and of engines.
+const WHITE_WINS: [f64; 2] = [0.40, 0.65];
+/// Share of draws: from a few percent (bullet games of amateurs) to 70 % (engines, balanced openings).
+const DRAWS: [f64; 2] = [0.01, 0.75];
+/// Estimates of distinct positions are within this many standard errors in 19 of 20 cases.
+const ERRORS: f64 = 2.0;
+/// Share of duplicates from which on they weigh in training: in games, the openings are below it.
+const MOST_DUPLICATES: f64 = 0.10;
+/// Share of the games of one ECO family (ten codes); of 50 families, the largest usually has 10 to 15 %.
+const MOST_FAMILY: f64 = 0.25;
+/// Share of one kind of material; that of the start is the largest in games, with 10 to 15 %.
+const MOST_SIGNATURE: f64 = 0.25;
+/// Pieces of an endgame.
+const FEW_PIECES: i64 = 12;
+/// Share of positions that have at most these from which on it is a set of endgames.
+const MOST_FEW_PIECES: f64 = 0.90;
+/// Share of games that end at the same, largest ply from which on they look truncated.
+const MOST_ONE_LENGTH: f64 = 0.20;
+/// Plies of an opening.
+const OPENING: i64 = 16;
+/// Share of positions in the opening: in whole games about a quarter.
+const MOST_OPENING: f64 = 0.50;
+/// Share of records without a result if others have one.
+const MOST_UNKNOWN: f64 = 0.01;
+/// Share of records with a mate in place of a score.
+const MOST_MATES: f64 = 0.001;
+
+/// Collects the remarks.
+struct Remarks<'a> {
+    report: &'a Report,
+    found: Vec<Remark>,
+}
+
+impl Report {
+    /// What is odd about the dataset, the most important first.
+    ///
+    /// ```
+    /// use lanefish::report::{Report, Severity};
+    /// let remarks = Report::default().remarks();
+    /// assert_eq!((remarks[0].key, remarks[0].severity), ("empty", Severity::Warning));
+    /// ```
+    pub fn remarks(&self) -> Vec<Remark> {
+        let mut remarks = Remarks {
+            report: self,
+            found: Vec::new(),
+        };
+        remarks.records();
+        remarks.positions();
+        remarks.material();
+        remarks.results();
+        remarks.scores();
+        if let Some(details) = &self.details {
+            remarks.duplicates(details);
+            remarks.games(details);
+        }
+        let mut found = remarks.found;
+        found.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+        found
+    }
+}
+
+/// A part of a whole, for comparisons with thresholds.
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// Warns beyond the threshold, notes below it.
+fn beyond(share: f64, threshold: f64) -> Severity {
+    match share > threshold {
+        true => Severity::Warning,
+        false => Severity::Note,
+    }
+}
+
+impl Remarks<'_> {
+    fn add(&mut self, key: &'static str, severity: Severity, text: String, advice: &str) {
+        self.found.push(Remark {
+            key,
+            severity,
+            text,
+            advice: (!advice.is_empty()).then(|| advice.to_owned()),
+        });
+    }
+
+    fn records(&mut self) {
+        let report = self.report;
+        if report.positions == 0 {
+            let text = "There is no position.".to_owned();
+            self.add("empty", Severity::Warning, text, "");
+        }
+        if report.rejected > 0 {
+            let records = report.positions + report.rejected;
+            let severity = beyond(share(report.rejected, records), MOST_REJECTED);
+            let text = format!(
+                "{} of {} were rejected ({}).",
+                grouped(report.rejected),
+                counted(records, "record"),
+                percent(report.rejected, records)
+            );
+            let advice = "`--rejects FILE` writes each of them with its place and the reason.";
+            self.add("rejected", severity, text, advice);
+        }
+    }
+
+    fn positions(&mut self) {
+        let report = self.report;
+        let positions = report.positions;
+        let terminal = report.checkmate + report.stalemate;
+        if terminal > 0 {
+            let severity = beyond(share(terminal, positions), MOST_TERMINAL);
+            let kinds = [
+                (report.checkmate, "checkmate"),
+                (report.stalemate, "stalemate"),
+            ];
+            let kinds = kinds.into_iter().filter(|&(count, _)| count > 0);
+            let kinds: Vec<String> = kinds.map(|(count, name)| counted(count, name)).collect();
+            let text = format!(
+                "There {} {} among the positions ({}): they have no legal move.",
+                if terminal == 1 { "is" } else { "are" },
+                kinds.join(" and "),
+                percent(terminal, positions)
+            );
+            let advice =
+                "`lanefish compute --columns fen,checkmate,stalemate` shows which they are.";
+            self.add("terminal", severity, text, advice);
+        }
+        if positions >= ENOUGH && share(report.in_check, positions) > MOST_CHECKS {
+            let text = format!(
+                "The side to move is in check in {} of the positions; in games it is in 4 to 8 %.",
+                percent(report.in_check, positions)
+            );
+            let advice = "`lanefish compute --columns fen,in_check` shows which they are.";
+            self.add("in_check", Severity::Warning, text, advice);
+        }
+        if positions >= ENOUGH_FOR_CHECKS && report.in_check == 0 {
+            let text = "No position is in check: they have been filtered.".to_owned();
+            self.add("no_checks", Severity::Note, text, "");
+        }
+        self.side_to_move();
+        let white_kings = report.occupancy[5].sum();
+        let black_kings = report.occupancy[11].sum();
+        if [white_kings, black_kings] != [positions; 2] {
+            let text = format!(
+                "There are {} white and {} black kings in {}.",
+                grouped(white_kings),
+                grouped(black_kings),
+                counted(positions, "position")
+            );
+            let advice = "`--validity strict` accepts only positions that a game can reach.";
+            self.add("kings", Severity::Warning, text, advice);
+        }
+    }
+
+    fn side_to_move(&mut self) {
+        let positions = self.report.positions;
+        let white = self.report.white_to_move;
+        let distance = (share(white, positions) - 0.5).abs();
+        if positions < ENOUGH || distance <= MOST_IMBALANCE {
+            return;
+        }
+        let severity = beyond(distance, GROSS_IMBALANCE);
+        let text = match white {
+            0 => "Black is to move in every position.".to_owned(),
+            _ if white == positions => "White is to move in every position.".to_owned(),
+            _ => format!(
+                "White is to move in {} of the positions.",
+                percent(white, positions)
+            ),
+        };
+        let advice = match self.has_games() {
+            true => "`--every N` with an even N keeps one side to move: use an odd N.",
+            false => "",
+        };
+        self.add("side_to_move", severity, text, advice);
+    }
+
+    /// Whether options that choose games apply.
+    fn has_games(&self) -> bool {
+        let details = self.report.details.as_ref();
+        details.is_some_and(|details| details.games.count > 0 || !details.ply.is_empty())
+    }
+
+    fn material(&mut self) {
+        let report = self.report;
+        let positions = report.positions;
+        let pieces = &report.pieces;
+        let crowded: u64 = pieces.iter().filter(|&(n, _)| n > 32).map(|(_, c)| c).sum();
+        if crowded > 0 {
+            let text = format!(
+                "{} more than 32 pieces ({}).",
+                match crowded {
+                    1 => "1 position has".to_owned(),
+                    _ => format!("{} positions have", grouped(crowded)),
+                },
+                percent(crowded, positions)
+            );
+            let advice = "`--validity strict` accepts only positions that a game can reach.";
+            self.add("crowded", Severity::Warning, text, advice);
+        }
+        if positions < ENOUGH {
+            return;
+        }
+        let few = pieces.iter().filter(|&(n, _)| n <= FEW_PIECES);
+        let few: u64 = few.map(|(_, count)| count).sum();
+        if share(few, positions) >= MOST_FEW_PIECES {
+            let text = format!(
+                "{} of the positions have at most {FEW_PIECES} pieces: these are endgames.",
+                percent(few, positions)
+            );
+            self.add("few_pieces", Severity::Note, text, "");
+        }
+        let signatures = report
+            .details
+            .iter()
+            .flat_map(|details| &details.signatures);
+        // Of equally frequent ones the first.
+        let most = signatures.rev().max_by_key(|&(_, count)| *count);
+        if let Some((signature, &count)) = most
+            && share(count, positions) > MOST_SIGNATURE
+        {
+            let start = Signature::from_pieces([[1, 2, 2, 2, 8]; 2]);
+            let (what, advice) = match Some(*signature) == start {
+                true if self.has_games() => (
+                    "all 32 pieces".to_owned(),
+                    "`--skip-book N` skips the first N plies of each game.",
+                ),
+                true => ("all 32 pieces".to_owned(), ""),
+                false => (format!("the material {signature}"), ""),
+            };
+            let text = format!(
+                "{} of the positions have {what}.",
+                percent(count, positions)
+            );
+            self.add("signature", Severity::Note, text, advice);
+        }
+    }
+
+    fn results(&mut self) {
+        let results = &self.report.results;
+        let known = results.known();
+        if known < ENOUGH {
+            return;
+        }
+        if share(results.unknown, self.report.positions) > MOST_UNKNOWN {
+            let text = format!(
+                "{} have no result ({}).",
+                counted(results.unknown, "position"),
+                percent(results.unknown, self.report.positions)
+            );
+            let advice = match self.has_games() {
+                true => "`--result 1-0,1/2-1/2,0-1` takes only games with a result.",
+                false => "",
+            };
+            self.add("no_result", Severity::Note, text, advice);
+        }
+        let decisive = results.white + results.black;
+        let white = share(results.white, decisive);
+        let [least, most] = WHITE_WINS;
+        if decisive >= ENOUGH && !(least..=most).contains(&white) {
+            let text = format!(
+                "White won {} of the decisive games, weighted by their positions.",
+                percent(results.white, decisive)
+            );
+            self.add("white_won", Severity::Warning, text, "");
+        }
+        let [least, most] = DRAWS;
+        if !(least..=most).contains(&share(results.draw, known)) {
+            let text = match results.draw {
+                0 => "No position is from a drawn game.".to_owned(),
+                draws => format!(
+                    "{} of the positions with a result are from drawn games.",
+                    percent(draws, known)
+                ),
+            };
+            self.add("draws", Severity::Note, text, "");
+        }
+    }
+
+    fn scores(&mut self) {
+        let report = self.report;
+        let scores = &report.scores;
+        let total = scores.total();
+        let mates = report.mates.white + report.mates.black;
+        if total == 0 {
+            if mates == 0 && report.results.known() > 0 {
+                let text = "There are results but no scores.".to_owned();
+                self.add("no_scores", Severity::Note, text, "");
+            }
+            return;
+        }
+        if mates > 0 && share(mates, total + mates) > MOST_MATES {
+            let text = format!(
+                "{} of {} scored positions have a mate in place of a score ({}).",
+                grouped(mates),
+                grouped(total + mates),
+                percent(mates, total + mates)
+            );
+            let advice = "`lanefish compute --columns fen,score,mate` shows which they are.";
+            self.add("mates", Severity::Note, text, advice);
+        }
+        if total < ENOUGH {
+            return;
+        }
+        let missing = report.positions - (total + mates).min(report.positions);
+        if share(missing, report.positions) > MOST_UNKNOWN {
+            let text = format!(
+                "{} have no score ({}).",
+                counted(missing, "position"),
+                percent(missing, report.positions)
+            );
+            self.add("some_scores", Severity::Note, text, "");
+        }
+        let summary = scores.summary();
+        let bounds = [(summary.min, 1), (summary.max, -1)].map(|(bound, inwards)| {
+            let bound = bound?;
+            let near = (1..=NEAR_SPIKE).map(|step| scores.count(bound + inwards * step));
+            let count = scores.count(bound);
+            (share(count, total) > SPIKE && count > near.sum()).then_some((bound, count))
+        });
+        for (bound, count) in bounds.into_iter().flatten() {
+            let text = format!(
+                "{} of the scores are exactly {}, which is the {}: scores seem to be clipped there.",
+                percent(count, total),
+                signed(bound),
+                if bound < 0 { "smallest" } else { "largest" }
+            );
+            self.add("score_bound", Severity::Warning, text, "");
+        }
+        let large = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE);
+        let large: u64 = large.map(|(_, count)| count).sum();
+        if share(large, total) > MOST_LARGE_SCORES {
+            let text = format!(
+                "{} of the scores are beyond ±{LARGE_SCORE} centipawns.",
+                percent(large, total)
+            );
+            let advice = "`lanefish compute --columns fen,score` shows which they are.";
+            self.add("large_scores", Severity::Note, text, advice);
+        }
+    }
+
+    fn duplicates(&mut self, details: &Details) {
+        let positions = self.report.positions;
+        let (distinct, error) = match details.exact_distinct {
+            Some([.., exact]) => (exact, 0.0),
+            None => {
+                let [.., estimate] = details.distinct.estimates();
+                (estimate, ERRORS * Sketch::ERROR * estimate as f64)
+            }
+        };
+        let duplicates = positions.saturating_sub(distinct);
+        if duplicates == 0 || duplicates as f64 <= error {
+            return;
+        }
+        let severity = beyond(share(duplicates, positions), MOST_DUPLICATES);
+        let text = match details.exact_distinct {
+            Some(_) => format!(
+                "{} are duplicates of others ({}).",
+                counted(duplicates, "position"),
+                percent(duplicates, positions)
+            ),
+            None => format!(
+                "About {} % of the positions are duplicates of others (estimated, ± {} percentage points).",
+                decimal(share(duplicates, positions) * 100.0),
+                decimal(error / positions as f64 * 100.0)
+            ),
+        };
+        let advice = match self.has_games() {
+            true => "In games, openings repeat: `--skip-book N` skips the first N plies of each.",
+            false => "",
+        };
+        self.add("duplicates", severity, text, advice);
+    }
+
+    fn games(&mut self, details: &Details) {
+        let positions = self.report.positions;
+        let openings = details.ply.iter().filter(|&(ply, _)| ply < OPENING);
+        let openings: u64 = openings.map(|(_, count)| count).sum();
+        if positions >= ENOUGH && share(openings, positions) > MOST_OPENING {
+            let text = format!(
+                "{} of the positions are from the first {OPENING} plies of their games.",
+                percent(openings, positions)
+            );
+            let advice = "`--skip-book N` skips the first N plies of each game.";
+            self.add("openings", Severity::Note, text, advice);
+        }
+        let families = details.games.families();
+        let total: u64 = families.iter().map(|(_, count)| count).sum();
+        // Of equally frequent ones the first.
+        let most = families.iter().rev().max_by_key(|(_, count)| *count);
+        if let Some((family, count)) = most
+            && total >= ENOUGH_GAMES
+            && share(*count, total) > MOST_FAMILY
+        {
+            let text = format!(
+                "The openings {family} are {} of the games with an opening code.",
+                percent(*count, total)
+            );
+            let advice = "`--eco CODES` takes only games with these codes.";
+            self.add("eco", Severity::Note, text, advice);
+        }
+        let Some(lengths) = details.game_lengths() else {
+            return;
+        };
+        let total = lengths.total();
+        if let Some(longest) = lengths.summary().max
+            && longest > 0
+            && total >= ENOUGH_GAMES
+        {
+            let count = lengths.count(longest);
+            let text = match count == total {
+                true => format!("All games have {longest} plies: they were truncated."),
+                false => format!(
+                    "{} of the games have {longest} plies, and none has more: long games were truncated.",
+                    percent(count, total)
+                ),
+            };
+            if share(count, total) > MOST_ONE_LENGTH {
+                self.add("truncated", Severity::Warning, text, "");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{HeatMap, Histogram, Mates, Results};
+    use super::*;
+
+    /// A report about which there is nothing to say.
+    fn plain(positions: u64) -> Report {
+        let mut kings = HeatMap::default();
+        kings.0[4] = positions;
+        let mut report = Report {
+            positions,
+            white_to_move: positions / 2,
+            in_check: positions / 20,
+            pieces: Histogram::new(20, vec![positions]),
+            ..Report::default()
+        };
+        report.occupancy[5] = kings;
+        report.occupancy[11] = kings;
+        report
+    }
+
+    fn keys(report: &Report) -> Vec<(&'static str, Severity)> {
+        let remarks = report.remarks();
+        remarks
+            .into_iter()
+            .map(|remark| (remark.key, remark.severity))
+            .collect()
+    }
+
+    fn detailed(positions: u64, fill: impl FnOnce(&mut Details)) -> Report {
+        let mut report = plain(positions);
+        let mut details = Details {
+            exact_distinct: Some([positions; 4]),
+            ..Details::default()
+        };
+        fill(&mut details);
+        report.details = Some(Box::new(details));
+        report
+    }
+
+    const NOTE: Severity = Severity::Note;
+    const WARNING: Severity = Severity::Warning;
+
+    #[test]
+    fn nothing_about_ordinary_positions() {
+        assert_eq!(keys(&plain(100_000)), []);
+        assert_eq!(keys(&detailed(100_000, |_| {})), []);
+        // Few positions may be anything.
+        let mut few = plain(20);
+        few.white_to_move = 20;
+        few.in_check = 20;
+        assert_eq!(keys(&few), []);
+    }
+
+    #[test]
+    fn empty_and_rejected() {
+        assert_eq!(keys(&Report::default()), [("empty", WARNING)]);
+        let mut report = plain(10_000);
+        report.rejected = 1;
+        assert_eq!(keys(&report), [("rejected", NOTE)]);
+        report.rejected = 500;
+        let remark = &report.remarks()[0];
+        assert_eq!(remark.severity, WARNING);
+        assert_eq!(remark.text, "500 of 10,500 records were rejected (4.8 %).");
+        assert!(remark.advice.as_ref().unwrap().contains("`--rejects FILE`"));
+    }
+
+    #[test]
+    fn terminal_positions() {
+        let mut report = plain(10_000);
+        report.checkmate = 40;
+        assert_eq!(keys(&report), [("terminal", NOTE)]);
+        assert!(
+            report.remarks()[0]
+                .text
+                .starts_with("There are 40 checkmates among")
+        );
+        report.stalemate = 200;
+        assert_eq!(keys(&report), [("terminal", WARNING)]);
+        assert!(
+            report.remarks()[0]
+                .text
+                .contains("40 checkmates and 200 stalemates")
+        );
+    }
+
+    #[test]
+    fn checks() {
+        let mut report = plain(10_000);
+        report.in_check = 1500;
+        assert_eq!(keys(&report), []);
+        report.in_check = 1501;
+        assert_eq!(keys(&report), [("in_check", WARNING)]);
+        report.in_check = 0;
+        assert_eq!(keys(&report), [("no_checks", NOTE)]);
+    }
+
+    #[test]
+    fn side_to_move() {
+        let mut report = plain(10_000);
+        for (white, found) in [
+            (4500, vec![]),
+            (4400, vec![("side_to_move", NOTE)]),
+            (10_000, vec![("side_to_move", WARNING)]),
+            (0, vec![("side_to_move", WARNING)]),
+        ] {
+            report.white_to_move = white;
+            assert_eq!(keys(&report), found);
+        }
+        assert_eq!(
+            report.remarks()[0].text,
+            "Black is to move in every position."
+        );
+        assert_eq!(report.remarks()[0].advice, None);
+        let mut games = detailed(10_000, |details| details.games.count = 100);
+        games.white_to_move = 10_000;
+        let remarks = games.remarks();
+        assert!(remarks[0].advice.as_ref().unwrap().contains("`--every N`"));
+    }
+
+    #[test]
+    fn impossible_material() {
+        let mut report = plain(10_000);
+        report.pieces = Histogram::new(32, vec![9999, 1]);
+        report.occupancy[5].0[3] += 1;
+        assert_eq!(keys(&report), [("kings", WARNING), ("crowded", WARNING)]);
+        assert!(
+            report.remarks()[1]
+                .text
+                .starts_with("1 position has more than 32")
+        );
+    }
+
+    #[test]
+    fn endgames_and_one_kind_of_material() {
+        let mut report = plain(10_000);
+        report.pieces = Histogram::new(12, vec![9000, 1000]);
+        assert_eq!(keys(&report), [("few_pieces", NOTE)]);
+        let with = |signature: &str, count| {
+            detailed(10_000, |details| {
+                details.signatures.insert(signature.parse().unwrap(), count);
+                details.signatures.insert("KQvK".parse().unwrap(), 2000);
+            })
+        };
+        assert_eq!(keys(&with("KRvK", 2500)), []);
+        let report = with("KRvK", 2600);
+        assert_eq!(keys(&report), [("signature", NOTE)]);
+        assert_eq!(
+            report.remarks()[0].text,
+            "26.0 % of the positions have the material KRvK."
+        );
+        let report = with("KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", 9000);
+        assert_eq!(
+            report.remarks()[0].text,
+            "90.0 % of the positions have all 32 pieces."
+        );
+    }
+
+    #[test]
+    fn results_out_of_balance() {
+        let results = |white, draw, black, unknown| {
+            let mut report = plain(white + draw + black + unknown);
+            report.results = Results {
+                white,
+                draw,
+                black,
+                unknown,
+            };
+            report.scores = Histogram::new(0, vec![report.positions]);
+            keys(&report)
+        };
+        let spikes = results(4000, 2000, 4000, 0);
+        let found = |results: Vec<(&'static str, Severity)>| -> Vec<&'static str> {
+            let new = results
+                .into_iter()
+                .filter(|remark| !spikes.contains(remark));
+            new.map(|(key, _)| key).collect()
+        };
+        assert_eq!(found(results(7000, 1000, 2000, 0)), ["white_won"]);
+        assert_eq!(found(results(2000, 1000, 7000, 0)), ["white_won"]);
+        assert_eq!(found(results(1000, 8000, 1000, 0)), ["draws"]);
+        assert_eq!(found(results(5000, 0, 5000, 0)), ["draws"]);
+        assert_eq!(found(results(4000, 1000, 4000, 1000)), ["no_result"]);
+        assert_eq!(found(results(0, 0, 0, 10_000)), [""; 0]);
+    }
+
+    #[test]
+    fn scores() {
+        let with = |scores: Histogram| {
+            let mut report = plain(scores.total());
+            report.scores = scores;
+            report
+        };
+        // A broad distribution, then one that is clipped.
+        let mut counts = vec![10; 2001];
+        assert_eq!(keys(&with(Histogram::new(-1000, counts.clone()))), []);
+        counts[2000] = 2000;
+        let report = with(Histogram::new(-1000, counts.clone()));
+        assert_eq!(keys(&report), [("score_bound", WARNING)]);
+        assert!(
+            report.remarks()[0]
+                .text
+                .contains("exactly 1000, which is the largest")
+        );
+        counts[0] = 2000;
+        assert_eq!(keys(&with(Histogram::new(-1000, counts.clone()))).len(), 2);
+        let large = with(Histogram::new(1050, vec![10; 2000]));
+        assert_eq!(keys(&large), [("large_scores", NOTE)]);
+        let mut mates = with(Histogram::new(-1000, vec![10; 2001]));
+        mates.mates = Mates {
+            white: 100,
+            black: 200,
+        };
+        mates.positions += 300;
+        mates.white_to_move += 150;
+        mates.occupancy[5].0[4] += 300;
+        mates.occupancy[11].0[4] += 300;
+        assert_eq!(keys(&mates), [("mates", NOTE)]);
+        let mut some = mates.clone();
+        some.mates = Mates::default();
+        assert_eq!(keys(&some), [("some_scores", NOTE)]);
+        let mut none = plain(10_000);
+        none.results = Results {
+            white: 4000,
+            draw: 2000,
+            black: 4000,
+            unknown: 0,
+        };
+        assert_eq!(keys(&none), [("no_scores", NOTE)]);
+    }
+
+    #[test]
+    fn duplicates() {
+        let exact = |distinct| {
+            keys(&detailed(10_000, |details| {
+                details.exact_distinct = Some([1, 1, 1, distinct])
+            }))
+        };
+        assert_eq!(exact(10_000), []);
+        assert_eq!(exact(9999), [("duplicates", NOTE)]);
+        assert_eq!(exact(5000), [("duplicates", WARNING)]);
+        // Estimates are only trusted beyond twice their error.
+        let estimated = |distinct: u64| {
+            detailed(10_000, |details| {
+                details.exact_distinct = None;
+                for number in 1..=distinct {
+                    let key = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                    // Mixed well enough for a sketch.
+                    let key = (key ^ key >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+                    details
+                        .distinct
+                        .0
+                        .iter_mut()
+                        .for_each(|sketch| sketch.insert(key ^ key >> 32));
+                }
+            })
+        };
+        assert_eq!(keys(&estimated(10_000)), []);
+        let report = estimated(6000);
+        assert_eq!(keys(&report), [("duplicates", WARNING)]);
+        assert!(
+            report.remarks()[0]
+                .text
+                .contains("estimated, ± 1 percentage points")
+        );
+    }
+
+    #[test]
+    fn games() {
+        let eco = |counts: &[(&[u8; 3], u64)]| {
+            let counts = counts.iter().map(|&(code, count)| (*code, count)).collect();
+            detailed(10_000, |details| details.games.eco = counts)
+        };
+        assert_eq!(
+            keys(&eco(&[
+                (b"A00", 50),
+                (b"B00", 50),
+                (b"C00", 50),
+                (b"D00", 50)
+            ])),
+            []
+        );
+        let report = eco(&[(b"B10", 150), (b"B19", 150), (b"C00", 200)]);
+        assert_eq!(keys(&report), [("eco", NOTE)]);
+        assert!(
+            report.remarks()[0]
+                .text
+                .starts_with("The openings B10-B19 are 60.0 %")
+        );
+        assert_eq!(keys(&eco(&[(b"B10", 9)])), []);
+
+        let plies = |counts: Vec<u64>| {
+            keys(&detailed(counts.iter().sum(), |details| {
+                details.ply = Histogram::new(0, counts)
+            }))
+        };
+        // As many games as plies, each a ply shorter than the one before it; then all of one length.
+        assert_eq!(plies((1..=200).rev().collect()), []);
+        assert_eq!(plies(vec![200; 100]), [("truncated", WARNING)]);
+        let mut some = vec![300; 50];
+        some.extend([100; 50]);
+        assert_eq!(plies(some), [("truncated", WARNING)]);
+        assert_eq!(
+            plies((1..=20).rev().map(|games| 100 * games).collect()),
+            [("openings", NOTE)]
+        );
+    }
+}
