@@ -1,13 +1,13 @@
 //! `convert`: any input format to any output format, with no silent loss.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::numbers::counted;
 use super::output::{RecordOutput, format_of};
 use super::session::{Run, Session};
 use anyhow::Result;
 use clap::Args;
 use lanefish::formats::Format;
 use lanefish::jobs::Conversion;
+use lanefish::report::numbers::counted;
 use lanefish::table::{Field, Fields};
 use std::collections::BTreeMap;
 

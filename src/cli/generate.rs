@@ -2,7 +2,6 @@
 
 use super::args::OutputArgs;
 use super::interrupt;
-use super::numbers::grouped;
 use super::output::{RecordOutput, format_of};
 use super::session::Session;
 use anyhow::{Context, Result};
@@ -11,6 +10,7 @@ use lanefish::Error;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
 use lanefish::formats::{Blocks, Encoded, Encoder, Format};
+use lanefish::report::numbers::grouped;
 use lanefish::table::Batch;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -2,7 +2,6 @@
 
 use super::args::{Global, Reading, TierChoice};
 use super::calibration::Calibration;
-use super::numbers::grouped;
 use super::session::{Nothing, Run, Session, analyzer_for};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,6 +9,7 @@ use lanefish::cpu;
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
 use lanefish::one_line;
+use lanefish::report::numbers::grouped;
 use lanefish::tiers::{Analyzer, Tier};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;

@@ -14,7 +14,6 @@ mod help;
 mod info;
 mod interrupt;
 mod man;
-mod numbers;
 mod output;
 mod perft;
 mod places;

@@ -2,7 +2,6 @@
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
-use super::numbers::short;
 use super::position::position_of;
 use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
@@ -12,6 +11,7 @@ use lanefish::formats::text::{id, perft_counts};
 use lanefish::perft;
 use lanefish::pipeline::Job;
 use lanefish::queries::Queries;
+use lanefish::report::numbers::short;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Field};
 use serde_json::{Map, json};

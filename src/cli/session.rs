@@ -2,7 +2,6 @@
 
 use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
-use super::numbers::{counted, grouped};
 use super::output::{Output, Packing};
 use super::places::{Destination, Place};
 use super::progress::{Meter, Phase};
@@ -19,6 +18,7 @@ use lanefish::one_line;
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, RunOptions, Summary};
 use lanefish::queries::Queries;
+use lanefish::report::numbers::{counted, grouped};
 use lanefish::table::Fields;
 use lanefish::table::Tile;
 use lanefish::tiers::{Analyzer, Tier};

@@ -2,7 +2,6 @@
 
 use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
-use super::numbers::grouped;
 use super::session::{Nothing, Run, Session};
 use anyhow::Result;
 use clap::Args;
@@ -10,6 +9,7 @@ use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::one_line;
 use lanefish::pipeline::Summary;
+use lanefish::report::numbers::grouped;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -25,7 +25,8 @@ pub mod facts;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
-mod numbers;
+#[doc(hidden)]
+pub mod numbers;
 mod remarks;
 mod signature;
 

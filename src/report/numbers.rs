@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// `1234567` as `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (at, digit) in digits.chars().enumerate() {
@@ -14,13 +14,13 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A count with its noun: `1 game`, `2,000 games`.
-pub(super) fn counted(number: u64, thing: &str) -> String {
+pub fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
 }
 
 /// Three digits and a unit: `3.21 M`, `18.0 k`, `214`.
-pub(super) fn short(number: f64) -> String {
+pub fn short(number: f64) -> String {
     let (scaled, unit) = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")]
         .into_iter()
         .find(|&(unit, _)| number >= unit)
@@ -35,9 +35,9 @@ pub(super) fn short(number: f64) -> String {
 }
 
 /// A number of bytes, in powers of 1024: `843 KiB`, `1.20 GiB`, `12 B`.
-pub(super) fn bytes(number: u64) -> String {
+pub fn bytes(number: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut scaled = number as f64;
+    let mut scaled = number;
     let mut unit = 0;
     // After rounding, 1023.9 would be written as 1024.
     while scaled >= 1023.5 && unit + 1 < UNITS.len() {
@@ -54,7 +54,7 @@ pub(super) fn bytes(number: u64) -> String {
 }
 
 /// A ratio in percent, with as many decimals as needed for a visible digit.
-pub(super) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "–".to_owned(),
         _ => percentage(part as f64 / whole as f64 * 100.0),
@@ -62,7 +62,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
 }
 
 /// A number of percent, with as many decimals as needed for a visible digit.
-pub(super) fn percentage(share: f64) -> String {
+pub fn percentage(share: f64) -> String {
     match share {
         0.0 => "0 %".to_owned(),
         ..0.001 => "< 0.001 %".to_owned(),
@@ -74,7 +74,7 @@ pub(super) fn percentage(share: f64) -> String {
 }
 
 /// A number of one decimal, with a real minus sign; without the decimal if it is zero or says little.
-pub(super) fn decimal(number: f64) -> String {
+pub fn decimal(number: f64) -> String {
     let decimals = usize::from(number.abs() < 999.95);
     let text = format!("{number:.decimals$}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -85,7 +85,7 @@ pub(super) fn decimal(number: f64) -> String {
 }
 
 /// A number of exactly one decimal, for columns.
-pub(super) fn tenths(number: f64) -> String {
+pub fn tenths(number: f64) -> String {
     match format!("{number:.1}") {
         zero if zero == "-0.0" => "0.0".to_owned(),
         text => text.replace('-', "−"),
@@ -93,7 +93,7 @@ pub(super) fn tenths(number: f64) -> String {
 }
 
 /// An integer with a real minus sign; five digits and more are grouped.
-pub(super) fn signed(number: i64) -> String {
+pub fn signed(number: i64) -> String {
     let sign = if number < 0 { "−" } else { "" };
     match number.unsigned_abs() {
         small @ ..10_000 => format!("{sign}{small}"),
@@ -114,8 +114,11 @@ mod tests {
         assert_eq!(counted(0, "game"), "0 games");
         assert_eq!(short(214.0), "214");
         assert_eq!(short(3.214e9), "3.21 G");
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(863_232), "843 KiB");
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(1023.0), "1023 B");
+        assert_eq!(bytes(1023.9), "1.00 KiB");
+        assert_eq!(bytes(1024.0 * 1024.0 * 10.0), "10.0 MiB");
+        assert_eq!(bytes(863_232.0), "843 KiB");
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(percent(1, 10_000), "0.010 %");
         assert_eq!(percent(0, 0), "–");

@@ -238,3 +238,328 @@ fn several_inputs_and_standard_input_are_one_dataset() {
     let stats: Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(stats["positions"], 1);
 }
+
+/// The command ends with this status and says this.
+fn fails(status: i32, arguments: &[&str], why: &str) {
+    let done = lanefish(arguments).assert().code(status);
+    let error = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(error.contains(why), "{arguments:?}: {error}");
+}
+
+/// The JSON of a run without what depends on the machine.
+fn without_run(mut stats: Value) -> Value {
+    stats.as_object_mut().unwrap().remove("run");
+    stats
+}
+
+#[test]
+fn merged_shards_are_the_whole() {
+    let dir = Dir::new();
+    let sample = sample("sample.epd");
+    let whole = json(0, &["stats", "--json", "--details", &sample]);
+    let mut merge = vec![
+        "stats".to_owned(),
+        "--json".to_owned(),
+        "--merge".to_owned(),
+    ];
+    for shard in 0..16 {
+        let part = output(
+            0,
+            &[
+                "stats",
+                "--json",
+                "--details",
+                "--shard",
+                &format!("{shard}/16"),
+                &sample,
+            ],
+        );
+        merge.push(dir.file(&format!("{shard}.json"), part));
+    }
+    let arguments: Vec<&str> = merge.iter().map(String::as_str).collect();
+    let merged = json(0, &arguments);
+    assert_eq!(merged["run"]["merged"], 16);
+    assert_eq!(without_run(merged), without_run(whole));
+    // Text and pages are made of merged reports as well.
+    let text: Vec<&str> = arguments
+        .iter()
+        .copied()
+        .filter(|&word| word != "--json")
+        .collect();
+    assert!(output(0, &text).contains("merged from 16 files"));
+}
+
+#[test]
+fn only_reports_of_one_kind_are_merged() {
+    let dir = Dir::new();
+    let file = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
+    let of = |name: &str, options: &[&str]| {
+        let arguments: Vec<&str> = [&["stats", "--json", &*file], options].concat();
+        dir.file(name, output(0, &arguments))
+    };
+    let plain = of("plain.json", &[]);
+    let details = of("details.json", &["--details"]);
+    let by_phase = of("by_phase.json", &["--by", "phase"]);
+    let by_pieces = of("by_pieces.json", &["--by", "pieces/4"]);
+    for (a, b, why) in [
+        (&plain, &details, "with --details"),
+        (&plain, &by_phase, "grouped in different ways"),
+        (&by_pieces, &by_phase, "grouped in different ways"),
+        (&plain, &file, "is not JSON"),
+        (
+            &dir.file("no.json", "{\"schema\": 1}"),
+            &plain,
+            "`stm` should be there",
+        ),
+        (&dir.file("new.json", "{\"schema\": 7}"), &plain, "`schema`"),
+    ] {
+        fails(2, &["stats", "--merge", a, b], why);
+    }
+    fails(2, &["stats", "--merge"], "name the files");
+    fails(2, &["stats", "--merge", "nowhere.json"], "nowhere.json");
+    assert_eq!(
+        json(0, &["stats", "--json", "--merge", &plain, &plain])["positions"],
+        4
+    );
+    let merged = json(0, &["stats", "--json", "--merge", &by_phase, &by_phase]);
+    assert_eq!(merged["groups"]["values"][0]["stats"]["positions"], 4);
+}
+
+/// A checker of what the schema of this project uses.
+fn obeys(value: &Value, schema: &Value, root: &Value, at: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = root
+            .pointer(reference.trim_start_matches('#'))
+            .expect(reference);
+        obeys(value, target, root, at);
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let is = |name: &&str| match *name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    assert!(
+        types.is_empty() || types.iter().any(is),
+        "{at}: {value} is not {types:?}"
+    );
+    if schema["minimum"] == 0 {
+        assert!(value.as_f64().unwrap() >= 0.0, "{at}");
+    }
+    if let Some(array) = value.as_array() {
+        let len =
+            |key: &str, default: usize| schema[key].as_u64().map_or(default, |len| len as usize);
+        assert!(
+            (len("minItems", 0)..=len("maxItems", usize::MAX)).contains(&array.len()),
+            "{at}"
+        );
+        for (place, item) in array.iter().enumerate() {
+            let own = schema["prefixItems"].get(place).or(schema.get("items"));
+            own.into_iter()
+                .for_each(|schema| obeys(item, schema, root, &format!("{at}[{place}]")));
+        }
+    }
+    if let Some(object) = value.as_object() {
+        for key in schema["required"].as_array().into_iter().flatten() {
+            assert!(
+                object.contains_key(key.as_str().unwrap()),
+                "{at} has no {key}"
+            );
+        }
+        for (key, item) in object {
+            let at = format!("{at}.{key}");
+            match schema["properties"].get(key) {
+                Some(schema) => obeys(item, schema, root, &at),
+                None if schema["additionalProperties"].is_object() => {
+                    obeys(item, &schema["additionalProperties"], root, &at);
+                }
+                None => assert!(
+                    schema["additionalProperties"] != false,
+                    "{at} is not in the schema"
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn json_is_what_the_schema_says() {
+    let schema = std::fs::read_to_string(sample("stats.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let dir = Dir::new();
+    let game = dir.file(
+        "game.pgn",
+        "[Event \"x\"]\n[ECO \"B12\"]\n[WhiteElo \"1500\"]\n[TimeControl \"60+0\"]\n\n1. e4 { [%eval 0.2] } c6 \
+         { [%eval #3] } 2. d4 1-0\n",
+    );
+    for arguments in [
+        vec!["stats", "--json", &*sample("sample.epd")],
+        vec!["stats", "--json", "--details", "--by", "result", &game],
+        vec![
+            "stats",
+            "--json",
+            "--exact-distinct",
+            "--by",
+            "in_check",
+            &sample("sample.boards"),
+        ],
+        vec!["stats", "--json", "--details", &dir.file("none.epd", "")],
+    ] {
+        obeys(&json(0, &arguments), &schema, &schema, "stats");
+    }
+}
+
+#[test]
+fn groups_in_a_table() {
+    let table = output(0, &["stats", "--by", "in_check", &sample("sample.epd")]);
+    let (_, groups) = table.split_once(" in_check ").unwrap();
+    let mut lines = groups.lines().skip(2);
+    let mut cells = || lines.next().unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(cells()[..3], ["0", "3,818", "93.2"]);
+    assert_eq!(cells()[..3], ["1", "280", "6.8"]);
+    for (by, why) in [
+        ("beauty", "there is no column `beauty`"),
+        ("phase,pieces", "expected one column"),
+        ("ply/0", "expected a width"),
+        ("eco/5", "is text"),
+    ] {
+        fails(2, &["stats", "--by", by, &sample("sample.epd")], why);
+    }
+    fails(
+        2,
+        &["stats", "--by", "index", &sample("sample.epd")],
+        "more than 1000 groups",
+    );
+}
+
+#[test]
+fn tidy_files() {
+    let dir = Dir::new();
+    let csv = dir.name("csv");
+    output(0, &["stats", "--csv", &csv, &sample("sample.epd")]);
+    let read = |name: &str| std::fs::read_to_string(format!("{csv}/{name}.csv")).unwrap();
+    assert!(read("legal_moves").starts_with("value,count\n0,"));
+    assert_eq!(read("squares").lines().count(), 1 + 17 * 64);
+    assert!(read("shares").contains("\npositions,in_check,280,4098\n"));
+    assert!(read("distinct").starts_with("level,estimate,exact\nboard,"));
+    fails(
+        2,
+        &["stats", "--csv", &csv, &sample("sample.epd")],
+        "not empty",
+    );
+    output(
+        0,
+        &[
+            "stats",
+            "--csv",
+            &csv,
+            "--force",
+            "--by",
+            "in_check",
+            &sample("sample.epd"),
+        ],
+    );
+    assert!(read("legal_moves").starts_with("in_check,value,count\n0,0,"));
+    let file = dir.file("a-file", "");
+    fails(
+        2,
+        &["stats", "--csv", &file, &sample("sample.epd")],
+        "cannot write to",
+    );
+}
+
+#[test]
+fn exact_numbers_of_distinct_positions() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "four.fen",
+        format!("{START}\n{KIWIPETE}\n{START}\n{START}\n"),
+    );
+    let stats = json(
+        0,
+        &[
+            "stats",
+            "--json",
+            "--exact-distinct",
+            "--memory",
+            "1M",
+            &file,
+        ],
+    );
+    let exact = &stats["details"]["distinct"]["exact"];
+    assert_eq!(
+        *exact,
+        json!({ "board": 2, "stm": 2, "castling": 2, "position": 2 })
+    );
+    assert_eq!(*exact, stats["details"]["distinct"]["estimate"]);
+    let nowhere = dir.name("nowhere");
+    fails(
+        2,
+        &["stats", "--exact-distinct", "--temp", &nowhere, &file],
+        "temporary files",
+    );
+}
+
+#[test]
+fn comparing() {
+    let dir = Dir::new();
+    let sample = sample("sample.epd");
+    let report = dir.file(
+        "sample.json",
+        output(0, &["stats", "--json", "--details", &sample]),
+    );
+    let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
+    let page = dir.name("page.html");
+    let equal = output(0, &["stats", "--compare", "--details", &sample, &report]);
+    assert!(
+        equal.contains("4,098 positions") && !equal.contains('+'),
+        "{equal}"
+    );
+    let distances = equal
+        .lines()
+        .filter(|line| line.ends_with("0.0000"))
+        .count();
+    assert!(distances > 20, "{equal}");
+    let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
+    assert!(differs.contains("B ") && differs.contains("2 positions"));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("two.fen"));
+    fails(2, &["stats", "--compare", &sample], "needs two inputs");
+    fails(
+        2,
+        &["stats", "--compare", &sample, "nowhere.epd"],
+        "nowhere.epd",
+    );
+    fails(
+        2,
+        &["stats", "--compare", "--json", &sample, &two],
+        "cannot be used with",
+    );
+}
+
+#[test]
+fn a_page() {
+    let dir = Dir::new();
+    let page = dir.name("page.html");
+    output(0, &["stats", "--html", &page, &sample("sample.epd")]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!doctype html>") && text.contains("sample.epd"));
+    fails(
+        2,
+        &["stats", "--html", &page, &sample("sample.epd")],
+        "--force",
+    );
+    let nowhere = dir.name("nowhere/page.html");
+    fails(
+        2,
+        &["stats", "--html", &nowhere, &sample("sample.epd")],
+        "nowhere",
+    );
+}

@@ -5,16 +5,17 @@
 
 mod text;
 
-use super::args::{ReadArgs, Reading, size};
-use super::numbers::{bytes, short};
+use super::args::{OutputArgs, ReadArgs, Reading, size};
 use super::output::Output;
 use super::session::{Run, Session, Timed};
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
-use lanefish::report::{Report, csv};
+use lanefish::one_line;
+use lanefish::report::numbers::{bytes, short};
+use lanefish::report::{Comparison, Report, csv, html};
 use lanefish::stats::GroupBy;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -41,16 +42,21 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     details: bool,
 
+    /// Write a page about the dataset to this file: plots, boards, remarks, in one HTML file that loads nothing
+    /// (implies --details)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    html: Option<PathBuf>,
+
     /// Write one tidy CSV file per distribution to this directory (implies --details)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     csv: Option<PathBuf>,
 
     /// Also count each group of positions by itself: phase, result, eco, ply/20 (ranges of 20), any column
-    #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with = "merge")]
+    #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with_all = ["merge", "compare"])]
     by: Option<GroupBy>,
 
     /// Also count distinct positions exactly (implies --details)
-    #[arg(long, conflicts_with = "merge")]
+    #[arg(long, conflicts_with_all = ["merge", "compare"])]
     exact_distinct: bool,
 
     /// Memory for --exact-distinct [default: 1G]
@@ -64,12 +70,16 @@ pub(crate) struct StatsArgs {
     memory: u64,
 
     /// Directory for the temporary files of --exact-distinct [default: that of the system]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     temp: Option<PathBuf>,
 
     /// Merge the inputs, which are files that --json has written: of the shards of a dataset, say
-    #[arg(long)]
+    #[arg(long, conflicts_with = "compare")]
     merge: bool,
+
+    /// Compare the two inputs: inputs of any kind, or .json files that --json has written
+    #[arg(long, conflicts_with_all = ["json", "maps", "csv"])]
+    compare: bool,
 }
 
 /// A report, and where it comes from.
@@ -78,30 +88,82 @@ struct Made {
     games: u64,
     /// The `run` key.
     run: Map<String, Value>,
+    /// The same for the page, if positions were read.
+    page_run: Option<html::Run>,
     /// How fast it was, for people.
     speed: String,
 }
 
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        if self.compare {
+            return self.run_comparison(session);
+        }
         if self.merge {
             let made = self.merged()?;
-            self.check_directory(session)?;
+            let page = self.open_files(session)?;
             self.show(session, &made)?;
-            self.write_files(session, &made)?;
+            self.write_files(session, &made, page)?;
             return Ok(0);
         }
         let reading = &self.read.reading;
         session.prepare(&self.read.inputs, reading)?;
-        self.check_directory(session)?;
+        let page = self.open_files(session)?;
         let (made, timed) = self.read(session, &self.read.inputs, reading)?;
         if let Some(made) = made {
             self.show(session, &made)?;
             if timed.summary.failure.is_none() {
-                self.write_files(session, &made)?;
+                self.write_files(session, &made, page)?;
             }
         }
         session.conclude(timed.summary)
+    }
+
+    /// Shows two datasets side by side.
+    fn run_comparison(&self, session: &Session<'_>) -> Result<u8> {
+        let inputs = &self.read.inputs;
+        let [a, b] = inputs.as_slice() else {
+            bail!("--compare needs two inputs, but there are {}", inputs.len());
+        };
+        if self.read.inputs.iter().all(|path| !is_report(path)) {
+            // What is wrong with the second one should not be found after the first one has been read.
+            session.prepare(inputs, &self.read.reading)?;
+        }
+        let mut page = self.open_files(session)?;
+        let mut status = 0;
+        let mut made = Vec::new();
+        for path in [a, b] {
+            if is_report(path) {
+                made.push(read_report(path)?);
+                continue;
+            }
+            let one = std::slice::from_ref(path);
+            session.prepare(one, &self.read.reading)?;
+            let (counted, timed) = self.read(session, one, &self.read.reading)?;
+            status = status.max(session.conclude(timed.summary)?);
+            made.extend(counted);
+        }
+        let [first, second] = made.as_slice() else {
+            bail!("nothing to compare");
+        };
+        let comparison = Comparison::of(&first.report, &second.report);
+        let names = [a, b].map(|path| path.display().to_string());
+        let names = names.each_ref().map(|name| one_line::of(name));
+        let mut out = String::new();
+        text::comparison::write(
+            &mut out,
+            &comparison,
+            names.each_ref().map(|name| &**name),
+            session.style,
+        )?;
+        super::print(out.as_bytes())?;
+        if let Some(page) = &mut page {
+            let about = |made: &Made, path: &PathBuf| self.about(made, std::slice::from_ref(path));
+            let abouts = [about(first, a), about(second, b)];
+            page.put(html::comparison(&comparison, abouts.each_ref()).as_bytes())?;
+        }
+        session.commit(page)?;
+        Ok(status)
     }
 
     /// Counts the positions of the inputs. There is no report if the run failed for a reason other than its input.
@@ -112,7 +174,7 @@ impl StatsArgs {
         reading: &Reading,
     ) -> Result<(Option<Made>, Timed)> {
         let mut job = Statistics::new(session.analyzer);
-        if self.details || self.csv.is_some() {
+        if self.details || self.csv.is_some() || self.html.is_some() {
             job = job.with_details();
         }
         if let Some(by) = &self.by {
@@ -156,6 +218,13 @@ impl StatsArgs {
             report,
             games: summary.games,
             run: object(run),
+            page_run: Some(html::Run {
+                tier: tier.to_owned(),
+                threads: session.threads,
+                seconds,
+                rate,
+                bytes: summary.bytes,
+            }),
             speed: format!(
                 "{seconds:.3} s, {} positions/s, {tier}, {threads}, {} read",
                 short(rate),
@@ -171,10 +240,18 @@ impl StatsArgs {
         let Some(first) = inputs.next() else {
             bail!("--merge: name the files that stats --json has written");
         };
-        let (mut report, mut games) = read_report(first)?;
+        let Made {
+            mut report,
+            mut games,
+            ..
+        } = read_report(first)?;
         let mut count = 1;
         for path in inputs {
-            let (next, more) = read_report(path)?;
+            let Made {
+                report: next,
+                games: more,
+                ..
+            } = read_report(path)?;
             if report.details.is_some() != next.details.is_some() {
                 let (with, without) = match next.details {
                     Some(_) => (path, first),
@@ -205,6 +282,7 @@ impl StatsArgs {
             report,
             games,
             run: object(json!({ "merged": count, "games": games })),
+            page_run: None,
             speed: format!("merged from {count} files"),
         })
     }
@@ -228,25 +306,36 @@ impl StatsArgs {
         super::print(out.as_bytes())
     }
 
-    /// Finds out now whether files can be written later.
-    fn check_directory(&self, session: &Session<'_>) -> Result<()> {
-        let Some(directory) = &self.csv else {
-            return Ok(());
-        };
-        let failed = || format!("cannot write to {}", directory.display());
-        fs::create_dir_all(directory).with_context(failed)?;
-        let mut entries = fs::read_dir(directory).with_context(failed)?;
-        if entries.next().is_some() && !session.global().force {
-            bail!(
-                "{} is not empty; --force replaces files in it",
-                directory.display()
-            );
+    /// Opens the page, and finds out now whether other files can be written later.
+    fn open_files(&self, session: &Session<'_>) -> Result<Option<Output>> {
+        if let Some(directory) = &self.csv {
+            let failed = || format!("cannot write to {}", directory.display());
+            fs::create_dir_all(directory).with_context(failed)?;
+            let mut entries = fs::read_dir(directory).with_context(failed)?;
+            if entries.next().is_some() && !session.global().force {
+                bail!(
+                    "{} is not empty; --force replaces files in it",
+                    directory.display()
+                );
+            }
         }
-        Ok(())
+        let Some(path) = &self.html else {
+            return Ok(None);
+        };
+        let output = OutputArgs {
+            output: Some(path.clone()),
+            level: None,
+        };
+        Ok(Some(session.open_output(&output)?))
     }
 
-    fn write_files(&self, session: &Session<'_>, made: &Made) -> Result<()> {
+    fn write_files(&self, session: &Session<'_>, made: &Made, page: Option<Output>) -> Result<()> {
         let mut outputs = Vec::new();
+        if let Some(mut page) = page {
+            let about = self.about(made, &self.read.inputs);
+            page.put(html::page(&made.report, &about).as_bytes())?;
+            outputs.push(page);
+        }
         if let Some(directory) = &self.csv {
             for (name, content) in csv::files(&made.report) {
                 let path = directory.join(name);
@@ -257,6 +346,33 @@ impl StatsArgs {
         }
         Ok(Output::finish_all(outputs)?)
     }
+
+    /// Where a report comes from.
+    fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
+        let names = inputs.iter().map(|path| match path.as_os_str() == "-" {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        });
+        let inputs: Vec<String> = names.collect();
+        let title = match inputs.as_slice() {
+            [] => "Standard input".to_owned(),
+            [one] => Path::new(one)
+                .file_name()
+                .map_or(one.clone(), |name| name.to_string_lossy().into_owned()),
+            several => format!("{} inputs", several.len()),
+        };
+        let mut about = html::About::new(title);
+        about.inputs = inputs;
+        about.games = Some(made.games).filter(|&games| games > 0);
+        about.run = made.page_run.clone();
+        about
+    }
+}
+
+/// Whether an input is the report of an earlier run.
+fn is_report(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -266,8 +382,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The report in a file that `--json` has written, and the number of games.
-fn read_report(path: &Path) -> Result<(Report, u64)> {
+/// The report in a file that `--json` has written.
+fn read_report(path: &Path) -> Result<Made> {
     let shown = || path.display().to_string();
     let mut text = Vec::new();
     match path.as_os_str() == "-" {
@@ -280,5 +396,12 @@ fn read_report(path: &Path) -> Result<(Report, u64)> {
     let report = Report::from_json(&value)
         .with_context(|| format!("{} is not what stats --json writes", shown()))?;
     let games = value.pointer("/run/games").and_then(Value::as_u64);
-    Ok((report, games.unwrap_or(0)))
+    let run = value.get("run").cloned().unwrap_or_default();
+    Ok(Made {
+        report,
+        games: games.unwrap_or(0),
+        run: object(run),
+        page_run: None,
+        speed: String::new(),
+    })
 }

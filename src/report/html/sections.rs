@@ -507,7 +507,7 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             out,
             "<p>Counted in {seconds:.3} s: {} positions per second, {} read, tier {}, {threads}.</p>",
             short(*rate),
-            bytes(*read),
+            bytes(*read as f64),
             Escaped(tier)
         )?;
     }

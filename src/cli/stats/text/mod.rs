@@ -4,12 +4,13 @@
 //! by itself.
 
 mod boards;
+pub(super) mod comparison;
 mod plots;
 mod tables;
 
-use super::super::numbers::{counted, grouped};
 use super::super::style::Style;
 use lanefish::report::facts::{Board, Plot};
+use lanefish::report::numbers::{counted, grouped};
 use lanefish::report::{HeatMap, Report, Squares};
 use std::fmt::Write;
 
@@ -50,6 +51,7 @@ impl Text<'_> {
         if report.positions == 0 {
             return Ok(());
         }
+        self.remarks(out)?;
         self.counts(out)?;
         self.spreads(out)?;
         self.distinct(out)?;

@@ -1,20 +1,20 @@
 //! Tables of counts, of spreads, of distinct positions and of groups.
 
-use super::super::super::numbers::{grouped, percent};
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::report::{GroupValue, Histogram, Mates, Report};
+use lanefish::report::numbers::{grouped, percent};
+use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
 use std::fmt::Write;
 
 /// A header line with nothing below it.
-const RULED: TableStyle =
+pub(super) const RULED: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Columns that two tables beside each other need, or a table with quantiles.
 const WIDE: usize = 76;
 
-fn right(text: impl ToString) -> Cell {
+pub(super) fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
@@ -187,6 +187,39 @@ impl Text<'_> {
             table.add_row([Cell::new(name), right(grouped(count)), right(share)]);
         }
         writeln!(out, "\n{}", table.trim_fmt())
+    }
+
+    /// What is odd, in lines that fit.
+    pub(super) fn remarks(&self, out: &mut String) -> std::fmt::Result {
+        let remarks = self.report.remarks();
+        if remarks.is_empty() {
+            return Ok(());
+        }
+        out.push('\n');
+        for remark in remarks {
+            let (sign, code) = match remark.severity {
+                Severity::Warning => ("!", "33"),
+                Severity::Note => ("·", "2"),
+            };
+            let advice = remark
+                .advice
+                .map_or(String::new(), |advice| format!(" {advice}"));
+            let mut column = self.width;
+            write!(out, "{}", self.style.sgr(code, sign))?;
+            for (at, word) in format!("{}{advice}", remark.text).split(' ').enumerate() {
+                let len = word.chars().count();
+                if at > 0 && column + 1 + len > self.width {
+                    out.push_str("\n ");
+                    column = 1;
+                } else if at == 0 {
+                    column = 1;
+                }
+                write!(out, " {word}")?;
+                column += 1 + len;
+            }
+            out.push('\n');
+        }
+        Ok(())
     }
 
     /// A line for each group of positions.
