@@ -31,6 +31,8 @@ mod pgn_selection;
 mod pgn_structure;
 /// The pipeline: results do not depend on threads, chunks or how bytes arrive.
 mod pipeline;
+/// Shards: disjoint, and together everything.
+mod shard;
 /// Every slider algorithm, compared with the ray walk.
 mod sliders;
 /// Shared helpers: the sample data, positions, random numbers.
