@@ -272,6 +272,9 @@ pub struct Place {
     pub game: Option<u64>,
     /// Plies since the start of the game.
     pub ply: Option<u16>,
+    /// Where in a compressed file the frame begins from whose content `offset` counts; `None` if it counts from the
+    /// beginning of the input.
+    pub frame: Option<u64>,
 }
 
 impl Place {
@@ -284,6 +287,7 @@ impl Place {
             record: 0,
             game: None,
             ply: None,
+            frame: None,
         }
     }
 }
@@ -294,7 +298,11 @@ impl fmt::Display for Place {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, " (byte {}, record {}", self.offset, self.record)?;
+        write!(f, " (byte {}", self.offset)?;
+        if let Some(frame) = self.frame {
+            write!(f, " from the frame at byte {frame}")?;
+        }
+        write!(f, ", record {}", self.record)?;
         if let Some(game) = self.game {
             write!(f, ", game {game}")?;
         }
@@ -347,7 +355,11 @@ impl Reject {
         one_line::push(self.place.file.as_os_str().as_encoded_bytes(), out);
         match self.place.line {
             Some(line) => out.extend_from_slice(format!(":{line}").as_bytes()),
-            None => out.extend_from_slice(format!("@{}", self.place.offset).as_bytes()),
+            None => {
+                let frame = self.place.frame.map(|frame| format!("{frame}+"));
+                let frame = frame.unwrap_or_default();
+                out.extend_from_slice(format!("@{frame}{}", self.place.offset).as_bytes());
+            }
         }
         out.push(b'\t');
         out.extend_from_slice(self.reasons.join(",").as_bytes());

@@ -35,6 +35,8 @@ mod pgn_structure;
 mod pipeline;
 /// Reports of datasets, compared with plain counting.
 mod report;
+/// Shards: disjoint, and together everything.
+mod shard;
 /// Every slider algorithm, compared with the ray walk.
 mod sliders;
 /// Shared helpers: the sample data, positions, random numbers.

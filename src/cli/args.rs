@@ -7,6 +7,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use lanefish::formats::Format;
+use lanefish::pipeline::Shard;
 use std::path::PathBuf;
 
 /// Process chess positions in bulk, one board per SIMD lane.
@@ -64,6 +65,15 @@ pub(crate) struct Global {
     /// Replace output files that exist
     #[arg(long, global = true)]
     pub(crate) force: bool,
+
+    /// Read only share I of N of each input, I from 0 to N-1
+    ///
+    /// The shares are disjoint and together are everything, whatever the number of threads. Boards files, uncompressed
+    /// text and zstd files of several frames are entered in the middle; of other inputs, every shard reads everything.
+    /// Records and games are numbered within the shard; rejected records are listed by byte offset, without their
+    /// line. --skip and --limit count what is in the shard.
+    #[arg(long, global = true, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
 
     /// Skip the first N records
     #[arg(

@@ -46,13 +46,14 @@ const GAMES: [&str; 18] = [
 ];
 
 /// Options of every command.
-const GLOBAL: [&str; 15] = [
+const GLOBAL: [&str; 16] = [
     "tier",
     "threads",
     "validity",
     "strict",
     "rejects",
     "force",
+    "shard",
     "skip",
     "limit",
     "no_mmap",
@@ -65,10 +66,11 @@ const GLOBAL: [&str; 15] = [
 ];
 
 /// What `-h` leaves to `--help`: it should fit a screen.
-const RARE: [&str; 9] = [
+const RARE: [&str; 10] = [
     "tier",
     "validity",
     "strict",
+    "shard",
     "no_mmap",
     "max_record",
     "max_window",
@@ -78,10 +80,11 @@ const RARE: [&str; 9] = [
 ];
 
 /// What matters only to commands that read records.
-const OF_READING: [&str; 10] = [
+const OF_READING: [&str; 11] = [
     "validity",
     "strict",
     "rejects",
+    "shard",
     "skip",
     "limit",
     "no_mmap",
@@ -99,7 +102,10 @@ fn is_useless(command: &str, id: &str) -> bool {
         "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
         "perft" => matches!(id, "force" | "color"),
         "bench" => matches!(id, "force" | "color"),
-        "info" => matches!(id, "force" | "color" | "progress" | "skip" | "limit"),
+        "info" => matches!(
+            id,
+            "force" | "color" | "progress" | "shard" | "skip" | "limit"
+        ),
         "stats" | "show" => false,
         _ => id == "color",
     }

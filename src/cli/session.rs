@@ -330,7 +330,10 @@ impl<'a> Session<'a> {
                 return Err(Error::Strict(Box::new(reject.clone())).into());
             }
         }
-        let mut meter = Meter::new(self.global.progress, inputs.total_bytes());
+        // Roughly: some inputs are read from beginning to end in every shard.
+        let shards = self.global.shard.map_or(1, |shard| shard.count().into());
+        let total = inputs.total_bytes().map(|total| total / shards);
+        let mut meter = Meter::new(self.global.progress, total);
         let mut on_progress = |progress| meter.show(progress);
         let mut summary = pipeline::run(
             &inputs,
@@ -350,6 +353,7 @@ impl<'a> Session<'a> {
                 .from(from)
                 .access(self.access())
                 .strict(self.global.strict)
+                .shard(self.global.shard)
                 .skip(match run.game_rows {
                     true => 0,
                     false => self.global.skip.saturating_add(run.skip.unwrap_or(0)),

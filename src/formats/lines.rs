@@ -32,6 +32,13 @@ pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|at| at + 1)
 }
 
+/// Where a line begins, at `from` or later, but not at the beginning of the text.
+pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
+    let before = from.max(1) - 1;
+    let feed = memchr(b'\n', bytes.get(before..)?)?;
+    Some(before + feed + 1)
+}
+
 /// The line that contains a place, without its end, and its number counted from 1.
 pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
     let at = at.min(bytes.len());
@@ -161,6 +168,7 @@ pub(super) fn decode(
                         record: decoded.records,
                         game: None,
                         ply: None,
+                        frame: None,
                     },
                     reasons: vec![bad.reason],
                     message: bad.message,

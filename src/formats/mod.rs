@@ -98,6 +98,20 @@ pub trait Codec: fmt::Debug + Sync {
         Some(from + at + 1)
     }
 
+    /// The first place, at `from` or later, where the text can be divided: a record begins there whatever came before,
+    /// and what follows decodes without it. Whether a place is one depends on no bytes but the [`Codec::reach`] before
+    /// and after it, so that it can be found from the middle of a file. The bytes begin at the beginning of the input,
+    /// or with [`Codec::reach`] bytes before `from`. Unless the input ends with them (`at_end`), no place is found so
+    /// near to their end that later bytes could change it. Formats with blocks are divided by these instead.
+    fn division(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
+        lines::next_line(bytes, from)
+    }
+
+    /// Number of bytes before and after a place that decide whether it is found by [`Codec::division`].
+    fn reach(&self) -> usize {
+        1
+    }
+
     /// How much of the bytes before a truncated end can be decoded.
     fn before_broken_end(&self, bytes: &[u8], max_record: usize) -> usize {
         self.cut(bytes, max_record).unwrap_or(0)
@@ -360,6 +374,10 @@ pub struct Chunk {
     pub offset: u64,
     /// Whether the input is truncated after them, so that the last record may be incomplete.
     pub truncated: bool,
+    /// If the input is divided by frames: the place in the file of the frame from whose content `offset` counts.
+    pub frame: Option<u64>,
+    /// The blocks of a boards file that are requested, if not all.
+    pub blocks: Option<boards::Share>,
 }
 
 impl Chunk {
@@ -370,6 +388,8 @@ impl Chunk {
             bytes,
             offset: 0,
             truncated: false,
+            frame: None,
+            blocks: None,
         }
     }
 }
@@ -485,6 +505,7 @@ impl Decoded {
             let place = &mut reject.place;
             place.record += totals.records;
             place.offset += chunk.offset;
+            place.frame = chunk.frame;
             if let Some(line) = &mut place.line {
                 *line += totals.lines;
             }

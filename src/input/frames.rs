@@ -9,7 +9,8 @@
 use super::stream::DECODED;
 use super::{Bytes, Mapped};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// A frame that may need more memory than this is not decompressed as a whole.
 /// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
@@ -18,6 +19,8 @@ const LARGEST_FRAME: usize = 64 << 20;
 const BUDGET: usize = 96 << 20;
 /// No block holds more than this once decompressed.
 const LARGEST_BLOCK: usize = 128 << 10;
+/// No header of a frame is longer.
+const HEADER: usize = 18;
 
 /// What the first bytes of a frame contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,11 +108,23 @@ fn extent(bytes: &[u8], max_window: u64) -> Extent {
 }
 
 fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
-    match Header::of(bytes) {
+    measure_with(Header::of(bytes), bytes.len(), max_window, |at| {
+        bytes.get(at..)?.first_chunk().copied()
+    })
+}
+
+/// As [`measure`]; `block` returns the header of a block.
+fn measure_with(
+    header: Header,
+    rest: usize,
+    max_window: u64,
+    mut block: impl FnMut(usize) -> Option<[u8; 3]>,
+) -> Option<Extent> {
+    match header {
         Header::Short | Header::Unknown => None,
         Header::Skippable { len } => {
             let len = usize::try_from(8 + len).ok()?;
-            (len <= bytes.len()).then_some(Extent::Skippable(len))
+            (len <= rest).then_some(Extent::Skippable(len))
         }
         Header::Frame {
             header,
@@ -123,7 +138,7 @@ fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
             let mut at = header;
             let mut blocks = 0;
             loop {
-                let &[a, b, c] = bytes.get(at..)?.first_chunk()?;
+                let [a, b, c] = block(at)?;
                 let header = u32::from_le_bytes([a, b, c, 0]);
                 let (last, kind, len) = (header & 1 != 0, header >> 1 & 3, header >> 3);
                 // A run-length block stores one byte.
@@ -138,11 +153,70 @@ fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
             }
             at += if checksum { 4 } else { 0 };
             let most = size.map_or(blocks * LARGEST_BLOCK, |size| size as usize);
-            (at <= bytes.len() && most <= LARGEST_FRAME).then_some(Extent::Frame {
+            (at <= rest && most <= LARGEST_FRAME).then_some(Extent::Frame {
                 len: at,
                 holds: most,
             })
         }
+    }
+}
+
+/// Where the frames of a file begin, one after the other, up to one that cannot be measured: it is incomplete or too
+/// large. Windows of any size are allowed, so that what is found depends only on the file.
+#[derive(Debug)]
+pub(super) struct FrameStarts<'a> {
+    file: &'a File,
+    len: u64,
+    at: u64,
+}
+
+impl<'a> FrameStarts<'a> {
+    pub(super) fn new(file: &'a File, len: u64) -> Self {
+        Self { file, len, at: 0 }
+    }
+
+    /// The place of the next frame.
+    pub(super) fn next(&mut self) -> io::Result<Option<u64>> {
+        while self.at < self.len {
+            let start = self.at;
+            let head = self.read::<HEADER>(start)?;
+            let header = Header::of(&head);
+            let rest = usize::try_from(self.len - start).unwrap_or(usize::MAX);
+            let mut failure = None;
+            let extent = measure_with(header, rest, u64::MAX, |at| {
+                let read = self.read::<3>(start + at as u64);
+                let bytes = read.unwrap_or_else(|error| {
+                    failure = Some(error);
+                    Vec::new()
+                });
+                bytes.try_into().ok()
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            match extent {
+                Some(Extent::Skippable(len)) => self.at += len as u64,
+                Some(Extent::Frame { len, .. }) => {
+                    self.at += len as u64;
+                    return Ok(Some(start));
+                }
+                _ => {
+                    self.at = self.len;
+                    let is_frame = matches!(header, Header::Frame { .. });
+                    return Ok(is_frame.then_some(start));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Some bytes of the file; fewer at its end.
+    fn read<const N: usize>(&self, at: u64) -> io::Result<Vec<u8>> {
+        let mut file = self.file;
+        let mut bytes = Vec::with_capacity(N);
+        file.seek(SeekFrom::Start(at))?;
+        file.take(N as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
@@ -253,8 +327,13 @@ impl Frames {
                 Extent::Unfit => return None,
             }
         }
-        (frames == 2).then(|| Self {
-            map: map.clone(),
+        (frames == 2).then(|| Self::of(map.clone(), max_window))
+    }
+
+    /// The frames of these bytes of a file.
+    pub(super) fn of(map: Mapped<u8>, max_window: u64) -> Self {
+        Self {
+            map,
             max_window,
             at: 0,
             given: 0,
@@ -262,7 +341,7 @@ impl Frames {
             held: BTreeMap::new(),
             done: BTreeMap::new(),
             used: 0,
-        })
+        }
     }
 
     pub(super) fn complete(&mut self, done: FrameDone) {

@@ -8,6 +8,7 @@ mod bytes;
 mod compression;
 mod frames;
 mod map;
+mod shard;
 mod stream;
 mod window;
 
@@ -17,13 +18,15 @@ pub use frames::{FrameDone, FrameJob};
 pub(crate) use map::Mapped;
 pub(crate) use map::TEMPORARY_FILES;
 pub use map::explain_truncated_maps;
+pub use shard::{Shard, ShardError};
 
 use crate::error::Error;
 use crate::setters::setters;
-use frames::{FrameStep, Frames};
+use frames::{FrameStarts, FrameStep, Frames};
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -170,7 +173,13 @@ pub struct Input {
     path: Arc<Path>,
     compression: Option<Compression>,
     max_window: u64,
+    /// A regular file, which can be entered anywhere.
+    file: Option<RegularFile>,
     supply: Supply,
+    /// Where in the file the supply begins that follows the present one.
+    next_supply: Option<u64>,
+    /// Where the first of two supplies ended.
+    first_end: Option<u64>,
     /// Pieces that were peeked at and are still to be returned.
     ahead: VecDeque<Bytes>,
     /// Decompressed bytes returned so far.
@@ -178,6 +187,33 @@ pub struct Input {
     /// An error that follows the bytes returned.
     error: Option<io::Error>,
     consumed: Arc<AtomicU64>,
+}
+
+/// A file that can be entered anywhere.
+#[derive(Debug)]
+struct RegularFile {
+    file: File,
+    len: u64,
+    /// Unless it is to be read.
+    map: Option<Mapped<u8>>,
+}
+
+/// How an input is divided into shards, and what it returns from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// By place: the input continues at `start`; the shard has the records from `from` to `to`, or all.
+    Places {
+        start: u64,
+        from: u64,
+        to: Option<u64>,
+    },
+    /// By frames: the input continues with the content of the frame at this place of the file, and with all frames
+    /// after it; [`Input::first_end`] reports where those of the shard end.
+    Frames { start: u64, is_first: bool },
+    /// The shard has nothing of the input.
+    Nothing,
+    /// It cannot be entered: it has to be read from its beginning, where it is.
+    Turns,
 }
 
 #[derive(Debug)]
@@ -210,12 +246,15 @@ impl Input {
             path: Arc::clone(path),
             source,
         };
-        let (compression, supply) = Self::supply(path, access, &consumed).map_err(failed)?;
+        let (compression, supply, file) = Self::supply(path, access, &consumed).map_err(failed)?;
         Ok(Self {
             path: Arc::clone(path),
             compression,
             max_window: access.max_window,
+            file,
             supply,
+            next_supply: None,
+            first_end: None,
             ahead: VecDeque::new(),
             given: 0,
             error: None,
@@ -227,8 +266,8 @@ impl Input {
         path: &Path,
         access: Access,
         consumed: &Arc<AtomicU64>,
-    ) -> io::Result<(Option<Compression>, Supply)> {
-        let mut is_file = false;
+    ) -> io::Result<(Option<Compression>, Supply, Option<RegularFile>)> {
+        let mut regular = None;
         let reader: Box<dyn Read + Send> = if path == Path::new("-") {
             Box::new(io::stdin())
         } else {
@@ -237,21 +276,29 @@ impl Input {
             if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            if access.map
-                && metadata.is_file()
-                && let Ok(map) = Mapped::of_file(&file)
-            {
-                let compression = Compression::detect(&map);
-                if compression.is_none() {
-                    return Ok((None, Supply::Whole(Some(Bytes::mapped(map)))));
+            if metadata.is_file() {
+                let map = access.map.then(|| Mapped::of_file(&file).ok()).flatten();
+                let mut file = RegularFile {
+                    file: file.try_clone()?,
+                    len: map.as_ref().map_or(metadata.len(), |map| map.len() as u64),
+                    map: None,
+                };
+                if let Some(map) = map {
+                    let compression = Compression::detect(&map);
+                    file.map = Some(map.clone());
+                    if compression.is_none() {
+                        let whole = Supply::Whole(Some(Bytes::mapped(map)));
+                        return Ok((None, whole, Some(file)));
+                    }
+                    if compression == Some(Compression::Zstd)
+                        && let Some(frames) = Frames::new(&map, access.max_window)
+                    {
+                        return Ok((compression, Supply::Frames(frames), Some(file)));
+                    }
+                    file.map = None;
                 }
-                if compression == Some(Compression::Zstd)
-                    && let Some(frames) = Frames::new(&map, access.max_window)
-                {
-                    return Ok((compression, Supply::Frames(frames)));
-                }
+                regular = Some(file);
             }
-            is_file = metadata.is_file();
             Box::new(file)
         };
         let mut reader = Counted {
@@ -279,12 +326,135 @@ impl Input {
                 access.max_window,
             )?,
         };
-        let stream = if is_file {
+        let stream = if regular.is_some() {
             Stream::here(reader, compression.is_none())
         } else {
             Stream::spawn(reader, compression.is_none())?
         };
-        Ok((compression, Supply::Stream(stream)))
+        Ok((compression, Supply::Stream(stream), regular))
+    }
+
+    /// The length of an uncompressed regular file.
+    pub(crate) fn plain_len(&self) -> Option<u64> {
+        let file = self.file.as_ref().filter(|_| self.compression.is_none());
+        file.map(|file| file.len)
+    }
+
+    /// Continues where the bytes of a shard are, as far as the input can be entered there, or some bytes before:
+    /// `reach`, unless there are fewer. What has been peeked at is forgotten.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn divide(&mut self, shard: Shard, reach: usize) -> Result<Division, Error> {
+        let divided = match (&self.file, self.compression) {
+            (Some(file), None) => {
+                let range = shard.range(file.len);
+                let start = range.start.saturating_sub(reach as u64);
+                let division = Division::Places {
+                    start,
+                    from: range.start,
+                    to: (!shard.is_last()).then_some(range.end),
+                };
+                let supply = self.plain_supply(file, start);
+                supply.map(|supply| (division, supply, start, None))
+            }
+            (Some(file), Some(Compression::Zstd)) => self.divide_frames(file, shard),
+            _ => return Ok(Division::Turns),
+        };
+        let (division, supply, given, next_supply) = divided.map_err(|source| Error::Read {
+            path: Arc::clone(&self.path),
+            offset: 0,
+            source,
+        })?;
+        if division != Division::Turns {
+            self.supply = supply;
+            self.next_supply = next_supply;
+            self.ahead.clear();
+            self.error = None;
+            self.given = given;
+        }
+        Ok(division)
+    }
+
+    /// The bytes of an uncompressed file from this place on.
+    fn plain_supply(&self, file: &RegularFile, start: u64) -> io::Result<Supply> {
+        if let Some(map) = &file.map {
+            let rest = map.slice(start as usize..map.len());
+            return Ok(Supply::Whole(Some(Bytes::mapped(rest))));
+        }
+        let mut inner = file.file.try_clone()?;
+        inner.seek(SeekFrom::Start(start))?;
+        let count = Arc::clone(&self.consumed);
+        let counted = Counted { inner, count };
+        Ok(Supply::Stream(Stream::here(Box::new(counted), true)))
+    }
+
+    /// The content of the frames between two places of a zstd file.
+    fn frames_supply(&self, file: &RegularFile, range: Range<u64>) -> io::Result<Supply> {
+        if let Some(map) = &file.map {
+            let frames = map.slice(range.start as usize..range.end as usize);
+            return Ok(Supply::Frames(Frames::of(frames, self.max_window)));
+        }
+        let mut inner = file.file.try_clone()?;
+        inner.seek(SeekFrom::Start(range.start))?;
+        let counted = Counted {
+            inner: inner.take(range.end - range.start),
+            count: Arc::clone(&self.consumed),
+        };
+        let buffered = BufReader::with_capacity(256 << 10, counted);
+        let reader = Compression::Zstd.reader(buffered, self.max_window)?;
+        Ok(Supply::Stream(Stream::here(reader, false)))
+    }
+
+    /// Divides a zstd file, if it has at least two frames that fit in memory. A shard has those that begin in its part
+    /// of the file.
+    fn divide_frames(
+        &self,
+        file: &RegularFile,
+        shard: Shard,
+    ) -> io::Result<(Division, Supply, u64, Option<u64>)> {
+        let nothing = |division| Ok((division, Supply::Whole(None), 0, None));
+        // The file may be a stream that has been peeked at, and shares this position.
+        let mut handle = &file.file;
+        let position = handle.stream_position()?;
+        let mut starts = FrameStarts::new(&file.file, file.len);
+        let (Some(first), Some(second)) = (starts.next()?, starts.next()?) else {
+            handle.seek(SeekFrom::Start(position))?;
+            return nothing(Division::Turns);
+        };
+        let range = shard.range(file.len);
+        let mut place = Some(first);
+        let mut next = Some(second);
+        let mut find = |from: u64| -> io::Result<Option<u64>> {
+            while let Some(at) = place
+                && at < from
+            {
+                place = next.take();
+                next = starts.next()?;
+            }
+            Ok(place)
+        };
+        let Some(start) = find(range.start)? else {
+            return nothing(Division::Nothing);
+        };
+        let end = match shard.is_last() {
+            true => None,
+            false => find(range.end)?,
+        };
+        if end == Some(start) {
+            return nothing(Division::Nothing);
+        }
+        let division = Division::Frames {
+            start,
+            is_first: start == first,
+        };
+        let supply = self.frames_supply(file, start..end.unwrap_or(file.len))?;
+        Ok((division, supply, 0, end))
+    }
+
+    /// After a division by frames: how many bytes were returned when those of the shard's own frames had ended.
+    pub(crate) fn first_end(&self) -> Option<u64> {
+        self.first_end
     }
 
     /// The name by which it was opened.
@@ -352,7 +522,18 @@ impl Input {
                 self.given += bytes.len() as u64;
                 Next::Bytes(bytes)
             }
-            None => Next::End,
+            None => match (self.next_supply.take(), &self.file) {
+                (Some(start), Some(file)) => {
+                    let supply = self.frames_supply(file, start..file.len);
+                    self.first_end = Some(self.given);
+                    match supply {
+                        Ok(supply) => self.supply = supply,
+                        Err(source) => return Err(self.failed(source)),
+                    }
+                    return self.fetch();
+                }
+                _ => Next::End,
+            },
         })
     }
 

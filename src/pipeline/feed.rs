@@ -4,9 +4,10 @@
 //! few bytes. A record that is too long, a *giant*, is skipped without being held in memory, and passed on
 //! as its first bytes.
 
+use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
-use crate::formats::{self, Chunk, Format, Opened};
-use crate::input::{Access, Bytes, Compression, FrameJob, Next};
+use crate::formats::{self, Chunk, Format, Opened, boards};
+use crate::input::{Access, Bytes, Compression, Division, FrameJob, Next, Shard};
 use memchr::memchr_iter;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(super) enum Work {
         file: usize,
         path: Arc<Path>,
         len: u64,
+        /// Whether the end was read: with shards, by the one with the last part.
+        is_whole: bool,
     },
     /// An input is truncated, and the run continues with the next one.
     Broken {
@@ -54,6 +57,7 @@ pub(super) struct Feed<'a> {
     pub(super) current: Option<Current>,
     pub(super) from: Option<Format>,
     pub(super) access: Access,
+    pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
     pub(super) consumed: Arc<AtomicU64>,
@@ -77,6 +81,15 @@ pub(super) struct Current {
     max_record: usize,
     /// The giant being skipped, if any.
     giant: Option<Giant>,
+    /// What passes on only the parts of a shard.
+    sieve: Option<Sieve>,
+    /// A part has ended, and what is left of it is cut as at the end of an input.
+    ends_part: bool,
+    /// An error after the bytes in the sieve.
+    late_error: Option<Error>,
+    /// [`Chunk::frame`] and [`Chunk::blocks`].
+    frame: Option<u64>,
+    blocks: Option<boards::Share>,
     error: Option<Error>,
     ended: bool,
 }
@@ -119,6 +132,8 @@ impl Feed<'_> {
                     offset: current.offset,
                     bytes,
                     truncated: current.error.is_some(),
+                    frame: current.frame,
+                    blocks: current.blocks.clone(),
                 };
                 current.offset += len;
                 FeedStep::Work(Work::Chunk {
@@ -135,6 +150,7 @@ impl Feed<'_> {
                     file: current.file,
                     path: Arc::clone(current.opened.input.path()),
                     len: current.offset,
+                    is_whole: current.sieve.as_ref().is_none_or(Sieve::has_end),
                 };
                 self.current = None;
                 FeedStep::Work(work)
@@ -156,25 +172,16 @@ impl Feed<'_> {
             self.ended = true;
             return FeedStep::End;
         };
-        match formats::open(path, self.from, self.access, Arc::clone(&self.consumed)) {
-            Ok(opened) => {
+        let opened = formats::open(path, self.from, self.access, Arc::clone(&self.consumed));
+        match opened.and_then(|opened| Current::new(self.next_input, opened, self)) {
+            Ok(current) => {
+                let opened = &current.opened;
                 let work = Work::Begin {
                     path: Arc::clone(path),
                     format: opened.format,
                     compression: opened.input.compression(),
                 };
-                self.current = Some(Current {
-                    file: self.next_input,
-                    opened,
-                    piece: None,
-                    carry: Vec::new(),
-                    look_at: 0,
-                    offset: 0,
-                    max_record: self.max_record,
-                    giant: None,
-                    error: None,
-                    ended: false,
-                });
+                self.current = Some(current);
                 self.next_input += 1;
                 FeedStep::Work(work)
             }
@@ -198,6 +205,49 @@ enum Cut {
 const SEAM: usize = 64 << 10;
 
 impl Current {
+    /// At the beginning of an input, or where the part of a shard may begin.
+    fn new(file: usize, mut opened: Opened, feed: &Feed<'_>) -> Result<Self, Error> {
+        let mut frame = None;
+        let mut blocks = None;
+        let mut sieve = None;
+        let format = opened.format;
+        match feed.shard {
+            None => {}
+            Some(shard) if format.about().is_text => {
+                let division = opened.input.divide(shard, format.reach())?;
+                if let Division::Frames { start, is_first } = division {
+                    frame = (!is_first).then_some(start);
+                }
+                sieve = Some(Sieve::new(shard, format, division));
+            }
+            Some(shard) => {
+                blocks = Some(match opened.input.plain_len().map(|len| shard.range(len)) {
+                    // Some systems have files that are longer than they report.
+                    Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
+                    Some(range) => boards::Share::Within(range),
+                    None => boards::Share::Turn(shard),
+                });
+            }
+        }
+        Ok(Self {
+            file,
+            opened,
+            piece: None,
+            carry: Vec::new(),
+            look_at: 0,
+            offset: sieve.as_ref().map_or(0, Sieve::place),
+            max_record: feed.max_record,
+            giant: None,
+            sieve,
+            ends_part: false,
+            late_error: None,
+            frame,
+            blocks,
+            error: None,
+            ended: false,
+        })
+    }
+
     fn next(&mut self, chunk_size: usize) -> Cut {
         loop {
             if let Some(piece) = self.piece.take() {
@@ -229,6 +279,12 @@ impl Current {
             if self.ended {
                 return self.last();
             }
+            if self.sieve.is_some() {
+                match self.sift() {
+                    Some(cut) => return cut,
+                    None => continue,
+                }
+            }
             match self.opened.input.poll() {
                 Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
                 Ok(Next::Job(job)) => return Cut::Frame(job),
@@ -240,6 +296,72 @@ impl Current {
                 }
             }
         }
+    }
+
+    /// Lets the next bytes through the sieve; what is left of a part that has ended is returned.
+    fn sift(&mut self) -> Option<Cut> {
+        if self.ends_part {
+            match self.last_of_part() {
+                Cut::End => self.ends_part = false,
+                cut => return Some(cut),
+            }
+        }
+        let sieve = self.sieve.as_mut()?;
+        match sieve.next() {
+            Ok(Sifted::Bytes(bytes)) => self.piece = Some(bytes),
+            Ok(Sifted::Dropped(len)) => self.offset += len,
+            Ok(Sifted::EndOfPart) => self.ends_part = true,
+            Ok(Sifted::End) => {
+                // An error after the last part of the shard is for others to report.
+                let error = self.late_error.take();
+                self.error = error.filter(|_| !sieve.is_over());
+                self.ended = true;
+            }
+            Ok(Sifted::More) => {
+                let next = self.opened.input.poll();
+                if let Some(end) = self.opened.input.first_end() {
+                    sieve.end_frames(end);
+                }
+                match next {
+                    Ok(Next::Bytes(bytes)) => sieve.push(bytes),
+                    Ok(Next::Job(job)) => return Some(Cut::Frame(job)),
+                    Ok(Next::Wait) => return Some(Cut::Wait),
+                    Ok(Next::End) => sieve.end(),
+                    Err(error) => {
+                        self.late_error = Some(error);
+                        sieve.end();
+                    }
+                }
+            }
+            Err(source) => {
+                return Some(Cut::Failure(Error::Read {
+                    path: Arc::clone(self.opened.input.path()),
+                    offset: sieve.place(),
+                    source,
+                }));
+            }
+        }
+        None
+    }
+
+    /// The rest of a part, which a record of another part follows.
+    fn last_of_part(&mut self) -> Cut {
+        let format = self.opened.format;
+        let (longest, reach) = (self.longest(), format.reach());
+        let follows = self.sieve.as_ref().map_or(0, Sieve::queued);
+        // Without shards, this end would be too far for what is left not to be taken for a giant.
+        if self.giant.is_none()
+            && self.carry.len() + reach > longest
+            && (self.carry.len() as u64).saturating_add(follows) >= longest as u64
+            && format.cut(&self.carry, self.max_record).is_none()
+            && format
+                .division(&self.carry, 1, true)
+                .is_none_or(|place| place + reach > longest)
+        {
+            self.begin_giant();
+        }
+        self.look_at = 0;
+        self.last()
     }
 
     /// The rest, when there are no more pieces.

@@ -34,7 +34,8 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) queries: Queries,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
-    pub(super) lines_before: u64,
+    /// Number of lines before the chunk, if it is known.
+    pub(super) lines_before: Option<u64>,
     /// A place of the chunk where a line begins, and how many lines come before it: those up to the last reject
     /// are not counted again.
     pub(super) counted: (usize, u64),
@@ -139,7 +140,10 @@ impl<J: Job> Judge<'_, J> {
                 if bytes.get(origin.wrapping_sub(1)) == Some(&b'\n') {
                     self.counted = (origin, lines + line - 1);
                 }
-                (raw.to_vec(), Some(self.lines_before + lines + line))
+                (
+                    raw.to_vec(),
+                    self.lines_before.map(|before| before + lines + line),
+                )
             }
             None => (hexadecimal(batch, row), None),
         };
@@ -152,6 +156,7 @@ impl<J: Job> Judge<'_, J> {
                 record: batch.index(row),
                 game: number(Field::Game).map(|game| game as u64),
                 ply: number(Field::Ply).map(|ply| ply as u16),
+                frame: self.chunk.frame,
             },
             reasons,
             message: Cow::Owned(message),

@@ -8,6 +8,9 @@
 //! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
 //! `pzstd` file are decompressed by the same workers.
 //!
+//! With [`RunOptions::shard`], the `sieve` lets only the bytes of one share of the inputs into the feed; everything after
+//! it, numbers included, goes as if these were the inputs.
+//!
 //! Once a chunk is numbered, and nothing before it has failed, its part is always taken, so a job may combine
 //! several chunks before it hands them over.
 //!
@@ -18,8 +21,10 @@ mod feed;
 mod judge;
 mod number;
 mod order;
+mod sieve;
 mod summary;
 
+pub use crate::input::{Shard, ShardError};
 pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
@@ -70,6 +75,21 @@ pub struct RunOptions<'a> {
     pub access: Access,
     /// Stop with an error at the first bad record.
     pub strict: bool,
+    /// Read only this share of each input. Every record, good or bad, is in exactly one of the shards, and which one
+    /// depends only on the content of its input. Large inputs that can be entered in the middle are: boards files,
+    /// uncompressed text, and zstd files of several frames. Of others, all shards read everything.
+    ///
+    /// Records and games are numbered within the shard, and lines are not numbered.
+    ///
+    /// ```
+    /// use lanefish::pipeline::{RunOptions, Shard};
+    /// use lanefish::tiers::Tier;
+    ///
+    /// let analyzer = Tier::best().analyzer().unwrap();
+    /// let options = RunOptions::new(analyzer).shard(Shard::new(0, 8));
+    /// assert_eq!(options.shard.unwrap().to_string(), "0/8");
+    /// ```
+    pub shard: Option<Shard>,
     /// Number of records to skip, over all inputs, bad ones included.
     pub skip: u64,
     /// Number of records to read at most after those skipped, bad ones included.
@@ -100,6 +120,7 @@ impl<'a> RunOptions<'a> {
             from: None,
             access: Access::default(),
             strict: false,
+            shard: None,
             skip: 0,
             limit: None,
             limit_games: None,
@@ -118,6 +139,7 @@ setters!(RunOptions<'a> {
     from: Option<Format>,
     access: Access,
     strict: bool,
+    shard: Option<Shard>,
     skip: u64,
     limit: Option<u64>,
     limit_games: Option<u64>,
@@ -136,6 +158,7 @@ impl fmt::Debug for RunOptions<'_> {
             .field("decode", &self.decode)
             .field("from", &self.from)
             .field("strict", &self.strict)
+            .field("shard", &self.shard)
             .field("skip", &self.skip)
             .field("limit", &self.limit)
             .finish_non_exhaustive()
@@ -198,7 +221,9 @@ pub fn run<J: Job>(
     };
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();
+    let shard = options.shard.filter(|shard| !shard.is_whole());
     let settings = Settings {
+        knows_lines: shard.is_none(),
         analyzer: options.analyzer,
         decode: options.decode,
         skip: options.skip,
@@ -227,6 +252,7 @@ pub fn run<J: Job>(
         current: None,
         from: options.from,
         access: options.access,
+        shard,
         chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
             * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),

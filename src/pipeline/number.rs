@@ -124,6 +124,12 @@ impl Count {
                     None => Vec::new(),
                 };
                 decoded.number(&mut self.totals, chunk);
+                if !settings.knows_lines {
+                    decoded
+                        .rejects
+                        .iter_mut()
+                        .for_each(|reject| reject.place.line = None);
+                }
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
                 damage.sort_by_key(|damage| damage.offset);
@@ -157,11 +163,16 @@ impl Count {
                 }
                 (&chunk.file, damage)
             }
-            Work::End { file, path, len } => {
+            Work::End {
+                file,
+                path,
+                len,
+                is_whole,
+            } => {
                 outcome.file = *file;
                 let (damage, note) = match &mut self.watch {
-                    Some(watch) => watch.end(*len),
-                    None => (Vec::new(), None),
+                    Some(watch) if *is_whole => watch.end(*len),
+                    _ => (Vec::new(), None),
                 };
                 outcome.note = note;
                 (path, damage)

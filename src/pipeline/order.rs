@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(10);
 pub(super) struct Settings<'a> {
     pub(super) analyzer: &'a dyn Analyzer,
     pub(super) decode: DecodeOptions,
+    /// Whether all lines of the inputs are read.
+    pub(super) knows_lines: bool,
     /// Numbers of the first requested record and of the first one after the last.
     pub(super) skip: u64,
     pub(super) end: u64,
@@ -315,7 +317,7 @@ fn judge<J: Job>(
             queries: job.queries() | Queries::INVALID,
             format: *format,
             chunk,
-            lines_before: before.lines,
+            lines_before: settings.knows_lines.then_some(before.lines),
             counted: (0, 0),
             part: &mut part,
             rejects: std::mem::take(&mut decoded.rejects),

@@ -50,6 +50,108 @@ fn skip_and_limit_count_records_over_all_inputs() {
 }
 
 #[test]
+fn shards_of_every_command_are_everything_together() {
+    let directory = Dir::new();
+    let game = "[Event \"x\"]\n[White \"a\"]\n\n1. e4 e5 2. Nf3 1-0\n\n";
+    let bad = "[Event \"bad\"]\n\n1. Ke3 *\n\n";
+    let text = format!("{}{bad}{}", game.repeat(30), game.repeat(20));
+    let file = directory.file("x.pgn", text);
+    let boards = directory.name("x.boards");
+    let shards = ["0/3", "1/3", "2/3"];
+    let mut records = 0;
+    let mut positions = 0;
+    let mut rows = Vec::new();
+    let mut games = 0;
+    let mut statuses = Vec::new();
+    for shard in shards {
+        let done = lanefish(&["verify", "--json", "--shard", shard, &file]).output();
+        let done = done.unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        records += found["files"][0]["records"].as_u64().unwrap();
+        let status = done.status.code().unwrap();
+        statuses.push(status);
+        let columns = "index,game,fen";
+        let found = output(
+            status,
+            &["compute", "--columns", columns, &file, "--shard", shard],
+        );
+        assert!(
+            found.starts_with("index,game,fen\n0,0,rnbqkbnr/"),
+            "{found}"
+        );
+        let fens = found.lines().skip(1);
+        rows.extend(fens.map(|row| row.rsplit(',').next().unwrap().to_owned()));
+        games += output(status, &["games", &file, "--shard", shard])
+            .lines()
+            .count()
+            - 1;
+        let stats = json(status, &["stats", "--json", &file, "--shard", shard]);
+        positions += stats["positions"].as_u64().unwrap();
+        let arguments = ["convert", &file, "-o", &boards, "--force", "--shard", shard];
+        output(status, &arguments);
+        let converted = json(0, &["stats", "--json", &boards]);
+        assert_eq!(converted["positions"], stats["positions"]);
+        let limited = json(
+            status,
+            &["stats", "--json", "--shard", shard, "--skip", "5", &file],
+        );
+        let all = stats["positions"].as_u64().unwrap() + stats["rejected"].as_u64().unwrap();
+        let rest = limited["positions"].as_u64().unwrap() + limited["rejected"].as_u64().unwrap();
+        assert_eq!(rest, all - 5);
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [0, 0, 1]);
+    assert_eq!((records, positions, games), (202, 201, 51));
+    let whole = output(1, &["compute", "--columns", "fen", &file]);
+    assert!(whole.lines().skip(1).eq(rows.iter().map(String::as_str)));
+    // The only shard of one is the whole, with its lines.
+    let rejects = directory.name("rejects");
+    output(
+        1,
+        &["stats", "--shard", "0/1", "--rejects", &rejects, &file],
+    );
+    assert!(fs::read_to_string(&rejects).unwrap().contains("x.pgn:"));
+    for shard in ["0/2", "1/2"] {
+        let arguments = [
+            "stats",
+            "--shard",
+            shard,
+            "--rejects",
+            &rejects,
+            &file,
+            "--force",
+        ];
+        let _ = lanefish(&arguments).assert();
+        let found = fs::read_to_string(&rejects).unwrap();
+        assert!(found.is_empty() || found.contains("x.pgn@1"), "{found}");
+    }
+}
+
+#[test]
+fn shards_that_do_not_exist_are_refused() {
+    let file = sample("perft.epd");
+    for (shard, why) in [
+        ("4/4", "the last of 4 is 3/4"),
+        ("0/0", "from 1 to 10000"),
+        ("0/10001", "from 1 to 10000"),
+        ("1", "expected I/N"),
+        ("-1/4", "expected I/N"),
+    ] {
+        let option = format!("--shard={shard}");
+        let stderr = stderr_of(2, &["stats", &option, &file]);
+        assert!(stderr.contains(why), "{stderr}");
+    }
+    for arguments in [
+        &["generate", "--shard", "0/2"][..],
+        &["info", "--shard", "0/2", &file],
+        &["perft", "3", "--shard", "0/2"],
+    ] {
+        let stderr = stderr_of(2, arguments);
+        assert!(stderr.contains("means nothing"), "{stderr}");
+    }
+}
+
+#[test]
 fn tiers_by_option_and_by_variable() {
     let file = sample("perft.epd");
     let stats = json(0, &["stats", "--json", "--tier", "portable", &file]);

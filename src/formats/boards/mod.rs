@@ -173,11 +173,13 @@ mod file;
 mod header;
 mod section;
 mod sequence;
+mod share;
 mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
 pub use file::BoardsFile;
+pub use share::Share;
 pub use write::{BoardsWriter, Finished};
 
 use super::{
@@ -351,6 +353,13 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             break;
         }
         let len = header.len as usize;
+        if header.kind == Kind::Block
+            && let Some(share) = &chunk.blocks
+            && !share.has(&header, chunk.offset + at as u64)
+        {
+            at += len;
+            continue;
+        }
         let section = bytes.slice(at..at + len);
         let mut whole = true;
         if Checksum::of(&section[UNIT..]) != header.checksum {
@@ -477,12 +486,8 @@ mod tests {
         let mut at = 0;
         while at < bytes.len() {
             let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
-            let chunk = Chunk {
-                truncated: false,
-                file: Path::new("x").into(),
-                bytes: bytes[at..at + len].to_vec().into(),
-                offset: at as u64,
-            };
+            let content = bytes[at..at + len].to_vec().into();
+            let chunk = Chunk::new(Path::new("x").into(), content).offset(at as u64);
             let options = DecodeOptions {
                 fields: Fields::ALL,
                 ..DecodeOptions::default()

@@ -17,7 +17,7 @@ use memchr::{memchr, memchr2, memrchr, memrchr_iter, memrchr2};
 
 /// How far to search for the end of a comment across a line that looks like the beginning of a game, and how
 /// far to look back before that line.
-const REACH: usize = 1 << 16;
+pub(super) const REACH: usize = 1 << 16;
 
 /// Longer names of tags are not compared.
 const LONGEST_NAME: usize = 255;
@@ -281,8 +281,8 @@ pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
     None
 }
 
-/// The first [`boundary`] at or after `from`: where reading continues after a game that is too long and begins
-/// with `bytes`. Without `at_end`, the last [`REACH`] bytes are not considered, because later bytes could change
+/// The first [`boundary`] at or after `from`: where a file can be divided, and where reading continues after a game that
+/// is too long and begins with `bytes`. Without `at_end`, the last [`REACH`] bytes are not considered, because later bytes could change
 /// what they mean.
 pub(crate) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
     let end = decided(bytes, at_end);

@@ -90,6 +90,13 @@ impl Codec for Pgn {
     fn resume(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
         lex::resume(bytes, from, at_end)
     }
+    /// A [`boundary`].
+    fn division(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+        lex::resume(bytes, from, at_end)
+    }
+    fn reach(&self) -> usize {
+        lex::REACH
+    }
     /// All of it: a truncated game is still reported.
     fn before_broken_end(&self, bytes: &[u8], _: usize) -> usize {
         bytes.len()
@@ -388,6 +395,7 @@ fn reject(
             record,
             game: number,
             ply: Some(bad.ply.min(u16::MAX.into()) as u16),
+            frame: None,
         },
         reasons: bad.error.names(),
         message: Cow::Owned(message),

@@ -1,7 +1,7 @@
 //! Lines, and which of them belong together: perft blocks must not be cut.
 
-use crate::formats::lines::{BYTE_ORDER_MARK, cut_lines, without_mark};
-use memchr::memrchr;
+use crate::formats::lines::{BYTE_ORDER_MARK, cut_lines, next_line, without_mark};
+use memchr::{memchr, memrchr};
 
 /// A `perft` line that begins more bytes than this after its `epd` line is not part of its block, and neither
 /// is an `id` line this far before it: so a place in the middle of a file can be classified as inside a block or not.
@@ -89,4 +89,68 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
             sure = start;
         }
     }
+}
+
+/// The first place, at `from` or later, where the text can be divided. These are some of the places where [`cut`] may
+/// cut: the beginning of a line
+///
+/// - that begins a block with its `id`, or
+/// - that is a record, or begins a block with its `epd`, after a line that is a record or ends a block.
+///
+/// Blank lines between the two do not matter. The first of the two lines has to begin fewer than [`BLOCK_REACH`] bytes
+/// before the place, and what the second one is has to be clear from as many bytes after it.
+pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+    let end = match at_end {
+        true => bytes.len(),
+        false => bytes.len().checked_sub(BLOCK_REACH)?,
+    };
+    let mut place = next_line(bytes.get(..end)?, from)?;
+    let mut before = last_line(bytes, place);
+    loop {
+        let rest = &bytes[place..bytes.len().min(place + BLOCK_REACH)];
+        let len = memchr(b'\n', rest);
+        let kind = match len {
+            Some(len) => Some(Line::of(without_mark(&rest[..len]).trim_ascii())),
+            None => Line::begun(rest),
+        };
+        let last = before.filter(|&(start, _)| start + BLOCK_REACH > place);
+        let is_free = match (last, kind) {
+            (_, Some(Line::Id)) => true,
+            (Some((_, last)), Some(Line::Epd | Line::Record)) => last != Line::Id,
+            _ => false,
+        };
+        if is_free {
+            return Some(place);
+        }
+        match (len, kind) {
+            (Some(_), Some(Line::Blank)) => {}
+            (Some(_), Some(kind)) => before = Some((place, kind)),
+            // The line is too long to be seen from the place after it.
+            _ => before = None,
+        }
+        let next = match len {
+            Some(len) => place + len + 1,
+            None => next_line(&bytes[..end], place + 1)?,
+        };
+        if next > end {
+            return None;
+        }
+        place = next;
+    }
+}
+
+/// The last line before a place that is not blank, where it begins, and what it is, if that can be seen from there.
+fn last_line(bytes: &[u8], place: usize) -> Option<(usize, Line)> {
+    let mut end = place;
+    while let Some(feed) = end.checked_sub(1) {
+        let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |before| before + 1);
+        if start + BLOCK_REACH <= place {
+            return None;
+        }
+        match Line::of(without_mark(&bytes[start..feed]).trim_ascii()) {
+            Line::Blank => end = start,
+            kind => return Some((start, kind)),
+        }
+    }
+    None
 }

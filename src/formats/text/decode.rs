@@ -259,6 +259,7 @@ impl Decoder<'_> {
                 record: self.decoded.records,
                 game: None,
                 ply: None,
+                frame: None,
             },
             reasons: reasons.into_iter().collect(),
             message: Cow::Owned(message),

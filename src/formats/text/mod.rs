@@ -57,6 +57,12 @@ macro_rules! format_of_lines {
             fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 decode::decode(chunk, options)
             }
+            fn division(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+                blocks::division(bytes, from, at_end)
+            }
+            fn reach(&self) -> usize {
+                blocks::BLOCK_REACH
+            }
             fn encoder(&self) -> Option<&'static dyn Encoder> {
                 const ENCODER: Lines = Lines {
                     with_operations: !matches!($kind, Kind::Fen),

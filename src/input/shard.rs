@@ -1,0 +1,153 @@
+//! A share of inputs: one of N.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// One of N shares of the inputs, which are disjoint and together are everything.
+///
+/// ```
+/// use lanefish::input::Shard;
+/// let shard: Shard = "3/8".parse().unwrap();
+/// assert_eq!(Shard::new(3, 8), Some(shard));
+/// assert_eq!((shard.index(), shard.count()), (3, 8));
+/// assert_eq!(shard.to_string(), "3/8");
+/// assert!("8/8".parse::<Shard>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+impl Shard {
+    /// The largest possible number of shards.
+    pub const MOST: u32 = 10_000;
+
+    /// The shard with this number, counted from 0, of `count` shards; `None` unless `index` is below `count` and
+    /// `count` at most [`Shard::MOST`].
+    pub const fn new(index: u32, count: u32) -> Option<Self> {
+        if index < count && count <= Self::MOST {
+            Some(Self { index, count })
+        } else {
+            None
+        }
+    }
+
+    /// Its number, counted from 0.
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// The number of shards.
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Whether there is no shard after it.
+    pub(crate) const fn is_last(self) -> bool {
+        self.index + 1 == self.count
+    }
+
+    /// Whether it is everything.
+    pub(crate) const fn is_whole(self) -> bool {
+        self.count == 1
+    }
+
+    /// Whether the shard has its turn, when each has one after the other.
+    pub(crate) const fn has_turn(self, turn: u64) -> bool {
+        turn % self.count as u64 == self.index as u64
+    }
+
+    /// Its part of this number of bytes.
+    pub(crate) fn range(self, len: u64) -> Range<u64> {
+        let place =
+            |index: u32| (u128::from(len) * u128::from(index) / u128::from(self.count)) as u64;
+        place(self.index)..place(self.index + 1)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// Why a text is not a [`Shard`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShardError {
+    /// It is not two numbers.
+    #[error("expected I/N, such as 0/4 for the first of four shards")]
+    Syntax,
+    /// The number of shards is out of range.
+    #[error("the number of shards must be from 1 to {most}", most = Shard::MOST)]
+    Count,
+    /// The shard does not exist.
+    #[error("shards are numbered from 0: the last of {count} is {last}/{count}", last = .count - 1)]
+    Index {
+        /// The number of shards.
+        count: u32,
+    },
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+            // Absurdly large numbers are numbers, but not those of a shard.
+            true if !text.is_empty() => Ok(text.parse().unwrap_or(u32::MAX)),
+            _ => Err(ShardError::Syntax),
+        };
+        let (index, count) = text.split_once('/').ok_or(ShardError::Syntax)?;
+        let (index, count) = (number(index)?, number(count)?);
+        if !(1..=Self::MOST).contains(&count) {
+            return Err(ShardError::Count);
+        }
+        Self::new(index, count).ok_or(ShardError::Index { count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_shards_are_refused_with_the_reason() {
+        for (text, error) in [
+            ("", ShardError::Syntax),
+            ("1", ShardError::Syntax),
+            ("/", ShardError::Syntax),
+            ("1/", ShardError::Syntax),
+            ("-1/2", ShardError::Syntax),
+            ("+1/2", ShardError::Syntax),
+            ("1/2/3", ShardError::Syntax),
+            (" 1/2", ShardError::Syntax),
+            ("0/0", ShardError::Count),
+            ("0/10001", ShardError::Count),
+            ("0/99999999999999999999", ShardError::Count),
+            ("2/2", ShardError::Index { count: 2 }),
+            ("99999999999999999999/2", ShardError::Index { count: 2 }),
+        ] {
+            assert_eq!(text.parse::<Shard>(), Err(error), "{text}");
+        }
+        for text in ["0/1", "1/2", "9999/10000"] {
+            assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn ranges_are_disjoint_and_complete() {
+        for len in [0, 1, 5, 999, 1000, u64::MAX] {
+            for count in [1, 2, 3, 7, Shard::MOST] {
+                let mut end = 0;
+                for index in 0..count {
+                    let range = Shard::new(index, count).unwrap().range(len);
+                    assert_eq!(range.start, end);
+                    end = range.end;
+                }
+                assert_eq!(end, len);
+            }
+        }
+    }
+}
