@@ -6,7 +6,7 @@ use cozy_chess::{Board, Color, Piece, Rank, Square};
 use lanefish::chess::Position;
 use lanefish::distinct::{Sketch, exact::ExactOptions};
 use lanefish::games::Speed;
-use lanefish::input::Inputs;
+use lanefish::input::{Inputs, Shard};
 use lanefish::jobs::Statistics;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Signature, score_column};
@@ -358,6 +358,20 @@ fn agrees(path: &Path, limit: u64) {
             let found = of(analyzer, threads, None);
             assert!(found == estimated, "{} {threads}", analyzer.tier());
         }
+    }
+    // All records, counted at once and in shards.
+    let whole = report_of(&paths, best, Statistics::new(best).with_details(), |_| {});
+    for (count, threads) in [(3, 2), (16, 8)] {
+        let mut parts = (0..count).map(|index| {
+            let job = Statistics::new(best).with_details();
+            report_of(&paths, best, job, |options| {
+                options.threads = threads;
+                options.shard = Shard::new(index, count);
+            })
+        });
+        let mut merged = parts.next().unwrap();
+        parts.for_each(|part| merged.merge(&part));
+        assert!(merged == whole, "{} {count}", path.display());
     }
     let mut estimated = estimated;
     estimated.details.as_mut().unwrap().exact_distinct =

@@ -295,6 +295,22 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish stats --json games.pgn.zst | jq .legal_moves.mean",
             ),
             (
+                "A page with plots, boards and remarks",
+                "lanefish stats games.pgn.zst --html games.html",
+            ),
+            (
+                "Each phase of the game by itself",
+                "lanefish stats --by phase games.pgn.zst",
+            ),
+            (
+                "What has changed",
+                "lanefish stats --compare old.boards new.boards",
+            ),
+            (
+                "One of four machines, and then all of it",
+                "lanefish stats --json --shard 0/4 dump.pgn.zst > 0.json; lanefish stats --merge ?.json",
+            ),
+            (
                 "Only strong players, without the opening",
                 "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst",
             ),

@@ -309,7 +309,7 @@ fn only_reports_of_one_kind_are_merged() {
         (
             &dir.file("no.json", "{\"schema\": 1}"),
             &plain,
-            "`stm` should be there",
+            "`positions` should be there",
         ),
         (&dir.file("new.json", "{\"schema\": 7}"), &plain, "`schema`"),
     ] {

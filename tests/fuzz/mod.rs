@@ -177,5 +177,5 @@ macro_rules! targets {
 }
 
 targets!(
-    fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san
+    fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report
 );

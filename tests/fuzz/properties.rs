@@ -16,6 +16,7 @@ use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::{GameRow, Selection};
 use lanefish::input::{Access, Input};
 use lanefish::queries::{GroupResults, Queries};
+use lanefish::report::{Comparison, Report, csv, html};
 use lanefish::table::{Batch, Fields};
 use lanefish::tiers::Tier;
 use std::path::Path;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("fen", fen),
     ("epd", epd),
     ("perft", perft),
@@ -36,6 +37,7 @@ pub const TARGETS: [Target; 10] = [
     ("containers", containers),
     ("selection", selection),
     ("san", san),
+    ("report", report),
 ];
 
 /// FEN, as a list of lines and as a single position.
@@ -464,4 +466,30 @@ pub fn san(bytes: &[u8]) {
         assert!(position.is_legal(mv));
         assert_eq!(position.parse_san(&mv.san(&position)), Ok(mv));
     }
+}
+
+/// Reports as JSON: whatever is accepted can be shown, merged and compared, and is the same after being written.
+pub fn report(bytes: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return;
+    };
+    let Ok(report) = Report::from_json(&value) else {
+        return;
+    };
+    let written = serde_json::Value::from(report.to_json());
+    assert!(Report::from_json(&written).is_ok_and(|again| again == report));
+    let page = html::page(&report, &html::About::default());
+    assert!(page.starts_with("<!doctype html>"));
+    assert!(!csv::files(&report).is_empty());
+    let mut twice = report.clone();
+    twice.merge(&report);
+    assert_eq!(twice.positions, 2 * report.positions);
+    let comparison = Comparison::of(&report, &twice);
+    let same = comparison
+        .plots
+        .iter()
+        .all(|plot| plot.distance.is_none_or(|distance| distance == 0.0));
+    assert!(same, "twice the same differs from the same");
+    let abouts = [&html::About::default(), &html::About::default()];
+    assert!(!html::comparison(&comparison, abouts).is_empty());
 }

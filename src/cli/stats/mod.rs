@@ -37,26 +37,34 @@ pub(crate) struct StatsArgs {
     #[arg(long, conflicts_with = "json")]
     maps: bool,
 
-    /// Also count what takes longer: distinct positions (estimated), kinds of material, joint distributions, plies,
-    /// ratings, openings and time controls of games
+    /// Also count what takes longer
+    ///
+    /// Distinct positions (estimated), kinds of material, joint distributions, squares of checkers and castling rooks,
+    /// and of games plies, ratings, openings and time controls.
     #[arg(long)]
     details: bool,
 
-    /// Write a page about the dataset to this file: plots, boards, remarks, in one HTML file that loads nothing
-    /// (implies --details)
+    /// Write a page with plots, boards and remarks to this file
+    ///
+    /// One HTML file, which loads nothing, for screens, phones and paper. Implies --details.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: Option<PathBuf>,
 
-    /// Write one tidy CSV file per distribution to this directory (implies --details)
+    /// Write one tidy CSV file per distribution to this directory
+    ///
+    /// One row per count; with --by, the first column is the group. Implies --details.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     csv: Option<PathBuf>,
 
-    /// Also count each group of positions by itself: phase, result, eco, ply/20 (ranges of 20), any column
+    /// Also count each group of positions by itself: phase, result, eco, ply/20, …
+    ///
+    /// Any column can be given; of numbers, ranges of WIDTH are one group. Without a width, numbers of many values have
+    /// ranges of a usual width (ply/10, score/100, white_elo/100).
     #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with_all = ["merge", "compare"])]
     by: Option<GroupBy>,
 
     /// Also count distinct positions exactly (implies --details)
-    #[arg(long, conflicts_with_all = ["merge", "compare"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["merge", "compare"])]
     exact_distinct: bool,
 
     /// Memory for --exact-distinct [default: 1G]
@@ -65,19 +73,26 @@ pub(crate) struct StatsArgs {
         value_name = "SIZE",
         default_value = "1G",
         hide_default_value = true,
+        hide_short_help = true,
         value_parser = size
     )]
     memory: u64,
 
     /// Directory for the temporary files of --exact-distinct [default: that of the system]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, hide_short_help = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     temp: Option<PathBuf>,
 
-    /// Merge the inputs, which are files that --json has written: of the shards of a dataset, say
+    /// Merge the inputs, which are files that --json has written
+    ///
+    /// Of the shards of a dataset, say: the result is that of one run over everything, to the bit. Exact numbers of
+    /// distinct positions are left out, since the same position may be in several parts.
     #[arg(long, conflicts_with = "compare")]
     merge: bool,
 
-    /// Compare the two inputs: inputs of any kind, or .json files that --json has written
+    /// Compare two inputs
+    ///
+    /// Shares with their difference in percentage points, distributions with their total variation distance: half the sum
+    /// of the differences of all shares. Inputs whose names end in .json are what --json has written.
     #[arg(long, conflicts_with_all = ["json", "maps", "csv"])]
     compare: bool,
 }
