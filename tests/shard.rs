@@ -518,12 +518,20 @@ fn records_beyond_every_limit_are_in_one_shard() {
     // What is examined before a record is given up ends in the middle of the reach of some of these ends, with and
     // without enough text after it.
     let middle = (16 << 20) + (100 << 10);
-    for (len, games_after) in [(16 << 20, 10), (middle, 10), (middle, 5000), (17 << 20, 10)] {
+    let open_game = "[Event \"x\"]\n\n1. e4 e5\n\n";
+    for (len, after) in [
+        (16 << 20, game.repeat(10)),
+        (middle, game.repeat(10)),
+        (middle, game.repeat(5000)),
+        (middle, open_game.repeat(5000)),
+        (17 << 20, game.repeat(10)),
+    ] {
         let mut text = game.repeat(10).into_bytes();
         let part = "1. e4 e5 1-0 1. d4 d5 0-1 ";
         text.extend(part.repeat(len / part.len()).bytes());
-        text.push(b'\n');
-        text.extend(game.repeat(games_after).bytes());
+        // No result at the end of the line, where tagless text could be cut.
+        text.extend(b"1. e4\n");
+        text.extend(after.bytes());
         let path = write(directory.path(), "x.pgn", &text);
         check(&path, 2, USUAL, Order::Places);
         let moves = "Nf3 Nf6 Ng1 Ng8 ";

@@ -254,11 +254,7 @@ impl Current {
                 // Checked before it is touched: reading beyond the end of a truncated file raises a signal.
                 let start = piece.slice(0..piece.len().min(chunk_size));
                 if let Err(source) = start.check() {
-                    return Cut::Failure(Error::Read {
-                        path: Arc::clone(self.opened.input.path()),
-                        offset: self.offset,
-                        source,
-                    });
+                    return self.failed(source);
                 }
                 if self.giant.is_some() {
                     let len = piece.len().min(LOOK_AHEAD);
@@ -333,32 +329,37 @@ impl Current {
                     }
                 }
             }
-            Err(source) => {
-                return Some(Cut::Failure(Error::Read {
-                    path: Arc::clone(self.opened.input.path()),
-                    offset: sieve.place(),
-                    source,
-                }));
-            }
+            Err(source) => return Some(self.failed(source)),
         }
         None
+    }
+
+    /// The file has become shorter.
+    fn failed(&self, source: std::io::Error) -> Cut {
+        Cut::Failure(Error::Read {
+            path: Arc::clone(self.opened.input.path()),
+            offset: self.offset,
+            source,
+        })
     }
 
     /// The rest of a part, which a record of another part follows.
     fn last_of_part(&mut self) -> Cut {
         let format = self.opened.format;
-        let (longest, reach) = (self.longest(), format.reach());
-        let follows = self.sieve.as_ref().map_or(0, Sieve::queued);
-        // Without shards, this end would be too far for what is left not to be taken for a giant.
+        let (longest, len) = (self.longest(), self.carry.len());
+        // Whether it is a giant, or the beginning of one, does not depend on where the part ends: as much is examined as
+        // without shards.
         if self.giant.is_none()
-            && self.carry.len() + reach > longest
-            && (self.carry.len() as u64).saturating_add(follows) >= longest as u64
-            && format.cut(&self.carry, self.max_record).is_none()
-            && format
-                .division(&self.carry, 1, true)
-                .is_none_or(|place| place + reach > longest)
+            && len + format.reach() > longest
+            && let Some(sieve) = &self.sieve
         {
-            self.begin_giant();
+            let mut window = self.carry.clone();
+            if let Err(source) = sieve.append_to(&mut window, longest.saturating_sub(len)) {
+                return self.failed(source);
+            }
+            if window.len() >= longest && format.cut(&window, self.max_record).is_none() {
+                self.begin_giant();
+            }
         }
         self.look_at = 0;
         self.last()

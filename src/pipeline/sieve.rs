@@ -139,10 +139,19 @@ impl Sieve {
         self.at
     }
 
-    /// Number of bytes that are at hand after it: the rest of the input, or at least the reach of its format after the
-    /// end of a part.
-    pub(super) fn queued(&self) -> u64 {
-        self.queued
+    /// Appends at most this number of the bytes at hand, which after the end of a part are the rest of the input, or at
+    /// least the reach of its format.
+    pub(super) fn append_to(&self, text: &mut Vec<u8>, most: usize) -> io::Result<()> {
+        let end = text.len() + most;
+        for bytes in &self.queue {
+            let part = bytes.slice(0..bytes.len().min(end - text.len()));
+            part.check()?;
+            text.extend_from_slice(&part);
+            if text.len() == end {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Whether the parts of the shard have ended before the input has.
@@ -256,17 +265,9 @@ impl Sieve {
     /// Searches for a division from the next byte on.
     fn search(&mut self) -> io::Result<()> {
         let reach = self.format.reach();
-        let most = reach + self.step;
         let mut text = self.before.clone();
         let from = text.len();
-        for bytes in &self.queue {
-            let part = bytes.slice(0..bytes.len().min(from + most - text.len()));
-            part.check()?;
-            text.extend_from_slice(&part);
-            if text.len() == from + most {
-                break;
-            }
-        }
+        self.append_to(&mut text, reach + self.step)?;
         let at_end = self.ended && (text.len() - from) as u64 == self.queued;
         self.step = (2 * self.step).min(LARGEST_STEP);
         match self.format.division(&text, from, at_end) {
