@@ -78,6 +78,15 @@ pub struct Bars {
     pub unit: Unit,
     /// The kinds and how often they occur.
     pub bars: Vec<(String, u64)>,
+    /// Number of further kinds, all less frequent, and how often they occur together.
+    pub rest: (u64, u64),
+}
+
+impl Bars {
+    /// How many are counted.
+    pub fn total(&self) -> u64 {
+        self.bars.iter().map(|(_, count)| count).sum::<u64>() + self.rest.1
+    }
 }
 
 /// How often something is seen on each square.
@@ -327,14 +336,20 @@ impl Report {
 
     /// Distributions of things that are no numbers.
     pub fn bars(&self) -> Vec<Bars> {
+        self.most_frequent(usize::MAX)
+    }
+
+    /// The same, but of kinds of material only the most frequent: there may be tens of thousands.
+    pub fn most_frequent(&self, most: usize) -> Vec<Bars> {
         let mut all = Vec::new();
-        let mut add = |key, title, unit, bars: Vec<(String, u64)>| {
+        let mut add = |key, title, unit, bars: Vec<(String, u64)>, rest| {
             if bars.iter().any(|&(_, count)| count > 0) {
                 all.push(Bars {
                     key,
                     title,
                     unit,
                     bars,
+                    rest,
                 });
             }
         };
@@ -347,27 +362,44 @@ impl Report {
                 ("unknown", results.unknown),
             ];
             let bars = bars.map(|(name, count)| (name.to_owned(), count));
-            add("result", "Result", Unit::Positions, bars.into());
+            add("result", "Result", Unit::Positions, bars.into(), (0, 0));
         }
         if let Some(details) = &self.details {
             let mut signatures: Vec<_> = details.signatures.iter().collect();
             // The most frequent first, equally frequent ones in their order.
             signatures.sort_by_key(|&(_, count)| std::cmp::Reverse(*count));
-            let signatures = signatures
-                .into_iter()
-                .map(|(name, &count)| (name.to_string(), count));
-            let mut bars: Vec<_> = signatures.collect();
+            let rest = signatures.split_off(signatures.len().min(most));
+            let named = signatures.into_iter();
+            let mut bars: Vec<_> = named
+                .map(|(name, &count)| (name.to_string(), count))
+                .collect();
             if details.other_signatures > 0 {
                 bars.push(("other".to_owned(), details.other_signatures));
             }
-            add("material", "Material signatures", Unit::Positions, bars);
+            let rest = (
+                rest.len() as u64,
+                rest.iter().map(|&(_, &count)| count).sum(),
+            );
+            add(
+                "material",
+                "Material signatures",
+                Unit::Positions,
+                bars,
+                rest,
+            );
             let games = &details.games;
-            add("eco", "Opening (ECO)", Unit::Games, games.families());
+            add(
+                "eco",
+                "Opening (ECO)",
+                Unit::Games,
+                games.families(),
+                (0, 0),
+            );
             let [known @ .., _] = &games.speeds;
             if known.iter().any(|&count| count > 0) {
                 let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
                 let speeds = names.map(str::to_owned).zip(games.speeds).collect();
-                add("time_control", "Time control", Unit::Games, speeds);
+                add("time_control", "Time control", Unit::Games, speeds, (0, 0));
             }
         }
         all

@@ -40,7 +40,7 @@ pub(super) struct Details {
     /// The column of the score in bits 0 to 6, the phase above them.
     phase_scores: Tally<{ 32 * COLUMNS }>,
     phase_score_sums: [i64; 32],
-    /// By index; those without one at [`Signature::COUNT`].
+    /// By index; those without one from [`Signature::COUNT`] on, by lane.
     signatures: Tally<{ Signature::COUNT.next_power_of_two() }>,
     checkers: Squares,
     en_passant: Squares,
@@ -89,11 +89,11 @@ impl Details {
             let lanes = (boards.mask[at / 8] >> (at % 8 * 8)) as u8;
             if lanes == 0xFF {
                 for lane in 0..Group::LEN {
-                    self.add_board(counts[lane], signatures[lane], results.counts[lane]);
+                    self.add_board(lane, counts[lane], signatures[lane], results.counts[lane]);
                 }
             } else {
                 for lane in rows_of(&[lanes.into()]) {
-                    self.add_board(counts[lane], signatures[lane], results.counts[lane]);
+                    self.add_board(lane, counts[lane], signatures[lane], results.counts[lane]);
                 }
             }
             self.add_squares(group, results, lanes);
@@ -103,8 +103,15 @@ impl Details {
     }
 
     #[inline(always)]
-    fn add_board(&mut self, word: u64, signature: u64, moves: u64) {
-        self.signatures.add(signature as usize);
+    fn add_board(&mut self, lane: usize, word: u64, signature: u64, moves: u64) {
+        let signature = signature as usize;
+        // Increments of the same counter would wait for each other.
+        let place = if signature == Signature::COUNT {
+            lane
+        } else {
+            0
+        };
+        self.signatures.add(signature + place);
         if moves & BEYOND_MOVES == 0 {
             let index = (word & 0x7F) << 8 | word >> 56;
             self.pieces_moves.add(index as usize);
@@ -250,7 +257,7 @@ impl Details {
             signatures: signatures
                 .filter_map(|(index, &count)| Some((Signature::from_index(index)?, count)))
                 .collect(),
-            other_signatures: self.signatures.counts()[Signature::COUNT],
+            other_signatures: self.signatures.counts()[Signature::COUNT..].iter().sum(),
             checkers: HeatMap(self.checkers),
             en_passant: HeatMap(self.en_passant),
             castling_rooks: HeatMap(castling_rooks),

@@ -217,9 +217,7 @@ impl Grouped {
                 present.push(place);
             }
             if carries {
-                for row in run.clone() {
-                    sorted.mask[row / 64] |= 1 << (row % 64);
-                }
+                set(&mut sorted.mask, run.clone());
             }
             sorted.push(analyzer, tile, run);
         }
@@ -341,6 +339,17 @@ impl Grouped {
             group.count(analyzer);
             (value, group.stats)
         })
+    }
+}
+
+/// Sets the bits of rows.
+#[inline(always)]
+fn set(mask: &mut [u64], mut rows: Range<usize>) {
+    while !rows.is_empty() {
+        let (word, bit) = (rows.start / 64, rows.start % 64);
+        let len = rows.len().min(64 - bit);
+        mask[word] |= (u64::MAX >> (64 - len)) << bit;
+        rows.start += len;
     }
 }
 

@@ -224,6 +224,9 @@ impl Stats {
         }
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
             for (values, present, mask) in words(column, start, mask) {
+                if mask == 0 {
+                    continue;
+                }
                 let mut counts = [0u8; 3];
                 if mask == !0 {
                     // Rows without a result have the value 0.

@@ -23,8 +23,9 @@ fn breakable(name: &str) -> String {
 
 /// A figure with a bar for each kind that occurs: in their order, or the `most` most frequent.
 pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt::Result {
-    let total: u64 = bars.bars.iter().map(|(_, count)| count).sum();
+    let total = bars.total();
     let mut kinds: Vec<&(String, u64)> = bars.bars.iter().filter(|(_, count)| *count > 0).collect();
+    let all = kinds.len() as u64 + bars.rest.0;
     if most.is_some() {
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
@@ -42,11 +43,12 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
         .iter()
         .map(|(name, count)| row(breakable(name), *count, bar(*count as f64 / longest as f64)))
         .collect();
-    let rest_sum: u64 = rest.iter().map(|(_, count)| count).sum();
-    if !rest.is_empty() {
+    let others = rest.len() as u64 + bars.rest.0;
+    if others > 0 {
+        let sum = rest.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
         rows.push(row(
-            format!("{} others", grouped(rest.len() as u64)),
-            rest_sum,
+            format!("{} others", grouped(others)),
+            sum,
             String::new(),
         ));
     }
@@ -54,7 +56,7 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
         out,
         "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} different among {} {}{}</p></figcaption>",
         Escaped(bars.title),
-        grouped(kinds.len() as u64),
+        grouped(all),
         grouped(total),
         bars.unit.name(),
         if most.is_some() {

@@ -28,6 +28,9 @@ const MOST_GROUPS: usize = 250;
 #[cfg(feature = "json")]
 const MOST_JSON: usize = 700_000;
 
+/// Kinds of material that are listed.
+const MOST_SIGNATURES: usize = 30;
+
 /// A section: its id, its title, and what is in it.
 struct Section {
     id: &'static str,
@@ -36,8 +39,7 @@ struct Section {
 }
 
 pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Result {
-    // Made once: there may be tens of thousands of signatures.
-    let bars = report.bars();
+    let bars = report.most_frequent(MOST_SIGNATURES);
     let mut sections = Vec::new();
     let mut add = |id, title, write: &dyn Fn(&mut String) -> fmt::Result| -> fmt::Result {
         let mut content = String::new();
@@ -291,7 +293,7 @@ fn material(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     grid(out, "plots", &figures);
     let mut figures = String::new();
     for all in bars.iter().filter(|bars| bars.key == "material") {
-        bars::figure(&mut figures, all, Some(30))?;
+        bars::figure(&mut figures, all, Some(MOST_SIGNATURES))?;
     }
     out.push_str(&figures);
     Ok(())

@@ -61,7 +61,11 @@ impl Text<'_> {
         for plot in report.plots().iter().filter(|plot| is_shown(plot)) {
             self.plot(out, plot)?;
         }
-        for bars in report.bars().iter().filter(|bars| bars.key != "result") {
+        for bars in report
+            .most_frequent(plots::KINDS)
+            .iter()
+            .filter(|bars| bars.key != "result")
+        {
             self.bars(out, bars)?;
         }
         let mut boards = vec![

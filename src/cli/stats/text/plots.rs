@@ -10,7 +10,7 @@ const BESIDE: usize = 36;
 /// Most lines of a plot.
 const LINES: usize = 20;
 /// Most kinds that are shown.
-const KINDS: usize = 12;
+pub(super) const KINDS: usize = 12;
 /// Widths of ranges of numbers that are easy to read.
 const WIDTHS: [i64; 16] = [
     1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000,
@@ -77,11 +77,11 @@ impl Text<'_> {
 
     /// The most frequent kinds.
     pub(super) fn bars(&self, out: &mut String, bars: &Bars) -> std::fmt::Result {
-        let total: u64 = bars.bars.iter().map(|(_, count)| count).sum();
+        let total = bars.total();
         let mut kinds: Vec<&(String, u64)> =
             bars.bars.iter().filter(|(_, count)| *count > 0).collect();
-        let others = kinds.len().saturating_sub(KINDS);
-        if others > 1 {
+        let all = kinds.len() as u64 + bars.rest.0;
+        if all > KINDS as u64 {
             // In their own order, but only the most frequent.
             kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             kinds.truncate(KINDS);
@@ -95,7 +95,7 @@ impl Text<'_> {
             })
             .collect();
         if shown < total {
-            let label = format!("{} more", grouped(others as u64));
+            let label = format!("{} more", grouped(all - KINDS as u64));
             lines.push(Line {
                 label,
                 count: total - shown,
