@@ -461,6 +461,16 @@ fn groups_add_up_and_are_what_they_say() {
         }
         let groups = grouped.groups.take().unwrap();
         assert!(grouped == whole, "{by}");
+        // Without details they are counted in another way.
+        let job = Statistics::new(best).grouped_by(by.parse::<GroupBy>().unwrap());
+        let mut plain = report_of(&paths, best, job, |options| options.limit = Some(RECORDS));
+        let plain = plain.groups.take().unwrap();
+        assert!(plain.values.keys().eq(groups.values.keys()), "{by}");
+        for (found, expected) in plain.values.values().zip(groups.values.values()) {
+            let mut expected = expected.clone();
+            expected.details = None;
+            assert!(*found == expected, "{by}");
+        }
         let mut rows: BTreeMap<GroupValue, Plain> = BTreeMap::new();
         for row in 0..batch.len() {
             rows.entry(value(by, row)).or_default().add(&batch, row);

@@ -5,8 +5,8 @@
 //! once, by a mask for each group. The statistics of all positions are those of all groups, merged, so they are not
 //! counted a second time.
 
-use super::Stats;
 use super::details::Boards;
+use super::{Carried, Stats};
 use crate::block::Group;
 use crate::kernels::BoardCounts;
 use crate::queries::{GroupResults, Queries};
@@ -197,7 +197,9 @@ impl Grouped {
         if self.is_over {
             return;
         }
-        let carries = !tile.batch.fields.is_empty();
+        // Details need the counts of boards for what records carry, and are counted by masks.
+        let masks = self.details && !tile.batch.fields.is_empty();
+        let carried = if masks { None } else { Carried::of(tile) };
         let mut present: Vec<u16> = Vec::new();
         let (mut row, end) = (0, tile.len);
         while row < end {
@@ -213,25 +215,22 @@ impl Grouped {
                 // They do not count.
                 continue;
             };
-            if carries && !std::mem::replace(&mut sorted.is_present, true) {
-                present.push(place);
-            }
-            if carries {
+            if masks {
+                if !std::mem::replace(&mut sorted.is_present, true) {
+                    present.push(place);
+                }
                 set(&mut sorted.mask, run.clone());
+            } else if let Some(carried) = &carried {
+                let rows = tile.start + run.start..tile.start + run.end;
+                sorted.stats.add_run(carried, rows);
             }
             sorted.push(analyzer, tile, run);
         }
-        if !carries {
+        if !masks {
             return;
         }
-        let counts = match self.details {
-            true => {
-                let mut counts = vec![Default::default(); tile.groups.len()];
-                analyzer.board_counts(tile.groups, tile.results, &mut counts);
-                counts
-            }
-            false => Vec::new(),
-        };
+        let mut counts = vec![Default::default(); tile.groups.len()];
+        analyzer.board_counts(tile.groups, tile.results, &mut counts);
         for place in present {
             let (_, sorted) = &mut self.groups[usize::from(place)];
             let mask = std::mem::take(&mut sorted.mask);

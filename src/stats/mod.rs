@@ -33,6 +33,8 @@ use details::{Boards, Details};
 use flags::Flags;
 use heat::Heat;
 use joint::Joint;
+use std::ops::Range;
+use tally::Tally;
 
 /// Statistics of any number of positions.
 ///
@@ -60,26 +62,53 @@ pub struct Stats {
     details: Option<Box<Details>>,
 }
 
-/// Every possible value of an `i16`.
-#[derive(Clone, Debug)]
+/// The scores, from that of `i16::MIN` on.
+#[derive(Clone, Debug, Default)]
 struct Scores {
-    counts: Vec<u64>,
+    counts: Tally<{ 1 << 16 }>,
 }
 
 impl Scores {
-    const LEN: usize = 1 << 16;
-    const FIRST: i64 = -(1 << 15);
+    const FIRST: i64 = i16::MIN as i64;
 
+    #[inline(always)]
     fn index(score: i16) -> usize {
         (i64::from(score) - Self::FIRST) as usize
     }
 }
 
-impl Default for Scores {
-    fn default() -> Self {
-        Self {
-            counts: vec![0; Self::LEN],
-        }
+/// What the records of a tile carry.
+struct Carried<'a> {
+    batch: &'a Batch,
+    results: Option<&'a Values<u8>>,
+    scores: Option<&'a Values<i16>>,
+    mates: Option<&'a Values<i16>>,
+}
+
+impl<'a> Carried<'a> {
+    /// The columns that have a value in the tile; `None` if there are none.
+    fn of(tile: &Tile<'a>) -> Option<Self> {
+        let rows = tile.start..tile.start + tile.len;
+        let array = |field| {
+            let array = tile.batch.values(field);
+            array.filter(|array| array.count_present_in(rows.clone()) > 0)
+        };
+        let numbers = |field| match array(field) {
+            Some(Array::I16(column)) => Some(column),
+            _ => None,
+        };
+        let results = match array(Field::Result) {
+            Some(Array::U8(column)) => Some(column),
+            _ => None,
+        };
+        let (scores, mates) = (numbers(Field::Score), numbers(Field::Mate));
+        let any = results.is_some() || scores.is_some() || mates.is_some();
+        any.then_some(Self {
+            batch: tile.batch,
+            results,
+            scores,
+            mates,
+        })
     }
 }
 
@@ -253,27 +282,57 @@ impl Stats {
             for (values, present, mask) in words(column, start, mask) {
                 if present & mask == !0 {
                     for &score in values {
-                        scores[Scores::index(score)] += 1;
+                        scores.add(Scores::index(score));
                     }
                 } else {
                     rows_of(&[present & mask])
-                        .for_each(|row| scores[Scores::index(values[row])] += 1);
+                        .for_each(|row| scores.add(Scores::index(values[row])));
                 }
             }
         }
         if let Some(Array::I16(column)) = batch.values(Field::Mate) {
             for (word, (values, present, mask)) in words(column, start, mask).enumerate() {
                 for row in rows_of(&[present & mask]) {
-                    // Mate in zero moves: the side to move is mated.
-                    let by_white = match values[row] {
-                        0 => batch.board(start + 64 * word + row).side_to_move() == Color::Black,
-                        moves => moves > 0,
-                    };
-                    self.mates.white += u64::from(by_white);
-                    self.mates.black += u64::from(!by_white);
+                    self.add_mate(batch, start + 64 * word + row, values[row]);
                 }
             }
         }
+    }
+
+    /// Adds what a run of records carries.
+    #[inline(always)]
+    fn add_run(&mut self, carried: &Carried<'_>, rows: Range<usize>) {
+        if let Some(column) = carried.results {
+            for &result in rows.clone().filter_map(|row| column.get(row)) {
+                if let Some(count) = self.results.get_mut(usize::from(result)) {
+                    *count += 1;
+                }
+            }
+        }
+        if let Some(column) = carried.scores {
+            let scores = &mut self.scores.get_or_insert_default().counts;
+            for &score in rows.clone().filter_map(|row| column.get(row)) {
+                scores.add(Scores::index(score));
+            }
+        }
+        if let Some(column) = carried.mates {
+            for row in rows {
+                if let Some(&moves) = column.get(row) {
+                    self.add_mate(carried.batch, row, moves);
+                }
+            }
+        }
+    }
+
+    /// Adds a record with a mate.
+    fn add_mate(&mut self, batch: &Batch, row: usize, moves: i16) {
+        // Mate in zero moves: the side to move is mated.
+        let by_white = match moves {
+            0 => batch.board(row).side_to_move() == Color::Black,
+            moves => moves > 0,
+        };
+        self.mates.white += u64::from(by_white);
+        self.mates.black += u64::from(!by_white);
     }
 
     /// Adds to the number of rejected records.
@@ -297,9 +356,7 @@ impl Stats {
         }
         if let Some(theirs) = &other.scores {
             let ours = self.scores.get_or_insert_default();
-            for (ours, theirs) in ours.counts.iter_mut().zip(&theirs.counts) {
-                *ours += theirs;
-            }
+            ours.counts.merge(&theirs.counts);
         }
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
@@ -370,7 +427,7 @@ impl Stats {
                 unknown: self.positions - white - draw - black,
             },
             scores: scores.map_or_else(Histogram::default, |scores| {
-                Histogram::new(Scores::FIRST, scores.counts.clone())
+                Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())
             }),
             mates: self.mates,
             details: details.map(Box::new),
