@@ -22,7 +22,7 @@ pub struct Keys {
 pub(crate) const REGISTER_BITS: u32 = 14;
 
 /// The keys of all boards. Only the numbers of en passant captures of the results are used. A key is a candidate if
-/// without its first [`REGISTER_BITS`] bits, in their place those after them, it has no bit in common with `excluded`
+/// without its first 14 bits, in their place those after them, it has no bit in common with `excluded`
 /// of its level.
 ///
 /// # Panics
