@@ -131,8 +131,10 @@ impl Details {
         if any_castling != 0 {
             for lane in rows_of(&[lanes.into()]) {
                 let castling = t0[lane] & t1[lane] & t2[lane];
-                let files = castling & 0xFF | castling >> 48 & 0xFF00;
-                self.castling_rooks.add(files as usize);
+                if castling != 0 {
+                    let files = castling & 0xFF | castling >> 48 & 0xFF00;
+                    self.castling_rooks.add(files as usize);
+                }
             }
         }
         if any_check | any_capture == 0 {
