@@ -103,7 +103,7 @@ pub enum Error {
     },
     /// Positions fall into more groups than can be counted.
     #[error(
-        "grouping by {by} gives more than {most} groups; choose wider ranges (such as {by}/100) or another column"
+        "grouping by {by} gives more than {most} groups; choose another column, or of numbers wider ranges, such as ply/20"
     )]
     TooManyGroups {
         /// The column.

@@ -126,6 +126,8 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod kernels;
 #[doc(hidden)]
+pub mod numbers;
+#[doc(hidden)]
 pub mod one_line;
 pub mod output;
 pub mod perft;

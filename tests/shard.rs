@@ -9,7 +9,7 @@ use lanefish::games::Selection;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
-use lanefish::table::{Batch, Field, Fields, Tile};
+use lanefish::table::{Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,21 +27,11 @@ impl Job for Lines {
         Vec::new()
     }
     fn tile(&self, lines: &mut Vec<String>, tile: &Tile<'_>) {
-        lines.extend(tile.rows().map(|row| line(tile.batch, row)));
+        let rows: Vec<u32> = tile.rows().map(|row| row as u32).collect();
+        let mut batch = tile.batch.select(&rows);
+        batch.fields.remove(&Field::Game);
+        lines.extend(crate::formats::lines(&batch));
     }
-}
-
-fn line(batch: &Batch, row: usize) -> String {
-    let mut line = batch.position(row).unwrap().to_string();
-    for (&field, values) in &batch.fields {
-        if field == Field::Game {
-        } else if let Some(text) = values.text(row) {
-            line += &format!(" {}={text}", field.name());
-        } else if let Some(number) = values.number(row) {
-            line += &format!(" {}={number}", field.name());
-        }
-    }
-    line
 }
 
 /// What a run found.

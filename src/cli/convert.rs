@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use lanefish::formats::Format;
 use lanefish::jobs::Conversion;
-use lanefish::report::numbers::counted;
+use lanefish::numbers::counted;
 use lanefish::table::{Field, Fields};
 use std::collections::BTreeMap;
 

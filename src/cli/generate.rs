@@ -10,7 +10,7 @@ use lanefish::Error;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
 use lanefish::formats::{Blocks, Encoded, Encoder, Format};
-use lanefish::report::numbers::grouped;
+use lanefish::numbers::grouped;
 use lanefish::table::Batch;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

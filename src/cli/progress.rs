@@ -5,8 +5,8 @@
 //! omits what does not fit, and never wraps.
 
 use super::args::When;
+use lanefish::numbers::{bytes, grouped, short};
 use lanefish::pipeline::Progress;
-use lanefish::report::numbers::{bytes, grouped, short};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

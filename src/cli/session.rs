@@ -14,11 +14,11 @@ use lanefish::chess::validity::Validity;
 use lanefish::error::{self, Reject};
 use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
+use lanefish::numbers::{counted, grouped};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, RunOptions, Summary};
 use lanefish::queries::Queries;
-use lanefish::report::numbers::{counted, grouped};
 use lanefish::table::Fields;
 use lanefish::table::Tile;
 use lanefish::tiers::{Analyzer, Tier};
@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
     }
 
     /// Refuses outputs that are also another output or an input.
-    fn compare(&self, output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
+    pub(crate) fn compare(&self, output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
         let rejects = self.global.rejects.as_deref();
         let named = |path: Option<&Path>| match Destination::of(path) {
             Destination::Stdout => "standard output".to_owned(),
@@ -237,10 +237,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Commits the output of a run, and the file of rejected records with it.
-    pub(crate) fn commit(&self, output: Option<Output>) -> Result<(), Error> {
+    /// Commits the outputs of a run, and the file of rejected records with it.
+    pub(crate) fn commit(&self, outputs: impl IntoIterator<Item = Output>) -> Result<(), Error> {
         let _phase = Phase::begin(self.global.progress, "writing to disk");
-        Output::finish_all(output.into_iter().chain(self.rejects.take()))
+        Output::finish_all(outputs.into_iter().chain(self.rejects.take()))
     }
 
     /// Shows the name of a long step.

@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
+use lanefish::numbers::grouped;
 use lanefish::one_line;
 use lanefish::pipeline::Summary;
-use lanefish::report::numbers::grouped;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

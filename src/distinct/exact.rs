@@ -8,7 +8,7 @@
 //!
 //! The temporary files have no names: the system removes them, however the process ends.
 
-use super::{Canonical, LEVELS, canonical, keys};
+use super::{Canonical, LEVELS, canonical, castling_files, keys};
 use crate::block::Group;
 use crate::error::Error;
 use crate::queries::EN_PASSANTS;
@@ -171,7 +171,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn record(position: &Canonical) -> Record {
     let [black, t0, t1, t2] = position.board;
-    let castling = u64::from(position.castling_files());
+    let castling = u64::from(castling_files(position.castling));
     let en_passant = match position.en_passant {
         0 => 0,
         square => u64::from(square.trailing_zeros()) + 1,

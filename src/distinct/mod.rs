@@ -49,12 +49,12 @@ impl Canonical {
             en_passant: sentinel & legal,
         }
     }
+}
 
-    /// The castling rooks on rank 1 in bits 0 to 7, those on rank 8 above them: there are none elsewhere.
-    #[inline(always)]
-    pub(crate) fn castling_files(&self) -> u16 {
-        (self.castling & 0xFF | self.castling >> 48 & 0xFF00) as u16
-    }
+/// The castling rooks on rank 1 in bits 0 to 7, those on rank 8 above them: there are none elsewhere.
+#[inline(always)]
+pub(crate) fn castling_files(castling: u64) -> u16 {
+    (castling & 0xFF | castling >> 48 & 0xFF00) as u16
 }
 
 /// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of the
@@ -101,7 +101,7 @@ pub fn keys(position: &Canonical) -> [u64; 4] {
     let planes = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
     let board = fold(planes ^ ROOTS[4], ROOTS[8]);
     let stm = board ^ u64::from(position.black_to_move).wrapping_neg() & ROOTS[5];
-    let castling = stm ^ u64::from(position.castling_files()).wrapping_mul(ROOTS[6]);
+    let castling = stm ^ u64::from(castling_files(position.castling)).wrapping_mul(ROOTS[6]);
     // Ranks 3 to 6, which is where en passant squares are.
     let squares = (position.en_passant >> 16) as u32;
     let all = castling ^ u64::from(squares).wrapping_mul(ROOTS[7]);

@@ -10,7 +10,7 @@ use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::{Chunk, Format};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Field, Tile, rows_of};
+use crate::table::{Batch, Field, Tile, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -51,7 +51,7 @@ impl<J: Job> Judge<'_, J> {
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
         for start in (0..batch.len()).step_by(ROWS) {
             let len = (batch.len() - start).min(ROWS);
-            let mut mask = all_of(len);
+            let mut mask: [u64; WORDS] = first_rows(len);
             if !all_in_range {
                 keep(&mut mask, |row| {
                     self.range.contains(&batch.index(start + row))
@@ -163,15 +163,6 @@ impl<J: Job> Judge<'_, J> {
             raw,
         });
     }
-}
-
-/// The mask of `len` records.
-fn all_of(len: usize) -> [u64; WORDS] {
-    std::array::from_fn(|word| match len.saturating_sub(64 * word) {
-        0 => 0,
-        rest @ 1..64 => (1 << rest) - 1,
-        _ => !0,
-    })
 }
 
 /// Keeps only the records of a mask for which `is` holds.

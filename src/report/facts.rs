@@ -32,8 +32,6 @@ pub enum Unit {
     Moves,
     /// Games.
     Games,
-    /// Ratings: two per game.
-    Players,
 }
 
 impl Unit {
@@ -43,7 +41,6 @@ impl Unit {
             Self::Positions => "positions",
             Self::Moves => "legal moves",
             Self::Games => "games",
-            Self::Players => "players",
         }
     }
 }

@@ -25,8 +25,6 @@ pub mod facts;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
-#[doc(hidden)]
-pub mod numbers;
 mod remarks;
 mod signature;
 
@@ -287,7 +285,8 @@ pub enum GroupValue {
 impl Report {
     /// Adds the numbers of another report.
     ///
-    /// Details, exact numbers of distinct positions and groups remain only if both reports have them.
+    /// Details and groups remain only if both reports have them. Exact numbers of distinct positions do not: the same
+    /// position may be in both.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
@@ -358,7 +357,6 @@ impl Details {
         self.en_passant.merge(&other.en_passant);
         self.castling_rooks.merge(&other.castling_rooks);
         self.distinct.merge(&other.distinct);
-        // The same position may be in both.
         self.exact_distinct = None;
         self.games.merge(&other.games);
     }
@@ -381,7 +379,8 @@ fn merge_all<T>(ours: &mut [T], theirs: &[T], merge: impl Fn(&mut T, &T)) {
     }
 }
 
-fn add<T: Copy + std::ops::AddAssign>(ours: &mut [T], theirs: &[T]) {
+/// Adds counts.
+pub(crate) fn add<T: Copy + std::ops::AddAssign>(ours: &mut [T], theirs: &[T]) {
     for (ours, &theirs) in ours.iter_mut().zip(theirs) {
         *ours += theirs;
     }

@@ -6,9 +6,9 @@
 //! threshold is a constant with its reason; shares of a few positions mean nothing, so most remarks need
 //! [`ENOUGH`] of them.
 
-use super::numbers::{counted, decimal, grouped, percent, signed};
 use super::{Details, Report, Signature};
 use crate::distinct::Sketch;
+use crate::numbers::{counted, decimal, grouped, percent, signed};
 
 /// How much a remark matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

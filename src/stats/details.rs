@@ -7,12 +7,12 @@ use super::joint::{BEYOND_MOVES, MOST_PHASE};
 use super::tally::Tally;
 use super::words;
 use crate::block::Group;
-use crate::distinct::Sketches;
+use crate::distinct::{Sketches, castling_files};
 use crate::games::Speed;
 use crate::kernels::BoardCounts;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::report::{
-    self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, Squares, score_column,
+    self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, Squares, add, score_column,
 };
 use crate::table::{Array, Batch, Field, bits_where, rows_of};
 use crate::tiers::Analyzer;
@@ -132,8 +132,7 @@ impl Details {
             for lane in rows_of(&[lanes.into()]) {
                 let castling = t0[lane] & t1[lane] & t2[lane];
                 if castling != 0 {
-                    let files = castling & 0xFF | castling >> 48 & 0xFF00;
-                    self.castling_rooks.add(files as usize);
+                    self.castling_rooks.add(castling_files(castling).into());
                 }
             }
         }
@@ -220,9 +219,7 @@ impl Details {
         self.ply.merge(&other.ply);
         self.phase_results.merge(&other.phase_results);
         self.phase_scores.merge(&other.phase_scores);
-        for (ours, theirs) in self.phase_score_sums.iter_mut().zip(other.phase_score_sums) {
-            *ours += theirs;
-        }
+        add(&mut self.phase_score_sums, &other.phase_score_sums);
         self.signatures.merge(&other.signatures);
         add(&mut self.checkers, &other.checkers);
         add(&mut self.en_passant, &other.en_passant);
@@ -326,10 +323,4 @@ impl Games {
 /// Rows of `columns` counts each.
 fn matrix(counts: &[u64], columns: usize) -> Matrix {
     Matrix::new(counts.chunks(columns).map(<[u64]>::to_vec).collect())
-}
-
-fn add(ours: &mut [u64], theirs: &[u64]) {
-    for (ours, theirs) in ours.iter_mut().zip(theirs) {
-        *ours += theirs;
-    }
 }

@@ -11,7 +11,9 @@ use crate::block::Group;
 use crate::kernels::BoardCounts;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, rows_of};
+use crate::table::{
+    Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, first_rows, rows_of,
+};
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -400,12 +402,7 @@ impl Sorted {
         if len == 0 {
             return;
         }
-        let mask: [u64; WAITING / 8] =
-            std::array::from_fn(|word| match len.saturating_sub(64 * word) {
-                0 => 0,
-                rest @ 1..64 => (1 << rest) - 1,
-                _ => !0,
-            });
+        let mask: [u64; WAITING / 8] = first_rows(len);
         let groups = len.div_ceil(Group::LEN);
         let (groups, results) = (&self.boards[..groups], &self.results[..groups]);
         let mut board_counts = [BoardCounts::default(); WAITING];

@@ -25,4 +25,4 @@ pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};
-pub(crate) use tile::rows_of;
+pub(crate) use tile::{first_rows, rows_of};

@@ -94,6 +94,15 @@ impl<'a> Tile<'a> {
     }
 }
 
+/// The mask of the first `len` records.
+pub(crate) fn first_rows<const WORDS: usize>(len: usize) -> [u64; WORDS] {
+    std::array::from_fn(|word| match len.saturating_sub(64 * word) {
+        0 => 0,
+        rest @ 1..64 => (1 << rest) - 1,
+        _ => !0,
+    })
+}
+
 /// The records of a mask.
 pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ {
     (0..).zip(mask).flat_map(|(word, &bits)| {

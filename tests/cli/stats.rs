@@ -563,3 +563,113 @@ fn a_page() {
         "nowhere",
     );
 }
+
+#[test]
+fn no_file_replaces_an_input() {
+    let dir = Dir::new();
+    let two = dir.file("two.csv", format!("{START}\n{KIWIPETE}\n"));
+    let report = dir.file(
+        "two.json",
+        output(0, &["stats", "--json", "--from", "fen", &two]),
+    );
+    let all = dir.name(".");
+    let csv = ["--force", "--csv", &all];
+    fails(
+        2,
+        &[&["stats", "--from", "fen", &two], &csv[..]].concat(),
+        "is an input in the directory",
+    );
+    fails(
+        2,
+        &[&["stats", "--from", "fen", &all], &csv[..]].concat(),
+        "is an input in the directory",
+    );
+    fails(
+        2,
+        &[&["stats", "--merge", &report], &csv[..]].concat(),
+        "is an input in the directory",
+    );
+    let page = ["--force", "--html", &report];
+    fails(
+        2,
+        &[&["stats", "--merge", &report], &page[..]].concat(),
+        "cannot also be an output",
+    );
+    fails(
+        2,
+        &[&["stats", "--compare", &report, &report], &page[..]].concat(),
+        "cannot also be an output",
+    );
+    assert_eq!(
+        json(0, &["stats", "--json", "--merge", &report])["positions"],
+        2
+    );
+}
+
+#[test]
+fn page_tables_and_rejects_appear_together() {
+    let dir = Dir::new();
+    let bad = dir.file("bad.fen", format!("{START}\nnonsense\n"));
+    let worse = dir.file("worse.fen", format!("nothing\n{KIWIPETE}\nnonsense\n"));
+    let names = ["page.html", "csv", "rejects.jsonl"].map(|name| dir.name(name));
+    let [page, csv, rejects] = names.each_ref().map(String::as_str);
+    output(
+        1,
+        &[
+            "stats",
+            "--html",
+            page,
+            "--csv",
+            csv,
+            "--rejects",
+            rejects,
+            &bad,
+        ],
+    );
+    let lines = || std::fs::read_to_string(rejects).unwrap().lines().count();
+    assert_eq!(lines(), 1);
+    assert!(std::fs::metadata(page).is_ok());
+    assert!(std::fs::metadata(format!("{csv}/legal_moves.csv")).is_ok());
+    // The rejects of both inputs are in one file.
+    output(
+        1,
+        &[
+            "stats",
+            "--compare",
+            "--force",
+            "--html",
+            page,
+            "--rejects",
+            rejects,
+            &bad,
+            &worse,
+        ],
+    );
+    assert_eq!(lines(), 3);
+}
+
+#[test]
+fn merging_leaves_exact_numbers_out_and_says_so() {
+    let dir = Dir::new();
+    let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
+    let report = dir.file(
+        "two.json",
+        output(0, &["stats", "--json", "--exact-distinct", &two]),
+    );
+    let one = lanefish(&["stats", "--json", "--merge", &report])
+        .output()
+        .unwrap();
+    assert!(one.stderr.is_empty());
+    let both = lanefish(&["stats", "--json", "--merge", &report, &report])
+        .output()
+        .unwrap();
+    assert!(both.status.success());
+    assert!(
+        String::from_utf8_lossy(&both.stderr)
+            .contains("exact numbers of distinct positions are left out")
+    );
+    let merged: Value = serde_json::from_slice(&both.stdout).unwrap();
+    let distinct = &merged["details"]["distinct"];
+    assert!(distinct.get("exact").is_none_or(Value::is_null));
+    assert_eq!(distinct["estimate"]["position"], 2);
+}

@@ -13,8 +13,8 @@ use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
+use lanefish::numbers::{bytes, short};
 use lanefish::one_line;
-use lanefish::report::numbers::{bytes, short};
 use lanefish::report::{Comparison, Report, csv, html};
 use lanefish::stats::GroupBy;
 use serde_json::{Map, Value, json};
@@ -115,7 +115,7 @@ impl StatsArgs {
             return self.run_comparison(session);
         }
         if self.merge {
-            let made = self.merged()?;
+            let made = self.merged(session)?;
             let page = self.open_files(session)?;
             self.show(session, &made)?;
             self.write_files(session, &made, page)?;
@@ -145,8 +145,8 @@ impl StatsArgs {
             session.prepare(inputs, &self.read.reading)?;
         }
         let mut page = self.open_files(session)?;
-        let mut status = 0;
         let mut made = Vec::new();
+        let mut summaries = Vec::new();
         for path in [a, b] {
             if is_report(path) {
                 made.push(read_report(path)?);
@@ -155,8 +155,11 @@ impl StatsArgs {
             let one = std::slice::from_ref(path);
             session.prepare(one, &self.read.reading)?;
             let (counted, timed) = self.read(session, one, &self.read.reading)?;
-            status = status.max(session.conclude(timed.summary)?);
+            if timed.summary.failure.is_some() {
+                return session.conclude(timed.summary);
+            }
             made.extend(counted);
+            summaries.push(timed.summary);
         }
         let [first, second] = made.as_slice() else {
             bail!("nothing to compare");
@@ -178,6 +181,10 @@ impl StatsArgs {
             page.put(html::comparison(&comparison, abouts.each_ref()).as_bytes())?;
         }
         session.commit(page)?;
+        let mut status = 0;
+        for summary in summaries {
+            status = status.max(session.conclude(summary)?);
+        }
         Ok(status)
     }
 
@@ -250,7 +257,7 @@ impl StatsArgs {
     }
 
     /// Merges the reports of earlier runs.
-    fn merged(&self) -> Result<Made> {
+    fn merged(&self, session: &Session<'_>) -> Result<Made> {
         let mut inputs = self.read.inputs.iter();
         let Some(first) = inputs.next() else {
             bail!("--merge: name the files that stats --json has written");
@@ -260,6 +267,11 @@ impl StatsArgs {
             mut games,
             ..
         } = read_report(first)?;
+        let has_exact = |report: &Report| {
+            let details = report.details.as_ref();
+            details.is_some_and(|details| details.exact_distinct.is_some())
+        };
+        let mut exact = has_exact(&report);
         let mut count = 1;
         for path in inputs {
             let Made {
@@ -289,9 +301,15 @@ impl StatsArgs {
                     path.display()
                 );
             }
+            exact |= has_exact(&next);
             report.merge(&next);
             games += more;
             count += 1;
+        }
+        if exact && count > 1 {
+            session.note(format_args!(
+                "exact numbers of distinct positions are left out: the same position may be in several parts"
+            ));
         }
         Ok(Made {
             report,
@@ -323,8 +341,16 @@ impl StatsArgs {
 
     /// Opens the page, and finds out now whether other files can be written later.
     fn open_files(&self, session: &Session<'_>) -> Result<Option<Output>> {
+        let inputs = &self.read.inputs;
         if let Some(directory) = &self.csv {
             let failed = || format!("cannot write to {}", directory.display());
+            if let Some(input) = inputs.iter().find(|input| is_in(input, directory)) {
+                bail!(
+                    "{} is an input in the directory of --csv {}, where it might be replaced",
+                    input.display(),
+                    directory.display()
+                );
+            }
             fs::create_dir_all(directory).with_context(failed)?;
             let mut entries = fs::read_dir(directory).with_context(failed)?;
             if entries.next().is_some() && !session.global().force {
@@ -341,6 +367,8 @@ impl StatsArgs {
             output: Some(path.clone()),
             level: None,
         };
+        // Reports of earlier runs are inputs that the session has not prepared.
+        session.compare(Some(path), inputs)?;
         Ok(Some(session.open_output(&output)?))
     }
 
@@ -359,7 +387,7 @@ impl StatsArgs {
                 outputs.push(output);
             }
         }
-        Ok(Output::finish_all(outputs)?)
+        Ok(session.commit(outputs)?)
     }
 
     /// Where a report comes from.
@@ -388,6 +416,14 @@ impl StatsArgs {
 fn is_report(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// Whether an input is a file in this directory, or the directory itself.
+fn is_in(input: &Path, directory: &Path) -> bool {
+    let (Ok(input), Ok(directory)) = (input.canonicalize(), directory.canonicalize()) else {
+        return false;
+    };
+    input == directory || input.parent() == Some(&directory)
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -1,8 +1,8 @@
 //! How often kinds occur, as a table with bars.
 
 use super::super::facts::Bars;
-use super::super::numbers::{grouped, percent, percentage};
 use super::markup::{Escaped, Table, bar};
+use crate::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 /// Rows of a comparison.

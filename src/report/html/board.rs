@@ -1,8 +1,8 @@
 //! Heat maps drawn as boards.
 
 use super::super::Squares;
-use super::super::numbers::{grouped, percent, percentage};
 use super::markup::Escaped;
+use crate::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 const SQUARE: usize = 20;

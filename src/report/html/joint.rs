@@ -1,10 +1,10 @@
 //! Joint distributions: heat maps of cells, and stacked bars where the columns are results.
 
 use super::super::facts::{Axis, Table as Joint};
-use super::super::numbers::{decimal, grouped, percent, percentage, tenths};
 use super::super::{Matrix, Results};
 use super::bins::ticks;
 use super::markup::{Escaped, Table};
+use crate::numbers::{decimal, grouped, percent, percentage, tenths};
 use std::fmt::{self, Write};
 
 const WIDTH: f64 = 360.0;

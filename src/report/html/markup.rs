@@ -1,6 +1,6 @@
 //! Pieces of HTML. Everything that is not written here in full goes through [`Escaped`].
 
-use super::super::numbers::{grouped, percent};
+use crate::numbers::{grouped, percent};
 use std::fmt::{self, Display, Write};
 
 /// A text in which nothing is markup, neither between tags nor in a quoted attribute.

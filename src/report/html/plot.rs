@@ -1,10 +1,10 @@
 //! Histograms as SVG. The drawing is 360 units wide, about as wide as a phone, so that its letters have their natural
 //! size there; wider screens show more plots beside each other.
 
-use super::super::numbers::{decimal, grouped, percent, percentage, signed};
 use super::super::{Histogram, facts::Unit};
 use super::bins::{Bins, ticks};
 use super::markup::{Escaped, Table};
+use crate::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
 
 /// What a plot is of.

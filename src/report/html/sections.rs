@@ -1,7 +1,6 @@
 //! The page of a dataset, section by section.
 
 use super::super::facts::{Bars, Plot as Facts, Unit};
-use super::super::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use super::super::{GroupValue, Groups, Histogram, Report, Severity};
 use super::bars;
 use super::board::{self, Scale};
@@ -10,6 +9,7 @@ use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Run};
 use crate::distinct::Sketch;
+use crate::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
 /// Which plots belong to which section; the rest is with positions and moves.

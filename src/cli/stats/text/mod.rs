@@ -9,8 +9,8 @@ mod plots;
 mod tables;
 
 use super::super::style::Style;
+use lanefish::numbers::{counted, grouped};
 use lanefish::report::facts::{Board, Plot};
-use lanefish::report::numbers::{counted, grouped};
 use lanefish::report::{HeatMap, Report, Squares};
 use std::fmt::Write;
 

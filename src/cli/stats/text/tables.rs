@@ -3,7 +3,7 @@
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::report::numbers::{grouped, percent};
+use lanefish::numbers::{grouped, percent};
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
 use std::fmt::Write;
 
