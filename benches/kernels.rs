@@ -7,7 +7,7 @@ mod positions;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
-use lanefish::kernels::{BoardCounts, VerticalCounters};
+use lanefish::kernels::{BoardCounts, SquareCounters};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;
@@ -110,13 +110,13 @@ fn kernels(criterion: &mut Criterion) {
     bench.throughput(Throughput::Elements(positions.len() as u64));
     bench.sample_size(20);
     for analyzer in Tier::all().filter_map(Tier::analyzer) {
-        let results = vec![GroupResults::default(); VerticalCounters::GROUPS];
+        let results = vec![GroupResults::default(); SquareCounters::GROUPS];
         bench.bench_function(analyzer.tier().name(), |bench| {
             bench.iter(|| {
-                let mut board_counts = [BoardCounts::default(); VerticalCounters::GROUPS];
+                let mut board_counts = [BoardCounts::default(); SquareCounters::GROUPS];
                 let mut sum = 0;
-                for tile in black_box(&groups).chunks(VerticalCounters::GROUPS) {
-                    let mut counters = VerticalCounters::default();
+                for tile in black_box(&groups).chunks(SquareCounters::GROUPS) {
+                    let mut counters = SquareCounters::default();
                     analyzer.board_counts(tile, &results, &mut board_counts);
                     analyzer.count_squares(tile, &results, &mut counters);
                     sum ^= board_counts[0][0] ^ counters.planes[0][0][0];

@@ -80,10 +80,10 @@ impl Sketch {
     #[inline(always)]
     pub fn insert(&mut self, key: u64) {
         let rest = key << BITS | 1 << (BITS - 1);
-        let rank = rest.leading_zeros() as u8 + 1;
         let register = &mut self.registers[(key >> (64 - BITS)) as usize];
-        if rank > *register {
-            let was = std::mem::replace(register, rank);
+        // Whether the rank is larger: counting zeros is slower than a shift.
+        if rest >> 1 >> (63 - (*register & 63)) == 0 {
+            let was = std::mem::replace(register, rest.leading_zeros() as u8 + 1);
             self.grown(was);
         }
     }
@@ -189,26 +189,22 @@ impl Sketches {
         results: &[GroupResults],
         mask: &[u64],
     ) {
-        const AT_ONCE: usize = 16;
+        const AT_ONCE: usize = 2;
         let mut keys = [Keys::default(); AT_ONCE];
-        let runs = groups.chunks(AT_ONCE).zip(results.chunks(AT_ONCE));
-        for ((groups, results), masks) in runs.zip(mask.chunks(AT_ONCE / Group::LEN)) {
+        const GROUPS: usize = AT_ONCE * Keys::GROUPS;
+        let runs = groups.chunks(GROUPS).zip(results.chunks(GROUPS));
+        for ((groups, results), masks) in runs.zip(mask.chunks(AT_ONCE)) {
+            // Once there are many keys, next to none of them changes anything.
             let excluded = self.0.each_ref().map(Sketch::excluded);
             analyzer.keys(groups, results, &excluded, &mut keys);
-            for (at, keys) in keys[..groups.len()].iter().enumerate() {
-                // Once there are many keys, next to none of them changes anything.
-                if keys.candidates.iter().fold(0, |any, lane| any | lane) == 0 {
-                    continue;
-                }
-                let lanes = masks[at / Group::LEN] >> (at % Group::LEN * 8);
-                for lane in rows_of(&[lanes & 0xFF]) {
-                    if keys.candidates[lane] != 0 {
-                        let levels = self.0.iter_mut().zip(&keys.levels).zip(&excluded);
-                        for ((sketch, keys), excluded) in levels {
-                            if keys[lane] << BITS & excluded == 0 {
-                                sketch.insert(keys[lane]);
-                            }
-                        }
+            let keys = &keys[..groups.len().div_ceil(Keys::GROUPS)];
+            for (keys, mask) in keys.iter().zip(masks) {
+                for (level, sketch) in self.0.iter_mut().enumerate() {
+                    let keys = (keys.levels[level].as_flattened(), keys.candidates[level]);
+                    if keys.1 & mask == !0 {
+                        keys.0.iter().for_each(|&key| sketch.insert(key));
+                    } else {
+                        rows_of(&[keys.1 & mask]).for_each(|row| sketch.insert(keys.0[row]));
                     }
                 }
             }

@@ -1,5 +1,5 @@
 //! The data that statistics need: pieces, material, state and moves of each board as one word, and how often each
-//! square is occupied by each piece and attacked by each side.
+//! square is occupied by each piece, attacked by each side, or the place of something rarer.
 //!
 //! The numbers of a board are packed into one word ([`BoardCounts`]), so that a table of joint counts is indexed by
 //! some of its bits. Material is summed by the binary digits of the
@@ -14,7 +14,7 @@
 use super::RANK_6;
 use super::sums::Sums;
 use crate::block::{Group, Planes};
-use crate::queries::GroupResults;
+use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
 
 /// Sentinel bits on ranks 3 and 6 are en passant squares.
@@ -33,28 +33,31 @@ const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 /// | 56-63 | legal moves, of which there may be more: see [`GroupResults::counts`] |
 pub type BoardCounts = [u64; 8];
 
-/// Counters of 64 squares for 14 sets, in each of eight lanes: the pieces in the order `PNBRQKpnbrqk`, then the
-/// squares attacked by White and by Black.
+/// Counters of 64 squares for each of some sets, in each of eight lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]
-pub struct VerticalCounters {
+pub struct VerticalCounters<const SETS: usize> {
     /// For each set, bits 0 to 7 of the counters of each lane.
-    pub planes: [[[u64; 8]; 8]; Self::SETS],
+    pub planes: [[[u64; 8]; 8]; SETS],
     groups: usize,
 }
 
-impl Default for VerticalCounters {
+/// The pieces in the order `PNBRQKpnbrqk`, then the squares attacked by White and by Black.
+pub type SquareCounters = VerticalCounters<14>;
+
+/// Pieces that give check, rooks that may castle, and en passant squares on which a capture is legal.
+pub type EventCounters = VerticalCounters<3>;
+
+impl<const SETS: usize> Default for VerticalCounters<SETS> {
     fn default() -> Self {
         Self {
-            planes: [[[0; 8]; 8]; Self::SETS],
+            planes: [[[0; 8]; 8]; SETS],
             groups: 0,
         }
     }
 }
 
-impl VerticalCounters {
-    /// Number of sets.
-    pub const SETS: usize = 14;
+impl<const SETS: usize> VerticalCounters<SETS> {
     /// Number of groups that can be added before a counter could overflow.
     pub const GROUPS: usize = 255;
 
@@ -168,7 +171,45 @@ pub fn count_squares<S: Simd>(
     simd: S,
     groups: &[Group],
     results: &[GroupResults],
-    counters: &mut VerticalCounters,
+    counters: &mut SquareCounters,
+) {
+    in_sixteens(
+        groups,
+        results,
+        counters,
+        #[inline(always)]
+        |groups, results, counters| count_sixteen(simd, groups, results, counters),
+    );
+}
+
+/// Adds checkers, castling rooks and legal en passant captures to the counters. Masked lanes must be empty boards
+/// without checkers.
+///
+/// # Panics
+/// As [`count_squares`].
+#[inline(always)]
+pub fn count_events<S: Simd>(
+    simd: S,
+    groups: &[Group],
+    results: &[GroupResults],
+    counters: &mut EventCounters,
+) {
+    in_sixteens(
+        groups,
+        results,
+        counters,
+        #[inline(always)]
+        |groups, results, counters| count_sixteen_events(simd, groups, results, counters),
+    );
+}
+
+/// Calls with sixteen groups and their results at a time, the last ones filled up with empty boards.
+#[inline(always)]
+fn in_sixteens<const SETS: usize>(
+    groups: &[Group],
+    results: &[GroupResults],
+    counters: &mut VerticalCounters<SETS>,
+    mut count: impl FnMut(&[Group; 16], &[GroupResults; 16], &mut VerticalCounters<SETS>),
 ) {
     assert!(groups.len() <= counters.room());
     counters.groups += groups.len();
@@ -176,14 +217,14 @@ pub fn count_squares<S: Simd>(
     let (groups, rest) = groups.as_chunks();
     let (results, rest_results) = results.as_chunks();
     for (groups, results) in groups.iter().zip(results) {
-        count_sixteen(simd, groups, results, counters);
+        count(groups, results, counters);
     }
     if !rest.is_empty() {
         let mut groups = [Group::default(); 16];
         let mut results = [GroupResults::default(); 16];
         groups[..rest.len()].copy_from_slice(rest);
         results[..rest.len()].copy_from_slice(rest_results);
-        count_sixteen(simd, &groups, &results, counters);
+        count(&groups, &results, counters);
     }
 }
 
@@ -193,7 +234,7 @@ fn count_sixteen<S: Simd>(
     simd: S,
     groups: &[Group; 16],
     results: &[GroupResults; 16],
-    counters: &mut VerticalCounters,
+    counters: &mut SquareCounters,
 ) {
     let none = simd.splat(0);
     let mut at = 0;
@@ -238,6 +279,41 @@ fn count_sixteen<S: Simd>(
         }
         count_attacks!(12, attacks_white);
         count_attacks!(13, attacks_black);
+        at += S::WIDTH;
+    }
+}
+
+/// Adds the events of sixteen groups to the counters.
+#[inline(always)]
+fn count_sixteen_events<S: Simd>(
+    simd: S,
+    groups: &[Group; 16],
+    results: &[GroupResults; 16],
+    counters: &mut EventCounters,
+) {
+    let none = simd.splat(0);
+    let mut at = 0;
+    while at < 8 {
+        let mut checkers = [none; 16];
+        let mut castling = [none; 16];
+        let mut en_passant = [none; 16];
+        let mut index = 0;
+        while index < 16 {
+            let [color, t0, t1, t2] = &groups[index].planes;
+            let color = simd.load(color, at);
+            let planes = Planes {
+                color,
+                types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
+            };
+            let captures = simd.load(&results[index].counts, at).shr::<EN_PASSANTS>();
+            checkers[index] = simd.load(&results[index].checkers, at);
+            castling[index] = planes.castling();
+            en_passant[index] = color & !planes.occupied() & captures.nonzero();
+            index += 1;
+        }
+        add(simd, &mut counters.planes[0], at, checkers);
+        add(simd, &mut counters.planes[1], at, castling);
+        add(simd, &mut counters.planes[2], at, en_passant);
         at += S::WIDTH;
     }
 }

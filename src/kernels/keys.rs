@@ -8,14 +8,19 @@ use crate::distinct::ROOTS;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
 
-/// The keys of eight boards.
+/// The keys of the boards of eight groups.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Keys {
-    /// By level.
-    pub levels: [[u64; Group::LEN]; 4],
-    /// Not zero for a board if any of its keys is a candidate: see [`keys`].
-    pub candidates: [u64; Group::LEN],
+    /// By level, then by group.
+    pub levels: [[[u64; Group::LEN]; Self::GROUPS]; 4],
+    /// By level: a bit for each key that is a candidate (see [`keys`]).
+    pub candidates: [u64; 4],
+}
+
+impl Keys {
+    /// How many groups they are of.
+    pub const GROUPS: usize = 8;
 }
 
 /// Bits at the top of a key that say nothing about whether it is a candidate: they choose the register of a sketch.
@@ -26,7 +31,7 @@ pub(crate) const REGISTER_BITS: u32 = 14;
 /// of its level.
 ///
 /// # Panics
-/// If `results` or `out` is shorter than `groups`.
+/// If `results` is shorter than `groups`, or `out` too short for the keys of all groups.
 #[inline(always)]
 pub fn keys<S: Simd>(
     simd: S,
@@ -36,24 +41,30 @@ pub fn keys<S: Simd>(
     out: &mut [Keys],
 ) {
     let results = &results[..groups.len()];
-    let out = &mut out[..groups.len()];
-    for ((group, results), out) in groups.iter().zip(results).zip(out) {
-        for at in (0..Group::LEN).step_by(S::WIDTH) {
-            keys_of(simd, group, results, excluded, at, out);
+    let out = &mut out[..groups.len().div_ceil(Keys::GROUPS)];
+    let eights = groups.chunks(Keys::GROUPS);
+    let eights = eights.zip(results.chunks(Keys::GROUPS)).zip(out);
+    for ((groups, results), out) in eights {
+        let mut candidates = [0; 4];
+        for (place, (group, results)) in groups.iter().zip(results).enumerate() {
+            for at in (0..Group::LEN).step_by(S::WIDTH) {
+                let keys = keys_of(simd, group, results, at);
+                for level in 0..4 {
+                    simd.store(keys[level], &mut out.levels[level][place], at);
+                    let rest = keys[level].shl::<REGISTER_BITS>();
+                    let barred = (rest & simd.splat(excluded[level])).nonzero_bits();
+                    let lanes = !barred & ((1 << S::WIDTH) - 1);
+                    candidates[level] |= lanes << (place * Group::LEN + at);
+                }
+            }
         }
+        out.candidates = candidates;
     }
 }
 
-/// The same of the boards in the lanes `at..` of a group.
+/// The keys of the boards in the lanes `at..` of a group, by level.
 #[inline(always)]
-fn keys_of<S: Simd>(
-    simd: S,
-    group: &Group,
-    results: &GroupResults,
-    excluded: &[u64; 4],
-    at: usize,
-    out: &mut Keys,
-) {
+fn keys_of<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usize) -> [S::Lanes; 4] {
     let root = |n: usize| simd.splat(ROOTS[n]);
     let [color, t0, t1, t2] = &group.planes;
     let color = simd.load(color, at);
@@ -79,14 +90,7 @@ fn keys_of<S: Simd>(
     let stm = board ^ (black_to_move & root(5));
     let with_castling = stm ^ times(simd, files, ROOTS[6]);
     let all = with_castling ^ times(simd, en_passant.shr::<16>(), ROOTS[7]);
-
-    let mut candidates = simd.splat(0);
-    for (level, key) in [(0, board), (1, stm), (2, with_castling), (3, all)] {
-        simd.store(key, &mut out.levels[level], at);
-        let rest = key.shl::<REGISTER_BITS>() & simd.splat(excluded[level]);
-        candidates = candidates | !rest.nonzero();
-    }
-    simd.store(candidates, &mut out.candidates, at);
+    [board, stm, with_castling, all]
 }
 
 /// The product, wrapping, of numbers below 2^32 with a constant.
@@ -129,21 +133,26 @@ mod tests {
             let Some(analyzer) = tier.analyzer() else {
                 continue;
             };
-            let mut found = vec![Keys::default(); groups.len()];
+            let mut found = vec![Keys::default(); groups.len().div_ceil(Keys::GROUPS)];
             analyzer.keys(&groups, &results, &excluded, &mut found);
-            for ((group, results), found) in groups.iter().zip(&results).zip(&found) {
+            for (at, (group, results)) in groups.iter().zip(&results).enumerate() {
+                let (found, place) = (&found[at / Keys::GROUPS], at % Keys::GROUPS);
                 for lane in 0..8 {
                     let legal = results.counts[lane] >> EN_PASSANTS != 0;
                     let position = distinct::Canonical::of(&group.get(lane), legal);
                     let keys = distinct::keys(&position);
-                    assert_eq!(found.levels.map(|keys| keys[lane]), keys, "{tier}");
-                    let is_candidate = keys
-                        .iter()
-                        .zip(excluded)
-                        .any(|(key, excluded)| key << REGISTER_BITS & excluded == 0);
-                    assert_eq!(found.candidates[lane] != 0, is_candidate, "{tier}");
+                    assert_eq!(found.levels.map(|keys| keys[place][lane]), keys, "{tier}");
+                    let row = place * Group::LEN + lane;
+                    for (level, key) in keys.iter().enumerate() {
+                        let is_candidate = key << REGISTER_BITS & excluded[level] == 0;
+                        let found = found.candidates[level] >> row & 1 != 0;
+                        assert_eq!(found, is_candidate, "{tier}");
+                    }
                 }
             }
+            // There are no candidates beyond the last group.
+            let rest = found.last().unwrap().candidates[3];
+            assert_eq!(rest >> (groups.len() % Keys::GROUPS * Group::LEN), 0);
         }
     }
 }

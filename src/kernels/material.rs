@@ -1,14 +1,16 @@
 //! The kind of material of each board as a number: how many pieces of each kind both sides have.
 //!
-//! The pawns of a side (up to eight), its knights, bishops, rooks and queens (up to two each) are the digits of a
-//! number with mixed bases, so that a table has room for all of these and no holes. See
+//! The queens, rooks, bishops and knights of both sides (up to two each) and their pawns (up to eight) are the digits of
+//! a number with mixed bases, so that a table has room for all of these and no holes. See
 //! [`Signature`](crate::report::Signature).
 
 use crate::block::{Group, Planes};
-use crate::report::Signature;
 use crate::simd::{Lanes, Simd, inlined};
 
-/// The index of each board's [`Signature`]; [`Signature::COUNT`] where it has too many pieces of a kind.
+/// In place of the index of a [`Signature`](crate::report::Signature): the board has too many pieces of a kind.
+pub const NO_SIGNATURE: u64 = 1 << 63;
+
+/// The index of each board's [`Signature`](crate::report::Signature), or [`NO_SIGNATURE`].
 ///
 /// # Panics
 /// If `out` is shorter than `groups`.
@@ -31,7 +33,12 @@ pub fn signatures<S: Simd>(simd: S, groups: &[Group], out: &mut [[u64; Group::LE
             ];
             let pawns = planes.pawns();
             let splat = |number: u64| simd.splat(number);
-            // The digits of a side as one number, and something that is not zero if one of them is too large.
+            let times_nine = inlined(
+                #[inline(always)]
+                |number: S::Lanes| number.add(number.shl::<3>()),
+            );
+            // The digits of a side without its pawns as one number, the pawns, and something that is not zero if one
+            // of them is too large.
             let side = inlined(
                 #[inline(always)]
                 |side: S::Lanes| {
@@ -43,19 +50,17 @@ pub fn signatures<S: Simd>(simd: S, groups: &[Group], out: &mut [[u64; Group::LE
                         beyond = beyond | count.add(splat(1)).shr::<2>();
                     }
                     let count = (pawns & side).count_ones();
-                    index = index.add(index.shl::<3>()).add(count);
                     // More than eight: seven more are at least sixteen.
-                    (index, beyond | count.add(splat(7)).shr::<4>())
+                    (index, count, beyond | count.add(splat(7)).shr::<4>())
                 },
             );
-            let (mut white, white_beyond) = side(!color);
-            let (black, black_beyond) = side(color);
-            // Times 729, which is 9 * 9 * 9.
-            for _ in 0..3 {
-                white = white.add(white.shl::<3>());
-            }
+            let (white, white_pawns, white_beyond) = side(!color);
+            let (black, black_pawns, black_beyond) = side(color);
+            let index = times_nine(times_nine(white)).add(black);
+            let index = times_nine(index).add(white_pawns);
+            let index = times_nine(index).add(black_pawns);
             let beyond = white_beyond | black_beyond;
-            let index = beyond.if_zero(white.add(black), splat(Signature::COUNT as u64));
+            let index = beyond.if_zero(index, splat(NO_SIGNATURE));
             simd.store(index, out, at);
         }
     }

@@ -22,17 +22,28 @@ pub struct Signature(u32);
 #[error("not a kind of material such as KRPPvKR")]
 pub struct SignatureError;
 
-/// Pawns, and each other kind, of one side.
-const RADIX: [u32; 5] = [9, 3, 3, 3, 3];
-/// Kinds of material of one side.
-const SIDE: u32 = 9 * 3 * 3 * 3 * 3;
+/// The digits of its number from the highest on, as places in [`Signature::pieces`] and their base: pawns last, so that
+/// kinds of material that are frequent together are close together.
+const DIGITS: [(usize, usize, u32); 10] = [
+    (0, 0, 3),
+    (0, 1, 3),
+    (0, 2, 3),
+    (0, 3, 3),
+    (1, 0, 3),
+    (1, 1, 3),
+    (1, 2, 3),
+    (1, 3, 3),
+    (0, 4, 9),
+    (1, 4, 9),
+];
 
 impl Signature {
     /// Number of different ones.
-    pub const COUNT: usize = (SIDE * SIDE) as usize;
+    pub const COUNT: usize = 3usize.pow(8) * 9 * 9;
 
-    /// The one with this number; `None` from [`Self::COUNT`] on. Numbers are those that the lanes compute: the pawns
-    /// of a side, then its knights, bishops, rooks and queens, are digits of base 9 and 3, White's above Black's.
+    /// The one with this number; `None` from [`Self::COUNT`] on. Numbers are those that the lanes compute, with
+    /// the digits White's queens, rooks, bishops, knights and Black's, in base 3, then White's pawns and Black's, in
+    /// base 9.
     pub fn from_index(index: usize) -> Option<Self> {
         (index < Self::COUNT).then_some(Self(index as u32))
     }
@@ -42,28 +53,24 @@ impl Signature {
     }
     /// The queens, rooks, bishops, knights and pawns of White and of Black.
     pub fn pieces(self) -> [[u8; 5]; 2] {
-        [self.0 / SIDE, self.0 % SIDE].map(|mut side| {
-            let mut pieces = RADIX.map(|radix| {
-                let digit = side % radix;
-                side /= radix;
-                digit as u8
-            });
-            pieces.reverse();
-            pieces
-        })
+        let mut pieces = [[0; 5]; 2];
+        let mut rest = self.0;
+        for (side, kind, base) in DIGITS.into_iter().rev() {
+            pieces[side][kind] = (rest % base) as u8;
+            rest /= base;
+        }
+        pieces
     }
     /// The one with these queens, rooks, bishops, knights and pawns of White and of Black; `None` if there are too
     /// many.
     pub fn from_pieces(pieces: [[u8; 5]; 2]) -> Option<Self> {
-        let side = |pieces: [u8; 5]| {
-            let digits = pieces.into_iter().zip(RADIX.into_iter().rev());
-            digits.into_iter().try_fold(0, |side, (digit, radix)| {
-                let digit = u32::from(digit);
-                (digit < radix).then_some(side * radix + digit)
-            })
-        };
-        let [white, black] = pieces.map(side);
-        Some(Self(white? * SIDE + black?))
+        let number = DIGITS
+            .into_iter()
+            .try_fold(0, |number, (side, kind, base)| {
+                let digit = u32::from(pieces[side][kind]);
+                (digit < base).then_some(number * base + digit)
+            });
+        number.map(Self)
     }
 }
 

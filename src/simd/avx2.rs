@@ -201,6 +201,15 @@ impl Lanes for Lanes4 {
         unsafe { _mm256_testz_si256(self.0, self.0) == 0 }
     }
     #[inline(always)]
+    fn nonzero_bits(self) -> u64 {
+        // SAFETY: lanes exist only where the token proved AVX2.
+        let zero = unsafe {
+            let zero = _mm256_cmpeq_epi64(self.0, _mm256_setzero_si256());
+            _mm256_movemask_pd(_mm256_castsi256_pd(zero))
+        };
+        u64::from(!zero as u8 & 0xF)
+    }
+    #[inline(always)]
     fn multiply_halves(self, other: Self) -> Self {
         // SAFETY: lanes exist only where the token proved AVX2.
         Self(unsafe { _mm256_mul_epu32(self.0, other.0) })

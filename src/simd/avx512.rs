@@ -379,6 +379,11 @@ macro_rules! lanes {
                 unsafe { _mm512_test_epi64_mask(self.0, self.0) != 0 }
             }
             #[inline(always)]
+            fn nonzero_bits(self) -> u64 {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                unsafe { _mm512_test_epi64_mask(self.0, self.0) }.into()
+            }
+            #[inline(always)]
             fn choose(self, then: Self, otherwise: Self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX-512 F.
                 Self(unsafe { _mm512_ternarylogic_epi64::<0xCA>(self.0, then.0, otherwise.0) })

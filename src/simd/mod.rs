@@ -216,6 +216,8 @@ pub trait Lanes:
     }
     /// Whether any lane is not zero.
     fn any(self) -> bool;
+    /// A bit for each lane, the first one lowest: whether it is not zero.
+    fn nonzero_bits(self) -> u64;
     /// The product of the lower halves.
     fn multiply_halves(self, other: Self) -> Self;
     /// The lower half of the 128-bit product, and the upper half flipped where that has ones.

@@ -126,6 +126,10 @@ impl Lanes for u64 {
         self != 0
     }
     #[inline(always)]
+    fn nonzero_bits(self) -> u64 {
+        u64::from(self != 0)
+    }
+    #[inline(always)]
     fn multiply_halves(self, other: Self) -> Self {
         (self & 0xFFFF_FFFF) * (other & 0xFFFF_FFFF)
     }

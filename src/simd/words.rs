@@ -150,6 +150,14 @@ impl<const N: usize> Lanes for Words<N> {
         self.0.iter().fold(0, |any, word| any | word) != 0
     }
     #[inline(always)]
+    fn nonzero_bits(self) -> u64 {
+        let mut bits = 0;
+        for i in 0..N {
+            bits |= self.0[i].nonzero_bits() << i;
+        }
+        bits
+    }
+    #[inline(always)]
     fn choose(self, then: Self, otherwise: Self) -> Self {
         Self(from_fn(
             #[inline(always)]

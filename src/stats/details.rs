@@ -3,19 +3,21 @@
 //! As in the rest of the statistics, a position increments counters in tables, whose indices come from words that
 //! the lanes have made. Whatever is rare (checks, en passant captures, beginnings of games) is visited one by one.
 
-use super::joint::{BEYOND_MOVES, MOST_PHASE};
-use super::tally::Tally;
+use super::heat::EventMaps;
+use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE};
+use super::tally::{NarrowTally, Tally};
 use super::words;
 use crate::block::Group;
-use crate::distinct::{Sketches, castling_files};
+use crate::distinct::Sketches;
 use crate::games::Speed;
-use crate::kernels::BoardCounts;
-use crate::queries::{EN_PASSANTS, GroupResults};
+use crate::kernels::{BoardCounts, NO_SIGNATURE};
+use crate::queries::GroupResults;
 use crate::report::{
-    self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, Squares, add, score_column,
+    self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, add, score_column,
 };
-use crate::table::{Array, Batch, Field, bits_where, rows_of};
+use crate::table::{Array, Batch, Field, Texts, Values, rows_of};
 use crate::tiers::Analyzer;
+use std::collections::{BTreeMap, HashMap};
 
 /// The boards of a run of records, with what is known of them.
 pub(super) struct Boards<'a> {
@@ -26,46 +28,38 @@ pub(super) struct Boards<'a> {
     pub(super) mask: &'a [u64],
 }
 
+impl Boards<'_> {
+    /// A bit for each lane of a group that counts.
+    #[inline(always)]
+    pub(super) fn lanes(&self, group: usize) -> u8 {
+        (self.mask[group / 8] >> (group % 8 * 8)) as u8
+    }
+}
+
 /// Columns of [`Details::phase_scores`].
 const COLUMNS: usize = SCORE_COLUMNS.next_power_of_two();
 
 /// See [`report::Details`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Details {
     /// Legal moves in bits 0 to 7, pieces above them.
-    pieces_moves: Tally<{ 1 << 15 }>,
+    pieces_moves: NarrowTally<{ 1 << 15 }>,
     ply: Tally<{ 1 << 16 }>,
-    /// The result in bits 0 and 1, the phase above them.
-    phase_results: Tally<128>,
+    /// The result in bits 0 and 1, the phase above them. The tables take turns: all positions of a game have the same
+    /// result, and increments of the same counter would wait for each other.
+    phase_results: [Tally<128>; 4],
     /// The column of the score in bits 0 to 6, the phase above them.
     phase_scores: Tally<{ 32 * COLUMNS }>,
     phase_score_sums: [i64; 32],
-    /// By index; those without one from [`Signature::COUNT`] on, by lane.
-    signatures: Tally<{ Signature::COUNT.next_power_of_two() }>,
-    checkers: Squares,
-    en_passant: Squares,
-    /// By squares of castling rooks: those of rank 1 in bits 0 to 7, those of rank 8 above them.
-    castling_rooks: Tally<{ 1 << 16 }>,
+    /// By index: boards whose pieces and material are not yet in the joint tables.
+    signatures: NarrowTally<{ Signature::COUNT.next_power_of_two() }>,
+    /// By index: boards that are in the joint tables.
+    rare_signatures: HashMap<u64, u64>,
+    /// Boards without a signature.
+    other_signatures: u64,
+    events: Box<EventMaps>,
     distinct: Sketches,
     games: Games,
-}
-
-impl Default for Details {
-    fn default() -> Self {
-        Self {
-            pieces_moves: Tally::default(),
-            ply: Tally::default(),
-            phase_results: Tally::default(),
-            phase_scores: Tally::default(),
-            phase_score_sums: [0; 32],
-            signatures: Tally::default(),
-            checkers: [0; 64],
-            en_passant: [0; 64],
-            castling_rooks: Tally::default(),
-            distinct: Sketches::default(),
-            games: Games::default(),
-        }
-    }
 }
 
 /// Facts of games.
@@ -78,76 +72,111 @@ struct Games {
     speeds: [u64; Speed::ALL.len() + 1],
 }
 
+/// The columns of a batch that say something about games.
+struct GameColumns<'a> {
+    eco: Option<&'a Texts>,
+    elo: [Option<&'a Values<u16>>; 2],
+    time_control: Option<&'a Texts>,
+}
+
+impl<'a> GameColumns<'a> {
+    fn of(batch: &'a Batch) -> Self {
+        let texts = |field| match batch.values(field) {
+            Some(Array::Text(texts)) => Some(texts),
+            _ => None,
+        };
+        let numbers = |field| match batch.values(field) {
+            Some(Array::U16(numbers)) => Some(numbers),
+            _ => None,
+        };
+        Self {
+            eco: texts(Field::Eco),
+            elo: [Field::WhiteElo, Field::BlackElo].map(numbers),
+            time_control: texts(Field::TimeControl),
+        }
+    }
+}
+
+/// The phase of the board with these counts.
+#[inline(always)]
+fn phase_of(counts: u64) -> usize {
+    (counts >> 8 & 0xFF).min(MOST_PHASE as u64) as usize
+}
+
 impl Details {
-    /// Adds the boards that count.
-    pub(super) fn add_boards(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>) {
+    /// Adds the boards that count to these details and to the joint tables. There only legal moves and flags are counted:
+    /// the rest [follows](Self::signatures) from the kinds of material.
+    pub(super) fn add_boards(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        boards: &Boards<'_>,
+        joint: &mut Joint,
+    ) {
         let mut signatures = [[0; Group::LEN]; super::Stats::RUN];
         analyzer.signatures(boards.groups, &mut signatures);
-        let groups = boards.groups.iter().zip(boards.results);
-        let counts = boards.board_counts.iter().zip(&signatures);
-        for (at, ((group, results), (counts, signatures))) in groups.zip(counts).enumerate() {
-            let lanes = (boards.mask[at / 8] >> (at % 8 * 8)) as u8;
-            if lanes == 0xFF {
+        let results = boards.results.iter().map(|results| &results.counts);
+        let counts = boards.board_counts.iter().zip(results).zip(&signatures);
+        for (at, ((words, moves), signatures)) in counts.enumerate() {
+            let lanes = boards.lanes(at);
+            let is_rare = |lane: usize| {
+                signatures[lane] & NO_SIGNATURE | words[lane] & BEYOND | moves[lane] & BEYOND_MOVES
+            };
+            let any_is_rare = (0..Group::LEN).fold(0, |any, lane| any | is_rare(lane));
+            if lanes == 0xFF && any_is_rare == 0 {
                 for lane in 0..Group::LEN {
-                    self.add_board(lane, counts[lane], signatures[lane], results.counts[lane]);
+                    self.add_board(words[lane], signatures[lane], joint);
                 }
             } else {
                 for lane in rows_of(&[lanes.into()]) {
-                    self.add_board(lane, counts[lane], signatures[lane], results.counts[lane]);
+                    match is_rare(lane) {
+                        0 => self.add_board(words[lane], signatures[lane], joint),
+                        _ => self.add_rare(words[lane], signatures[lane], moves[lane], joint),
+                    }
                 }
             }
-            self.add_squares(group, results, lanes);
         }
         self.distinct
             .add_tile(analyzer, boards.groups, boards.results, boards.mask);
     }
 
     #[inline(always)]
-    fn add_board(&mut self, lane: usize, word: u64, signature: u64, moves: u64) {
-        let signature = signature as usize;
-        // Increments of the same counter would wait for each other.
-        let place = if signature == Signature::COUNT {
-            lane
-        } else {
-            0
-        };
-        self.signatures.add(signature + place);
-        if moves & BEYOND_MOVES == 0 {
-            let index = (word & 0x7F) << 8 | word >> 56;
-            self.pieces_moves.add(index as usize);
-        }
+    fn add_board(&mut self, word: u64, signature: u64, joint: &mut Joint) {
+        self.signatures.add(signature as usize);
+        self.add_pieces_moves(word);
+        joint.add_moves_flags(word);
     }
 
-    /// Counts the squares of checkers, en passant captures and castling rooks in these lanes.
+    /// Adds a board with many pieces of a kind, or many moves.
+    #[cold]
+    fn add_rare(&mut self, word: u64, signature: u64, moves: u64, joint: &mut Joint) {
+        match signature {
+            NO_SIGNATURE => self.other_signatures += 1,
+            _ => *self.rare_signatures.entry(signature).or_default() += 1,
+        }
+        if moves & BEYOND_MOVES == 0 {
+            self.add_pieces_moves(word);
+        }
+        joint.add_any(word, moves);
+    }
+
     #[inline(always)]
-    fn add_squares(&mut self, group: &Group, results: &GroupResults, lanes: u8) {
-        let [color, t0, t1, t2] = &group.planes;
-        let (mut any_check, mut any_castling, mut any_capture) = (0, 0, 0);
-        for lane in 0..Group::LEN {
-            any_check |= results.checkers[lane];
-            any_castling |= t0[lane] & t1[lane] & t2[lane];
-            any_capture |= results.counts[lane] >> EN_PASSANTS;
-        }
-        if any_castling != 0 {
-            for lane in rows_of(&[lanes.into()]) {
-                let castling = t0[lane] & t1[lane] & t2[lane];
-                if castling != 0 {
-                    self.castling_rooks.add(castling_files(castling).into());
-                }
-            }
-        }
-        if any_check | any_capture == 0 {
-            return;
-        }
-        for lane in rows_of(&[lanes.into()]) {
-            for square in rows_of(&[results.checkers[lane]]) {
-                self.checkers[square] += 1;
-            }
-            if results.counts[lane] >> EN_PASSANTS != 0 {
-                let sentinel = color[lane] & !(t0[lane] | t1[lane] | t2[lane]);
-                self.en_passant[sentinel.trailing_zeros() as usize & 63] += 1;
-            }
-        }
+    fn add_pieces_moves(&mut self, word: u64) {
+        let index = (word & 0x7F) << 8 | word >> 56;
+        self.pieces_moves.add(index as usize);
+    }
+
+    /// Counts the squares of checkers, castling rooks and en passant captures. Masked lanes must be empty boards without
+    /// checkers.
+    pub(super) fn add_events(
+        &mut self,
+        analyzer: &dyn Analyzer,
+        groups: &[Group],
+        results: &[GroupResults],
+    ) {
+        self.events
+            .add(groups, results, |groups, results, counters| {
+                analyzer.count_events(groups, results, counters);
+            });
     }
 
     /// Adds what the rows of a batch carry, from `start` on, of those whose bit is set in the mask; with the counts of
@@ -159,56 +188,48 @@ impl Details {
         mask: &[u64],
         counts: &[BoardCounts],
     ) {
-        let mut phases = [0u8; super::Stats::RUN * Group::LEN];
-        for (phase, counts) in phases.iter_mut().zip(counts.as_flattened()) {
-            *phase = ((counts >> 8) as u8).min(MOST_PHASE as u8);
-        }
-        let phases = phases.chunks(64);
+        let counts = counts.as_flattened().chunks(64);
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
-            for ((values, present, counted), phases) in
-                words(column, start, mask).zip(phases.clone())
-            {
-                let mut add = |result: u8, phase: u8| {
-                    self.phase_results
-                        .add(usize::from(phase) << 2 | usize::from(result & 3));
+            let words = words(column, start, mask).zip(counts.clone());
+            for ((values, present, counted), counts) in words {
+                let mut add = |row: usize, result: u8, counts: u64| {
+                    let index = phase_of(counts) << 2 | usize::from(result & 3);
+                    self.phase_results[row % 4].add(index);
                 };
                 if present & counted == !0 {
-                    values
-                        .iter()
-                        .zip(phases)
-                        .for_each(|(&result, &phase)| add(result, phase));
+                    let rows = (0..).zip(values.iter().zip(counts));
+                    rows.for_each(|(row, (&result, &counts))| add(row, result, counts));
                 } else {
-                    rows_of(&[present & counted]).for_each(|row| add(values[row], phases[row]));
+                    rows_of(&[present & counted])
+                        .for_each(|row| add(row, values[row], counts[row]));
                 }
             }
         }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
-            for ((values, present, counted), phases) in words(column, start, mask).zip(phases) {
-                let mut add = |score: i16, phase: u8| {
-                    let phase = usize::from(phase);
+            for ((values, present, counted), counts) in words(column, start, mask).zip(counts) {
+                for row in rows_of(&[present & counted]) {
+                    let (score, phase) = (values[row], phase_of(counts[row]));
                     self.phase_scores.add(phase * COLUMNS + score_column(score));
                     self.phase_score_sums[phase & 31] += i64::from(score);
-                };
-                if present & counted == !0 {
-                    values
-                        .iter()
-                        .zip(phases)
-                        .for_each(|(&score, &phase)| add(score, phase));
-                } else {
-                    rows_of(&[present & counted]).for_each(|row| add(values[row], phases[row]));
                 }
             }
         }
         if let Some(Array::U16(column)) = batch.values(Field::Ply) {
+            let columns = GameColumns::of(batch);
             for (word, (values, present, counted)) in words(column, start, mask).enumerate() {
-                let counted = present & counted;
-                if counted == !0 {
-                    values.iter().for_each(|&ply| self.ply.add(ply.into()));
+                let mut add = |row: usize, ply: u16| {
+                    self.ply.add(ply.into());
+                    if ply == 0 {
+                        self.games.add(&columns, start + 64 * word + row);
+                    }
+                };
+                if present & counted == !0 {
+                    values
+                        .iter()
+                        .enumerate()
+                        .for_each(|(row, &ply)| add(row, ply));
                 } else {
-                    rows_of(&[counted]).for_each(|row| self.ply.add(values[row].into()));
-                }
-                for row in rows_of(&[bits_where(values, |ply| ply == 0) & counted]) {
-                    self.games.add(batch, start + 64 * word + row);
+                    rows_of(&[present & counted]).for_each(|row| add(row, values[row]));
                 }
             }
         }
@@ -217,49 +238,71 @@ impl Details {
     pub(super) fn merge(&mut self, other: &Self) {
         self.pieces_moves.merge(&other.pieces_moves);
         self.ply.merge(&other.ply);
-        self.phase_results.merge(&other.phase_results);
+        for (ours, theirs) in self.phase_results.iter_mut().zip(&other.phase_results) {
+            ours.merge(theirs);
+        }
         self.phase_scores.merge(&other.phase_scores);
         add(&mut self.phase_score_sums, &other.phase_score_sums);
         self.signatures.merge(&other.signatures);
-        add(&mut self.checkers, &other.checkers);
-        add(&mut self.en_passant, &other.en_passant);
-        self.castling_rooks.merge(&other.castling_rooks);
+        for (&signature, count) in &other.rare_signatures {
+            *self.rare_signatures.entry(signature).or_default() += count;
+        }
+        self.other_signatures += other.other_signatures;
+        self.events.merge(&other.events);
         self.distinct.merge(&other.distinct);
         self.games.merge(&other.games);
     }
 
-    /// What was counted, with the numbers of positions by material and by phase.
-    pub(super) fn report(&self, material: Matrix, phases: &Histogram) -> report::Details {
-        let by_phase = self.phase_results.counts().chunks(4).take(MOST_PHASE + 1);
+    /// The number of boards of each kind of material. Of those that are not yet in the joint tables, pieces and material
+    /// are added to these.
+    pub(super) fn signatures(&self, joint: &mut Joint) -> BTreeMap<Signature, u64> {
+        let mut signatures = BTreeMap::new();
+        for (index, count) in self.signatures.counts() {
+            if let Some(signature) = Signature::from_index(index) {
+                joint.add_pieces(signature.pieces(), count);
+                signatures.insert(signature, count);
+            }
+        }
+        for (&index, count) in &self.rare_signatures {
+            if let Some(signature) = Signature::from_index(index as usize) {
+                *signatures.entry(signature).or_default() += count;
+            }
+        }
+        signatures
+    }
+
+    /// What was counted, with the kinds of material, the numbers of positions by material, and by phase.
+    pub(super) fn report(
+        &self,
+        signatures: BTreeMap<Signature, u64>,
+        material: Matrix,
+        phases: &Histogram,
+    ) -> report::Details {
+        let [mut results, others @ ..] = self.phase_results.clone();
+        others.iter().for_each(|others| results.merge(others));
+        let by_phase = results.counts().chunks(4).take(MOST_PHASE + 1);
         let results = (0..).zip(by_phase).map(|(phase, counts)| {
             let [black, draw, white] = [counts[0], counts[1], counts[2]];
             let unknown = phases.count(phase) - white - draw - black;
             vec![white, draw, black, unknown]
         });
-        let signatures = (0..).zip(self.signatures.counts());
-        let signatures = signatures.filter(|&(_, &count)| count > 0);
-        let mut castling_rooks = [0; 64];
-        for (rooks, &count) in (0u64..).zip(self.castling_rooks.counts()) {
-            if count > 0 {
-                for file in rows_of(&[rooks]) {
-                    castling_rooks[file + file / 8 * 48] += count;
-                }
-            }
+        let mut pieces_moves = vec![0; 1 << 15];
+        for (number, count) in self.pieces_moves.counts() {
+            pieces_moves[number] = count;
         }
+        let [checkers, castling_rooks, en_passant] = self.events.maps().map(HeatMap);
         report::Details {
             ply: Histogram::new(0, self.ply.counts().to_vec()),
-            pieces_moves: matrix(self.pieces_moves.counts(), 1 << 8),
+            pieces_moves: matrix(&pieces_moves, 1 << 8),
             material,
             phase_results: Matrix::new(results.collect()),
             phase_scores: matrix(self.phase_scores.counts(), COLUMNS),
             phase_score_sums: self.phase_score_sums[..=MOST_PHASE].to_vec(),
-            signatures: signatures
-                .filter_map(|(index, &count)| Some((Signature::from_index(index)?, count)))
-                .collect(),
-            other_signatures: self.signatures.counts()[Signature::COUNT..].iter().sum(),
-            checkers: HeatMap(self.checkers),
-            en_passant: HeatMap(self.en_passant),
-            castling_rooks: HeatMap(castling_rooks),
+            signatures,
+            other_signatures: self.other_signatures,
+            checkers,
+            en_passant,
+            castling_rooks,
             distinct: self.distinct.clone(),
             exact_distinct: None,
             games: self.games.report(),
@@ -269,27 +312,24 @@ impl Details {
 
 impl Games {
     /// Adds the game that begins at this row.
-    fn add(&mut self, batch: &Batch, row: usize) {
+    #[inline(never)]
+    fn add(&mut self, columns: &GameColumns<'_>, row: usize) {
+        fn text(texts: Option<&Texts>, row: usize) -> &[u8] {
+            let text = texts.and_then(|texts| texts.get(row));
+            text.map_or(&b""[..], |text| text.as_bytes())
+        }
         self.count += 1;
-        let text = |field| match batch.values(field) {
-            Some(Array::Text(texts)) => texts.get(row).map_or(&b""[..], |text| text.as_bytes()),
-            _ => b"",
-        };
-        if let &[letter @ b'A'..=b'E', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = text(Field::Eco) {
+        let code = text(columns.eco, row);
+        if let &[letter @ b'A'..=b'E', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = code {
             let [letter, tens, ones] = [letter - b'A', tens - b'0', ones - b'0'].map(usize::from);
             self.eco.add(100 * letter + 10 * tens + ones);
         }
-        for (field, elo) in [Field::WhiteElo, Field::BlackElo]
-            .into_iter()
-            .zip(&mut self.elo)
-        {
-            if let Some(Array::U16(ratings)) = batch.values(field)
-                && let Some(&rating) = ratings.get(row)
-            {
+        for (ratings, elo) in columns.elo.iter().zip(&mut self.elo) {
+            if let Some(&rating) = ratings.and_then(|ratings| ratings.get(row)) {
                 elo.add(rating.into());
             }
         }
-        let speed = Speed::of_tag(text(Field::TimeControl));
+        let speed = Speed::of_tag(text(columns.time_control, row));
         let place = speed.and_then(|speed| Speed::ALL.iter().position(|&other| other == speed));
         self.speeds[place.unwrap_or(Speed::ALL.len())] += 1;
     }

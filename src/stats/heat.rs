@@ -1,4 +1,4 @@
-//! Heat maps: how often each square is occupied by each piece, and attacked by each side.
+//! Heat maps: how often each square is occupied by each piece, attacked by each side, or the place of something rarer.
 //!
 //! The lanes count *vertically* ([`VerticalCounters`]); their bits are converted to numbers here, when the counters
 //! are full or the maps are needed.
@@ -9,17 +9,9 @@ use crate::queries::GroupResults;
 use crate::report::Squares;
 use crate::simd::Lanes;
 use crate::table::spread_bits;
-use crate::tiers::Analyzer;
-
-/// Number of maps: twelve pieces, and the attacks of two sides.
-const MAPS: usize = VerticalCounters::SETS;
-
-/// Counts of each square, a1 first: pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and
-/// by Black.
-pub(super) type HeatMaps = [Squares; MAPS];
 
 /// Adds counters, given by their bits.
-fn add<const DEPTH: usize>(maps: &mut HeatMaps, sets: &[[[u64; Group::LEN]; DEPTH]; MAPS]) {
+fn add<const DEPTH: usize>(maps: &mut [Squares], sets: &[[[u64; Group::LEN]; DEPTH]]) {
     for (map, planes) in maps.iter_mut().zip(sets) {
         empty_into(map, planes);
     }
@@ -30,13 +22,13 @@ const DEPTH: usize = 24;
 
 /// As [`VerticalCounters`], for some 16 million groups: turning them into numbers that seldom costs next to nothing.
 #[derive(Clone, Debug)]
-struct Deep {
+struct Deep<const MAPS: usize> {
     planes: [[[u64; Group::LEN]; DEPTH]; MAPS],
     /// How many counters were added.
     added: u32,
 }
 
-impl Default for Deep {
+impl<const MAPS: usize> Default for Deep<MAPS> {
     fn default() -> Self {
         Self {
             planes: [[[0; Group::LEN]; DEPTH]; MAPS],
@@ -45,11 +37,11 @@ impl Default for Deep {
     }
 }
 
-impl Deep {
+impl<const MAPS: usize> Deep<MAPS> {
     /// Most counters that can be added.
-    const ROOM: u32 = (1 << DEPTH) / VerticalCounters::GROUPS as u32 - 1;
+    const ROOM: u32 = (1 << DEPTH) / VerticalCounters::<MAPS>::GROUPS as u32 - 1;
 
-    fn add(&mut self, counters: &VerticalCounters) {
+    fn add(&mut self, counters: &VerticalCounters<MAPS>) {
         for (planes, others) in self.planes.iter_mut().zip(&counters.planes) {
             let mut carry = [0; Group::LEN];
             let (low, high) = planes.split_at_mut(others.len());
@@ -71,15 +63,21 @@ impl Deep {
     }
 }
 
-/// Heat maps under construction.
+/// Heat maps under construction: counts of each square, a1 first, for each of some sets.
 #[derive(Clone, Debug)]
-pub(super) struct Heat {
-    maps: HeatMaps,
-    deep: Deep,
-    counters: VerticalCounters,
+pub(super) struct Heat<const MAPS: usize> {
+    maps: [Squares; MAPS],
+    deep: Deep<MAPS>,
+    counters: VerticalCounters<MAPS>,
 }
 
-impl Default for Heat {
+/// The pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and by Black.
+pub(super) type SquareMaps = Heat<14>;
+
+/// Pieces that give check, rooks that may castle, and en passant squares on which a capture is legal.
+pub(super) type EventMaps = Heat<3>;
+
+impl<const MAPS: usize> Default for Heat<MAPS> {
     fn default() -> Self {
         Self {
             maps: [[0; 64]; MAPS],
@@ -89,20 +87,20 @@ impl Default for Heat {
     }
 }
 
-impl Heat {
-    /// Adds whole groups; masked lanes must be empty boards without attacks.
+impl<const MAPS: usize> Heat<MAPS> {
+    /// Adds whole groups, which a function of an [`Analyzer`](crate::tiers::Analyzer) counts.
     pub(super) fn add(
         &mut self,
-        analyzer: &dyn Analyzer,
         mut groups: &[Group],
         mut results: &[GroupResults],
+        count: impl Fn(&[Group], &[GroupResults], &mut VerticalCounters<MAPS>),
     ) {
         while !groups.is_empty() {
             if self.counters.room() == 0 {
                 self.deepen();
             }
             let (now, later) = groups.split_at(groups.len().min(self.counters.room()));
-            analyzer.count_squares(now, &results[..now.len()], &mut self.counters);
+            count(now, &results[..now.len()], &mut self.counters);
             results = &results[now.len()..];
             groups = later;
         }
@@ -111,7 +109,7 @@ impl Heat {
     /// Moves the counts of full counters to deeper ones.
     #[cold]
     fn deepen(&mut self) {
-        if self.deep.added == Deep::ROOM {
+        if self.deep.added == Deep::<MAPS>::ROOM {
             add(&mut self.maps, &self.deep.planes);
             self.deep = Deep::default();
         }
@@ -128,7 +126,7 @@ impl Heat {
     }
 
     /// The maps so far.
-    pub(super) fn maps(&self) -> HeatMaps {
+    pub(super) fn maps(&self) -> [Squares; MAPS] {
         let mut maps = self.maps;
         add(&mut maps, &self.deep.planes);
         add(&mut maps, &self.counters.planes);
@@ -165,7 +163,14 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
 mod tests {
     use super::*;
     use crate::chess::random::Random;
-    use crate::tiers::Tier;
+    use crate::queries::EN_PASSANTS;
+    use crate::tiers::{Analyzer, Tier};
+
+    fn count_squares<'a>(
+        analyzer: &'a dyn Analyzer,
+    ) -> impl Fn(&[Group], &[GroupResults], &mut VerticalCounters<14>) + 'a {
+        |groups, results, counters| analyzer.count_squares(groups, results, counters)
+    }
 
     /// Random planes will do as boards.
     #[test]
@@ -182,10 +187,13 @@ mod tests {
                 .map(|_| GroupResults {
                     attacks_white: std::array::from_fn(|_| random()),
                     attacks_black: [u64::MAX; 8],
+                    checkers: std::array::from_fn(|_| random()),
+                    counts: std::array::from_fn(|_| random() & 3 << EN_PASSANTS | 20),
                     ..GroupResults::default()
                 })
                 .collect();
-            let mut expected: HeatMaps = [[0; 64]; MAPS];
+            let mut expected = [[0; 64]; 14];
+            let mut expected_events = [[0; 64]; 3];
             for (group, results) in groups.iter().zip(&results) {
                 for lane in 0..8 {
                     let board = group.get(lane);
@@ -208,16 +216,26 @@ mod tests {
                         }
                         expected[12][square] += at(results.attacks_white[lane]);
                         expected[13][square] += at(results.attacks_black[lane]);
+                        expected_events[0][square] += at(results.checkers[lane]);
+                        expected_events[1][square] += u64::from(code == 7);
+                        if code == 0 && results.counts[lane] >> EN_PASSANTS != 0 {
+                            expected_events[2][square] += at(board.color);
+                        }
                     }
                 }
             }
             for analyzer in Tier::all().filter_map(Tier::analyzer) {
-                let mut heat = Heat::default();
-                heat.add(analyzer, &groups, &results);
+                let mut heat = SquareMaps::default();
+                heat.add(&groups, &results, count_squares(analyzer));
                 let mut total = Heat::default();
                 total.merge(&heat);
                 assert_eq!(heat.maps(), expected, "{}", analyzer.tier());
                 assert_eq!(total.maps(), expected, "{}", analyzer.tier());
+                let mut events = EventMaps::default();
+                events.add(&groups, &results, |groups, results, counters| {
+                    analyzer.count_events(groups, results, counters);
+                });
+                assert_eq!(events.maps(), expected_events, "{}", analyzer.tier());
             }
         }
     }
@@ -232,12 +250,12 @@ mod tests {
             ..GroupResults::default()
         };
         let analyzer = Tier::PORTABLE.analyzer().unwrap();
-        let full = VerticalCounters::GROUPS;
+        let full = VerticalCounters::<14>::GROUPS;
         let (groups, results) = (vec![group; full], vec![results; full]);
-        let mut heat = Heat::default();
-        heat.add(analyzer, &groups, &results);
+        let mut heat = SquareMaps::default();
+        heat.add(&groups, &results, count_squares(analyzer));
         let once = heat.maps();
-        let times = u64::from(Deep::ROOM) + 3;
+        let times = u64::from(Deep::<14>::ROOM) + 3;
         let counters = heat.counters.clone();
         for _ in 1..times {
             heat.deepen();

@@ -11,7 +11,7 @@ use crate::kernels::BoardCounts;
 use crate::report::Matrix;
 
 /// Numbers that fit into the tables: fewer than 128 points of material, a phase below 32.
-const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
+pub(super) const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
 /// Of the counts of legal moves: 256 and more.
 pub(super) const BEYOND_MOVES: u64 = 0xFF00;
 /// The phase is never more than this.
@@ -60,20 +60,48 @@ impl Joint {
             .add((word & 0x7F | word >> 1 & 0xF80) as usize);
         self.material
             .add((word >> 16 & 0x7F | word >> 25 & 0x3F80) as usize);
-        self.moves_flags.add((word >> 48) as usize);
+        self.add_moves_flags(word);
     }
 
     #[cold]
     fn add_lanes(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
         for (lane, (&word, &counts)) in words.iter().zip(counts).enumerate() {
-            if lanes >> lane & 1 == 0 {
-                continue;
-            }
-            match word & BEYOND | counts & BEYOND_MOVES {
-                0 => self.add(word),
-                _ => self.beyond.get_or_insert_default().add(word, counts),
+            if lanes >> lane & 1 != 0 {
+                self.add_any(word, counts);
             }
         }
+    }
+
+    /// Adds a board, of which it is not known whether it fits into the tables.
+    pub(super) fn add_any(&mut self, word: u64, counts: u64) {
+        match word & BEYOND | counts & BEYOND_MOVES {
+            0 => self.add(word),
+            _ => self.beyond.get_or_insert_default().add(word, counts),
+        }
+    }
+
+    /// Adds legal moves and flags of a board that fits into the tables; pieces and material are [added](Self::add_pieces)
+    /// later.
+    #[inline(always)]
+    pub(super) fn add_moves_flags(&mut self, word: u64) {
+        self.moves_flags.add((word >> 48) as usize);
+    }
+
+    /// Adds boards with these queens, rooks, bishops, knights and pawns of White and of Black to the tables of pieces and
+    /// material.
+    pub(super) fn add_pieces(&mut self, pieces: [[u8; 5]; 2], count: u64) {
+        let sum = |weights: [usize; 5], side: usize| -> usize {
+            let numbers = pieces[side].iter().zip(weights);
+            numbers
+                .map(|(&number, weight)| usize::from(number) * weight)
+                .sum()
+        };
+        let both = |weights: [usize; 5]| sum(weights, 0) + sum(weights, 1);
+        let (all, phase) = (2 + both([1; 5]), both([4, 2, 1, 1, 0]));
+        self.pieces_phase.add_many(phase << 7 | all, count);
+        const VALUES: [usize; 5] = [9, 5, 3, 3, 1];
+        let material = sum(VALUES, 1) << 7 | sum(VALUES, 0);
+        self.material.add_many(material, count);
     }
 
     /// Adds the counts of another instance.

@@ -31,7 +31,7 @@ use crate::table::{Array, Batch, Field, Tile, Values, rows_of};
 use crate::tiers::Analyzer;
 use details::{Boards, Details};
 use flags::Flags;
-use heat::Heat;
+use heat::SquareMaps;
 use joint::Joint;
 use std::ops::Range;
 use tally::Tally;
@@ -55,7 +55,7 @@ pub struct Stats {
     castles: u64,
     en_passants: u64,
     can_capture_en_passant: u64,
-    heat: Box<Heat>,
+    heat: Box<SquareMaps>,
     results: [u64; 3],
     scores: Option<Box<Scores>>,
     mates: Mates,
@@ -165,19 +165,24 @@ impl Stats {
             groups,
             results,
             board_counts,
-            mask,
+            ..
         } = boards;
-        if let Some(details) = &mut self.details {
-            details.add_boards(analyzer, boards);
+        match &mut self.details {
+            Some(details) => details.add_boards(analyzer, boards, &mut self.joint),
+            None => {
+                for (at, (words, results)) in board_counts.iter().zip(results).enumerate() {
+                    self.joint
+                        .add_group(words, &results.counts, boards.lanes(at));
+                }
+            }
         }
-        let lanes = |group: usize| (mask[group / 8] >> (group % 8 * 8)) as u8;
+        let lanes = |group| boards.lanes(group);
         let mut start = 0;
         while start < groups.len() {
             let rest = start..groups.len();
             let whole = rest.take_while(|&group| lanes(group) == 0xFF).count();
             let run = start..start + whole;
-            let counts = &board_counts[run.clone()];
-            self.add_groups(analyzer, &groups[run.clone()], &results[run], counts, 0xFF);
+            self.add_groups(analyzer, &groups[run.clone()], &results[run], 0xFF);
             start += whole;
             if start < groups.len() {
                 let counted = lanes(start);
@@ -187,25 +192,25 @@ impl Stats {
                     group.set(lane, Default::default());
                     results.attacks_white[lane] = 0;
                     results.attacks_black[lane] = 0;
+                    results.checkers[lane] = 0;
                 }
-                let counts = &board_counts[start..=start];
-                self.add_groups(analyzer, &[group], &[results], counts, counted);
+                self.add_groups(analyzer, &[group], &[results], counted);
                 start += 1;
             }
         }
     }
 
-    /// Adds these lanes of at most [`Self::RUN`] groups; the others must be empty boards without attacks.
+    /// Adds these lanes of at most [`Self::RUN`] groups; the others must be empty boards without attacks and
+    /// checkers.
     fn add_groups(
         &mut self,
         analyzer: &dyn Analyzer,
         groups: &[Group],
         results: &[GroupResults],
-        board_counts: &[BoardCounts],
         lanes: u8,
     ) {
         let mut kinds = [0u64; Group::LEN];
-        for (board_counts, results) in board_counts.iter().zip(results) {
+        for results in results {
             let counts = &results.counts;
             let mut any = 0;
             if lanes == 0xFF {
@@ -222,12 +227,16 @@ impl Stats {
             if any >> EN_PASSANTS != 0 {
                 self.add_en_passants(counts, lanes);
             }
-            self.joint.add_group(board_counts, counts, lanes);
         }
         for sums in kinds {
             self.add_kinds(sums);
         }
-        self.heat.add(analyzer, groups, results);
+        self.heat.add(groups, results, |groups, results, counters| {
+            analyzer.count_squares(groups, results, counters);
+        });
+        if let Some(details) = &mut self.details {
+            details.add_events(analyzer, groups, results);
+        }
         self.positions += groups.len() as u64 * u64::from(lanes.count_ones());
     }
 
@@ -373,7 +382,10 @@ impl Stats {
     /// What was counted. [`Report::en_passant`] counts the positions in which an en passant capture is legal, or with
     /// `keep_en_passant` those with any en passant square.
     pub fn report(&self, keep_en_passant: bool) -> Report {
-        let flags = self.joint.flags();
+        let mut joint = self.joint.clone();
+        let details = self.details.as_ref();
+        let details = details.map(|details| (details, details.signatures(&mut joint)));
+        let flags = joint.flags();
         let flagged = |test: &dyn Fn(Flags) -> bool| -> u64 {
             let flags = (0..=u8::MAX).map(Flags).zip(&flags);
             let passed = flags.filter(|&(flags, _)| test(flags));
@@ -383,9 +395,9 @@ impl Stats {
         let no_castling = flagged(&|flags| flags.castling() == 0);
         let [black, draw, white] = self.results;
         let maps = self.heat.maps();
-        let phase = Histogram::new(0, self.joint.phase());
-        let details = self.details.as_ref();
-        let details = details.map(|details| details.report(self.joint.by_material(), &phase));
+        let phase = Histogram::new(0, joint.phase());
+        let details = details
+            .map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
         Report {
             positions: self.positions,
@@ -393,19 +405,16 @@ impl Stats {
             white_to_move: flagged(&|flags| !flags.black_to_move()),
             in_check: flagged(&|flags| flags.checks() > 0),
             double_check: flagged(&|flags| flags.checks() > 1),
-            checkmate: self.joint.mates(true),
-            stalemate: self.joint.mates(false),
-            legal_moves: Histogram::new(0, self.joint.moves()),
+            checkmate: joint.mates(true),
+            stalemate: joint.mates(false),
+            legal_moves: Histogram::new(0, joint.moves()),
             legal_captures: self.captures,
             legal_promotions: self.promotions,
             legal_castles: self.castles,
             legal_en_passants: self.en_passants,
-            pieces: Histogram::new(0, self.joint.pieces()),
+            pieces: Histogram::new(0, joint.pieces()),
             phase,
-            material: self
-                .joint
-                .material()
-                .map(|counts| Histogram::new(0, counts)),
+            material: joint.material().map(|counts| Histogram::new(0, counts)),
             castling: Castling {
                 none: no_castling,
                 some: self.positions - no_castling,

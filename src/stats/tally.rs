@@ -1,5 +1,7 @@
 //! Tables that count how often each small number occurs.
 
+use std::collections::{BTreeMap, HashMap};
+
 /// How often each number below `N` occurs.
 #[derive(Clone, Debug)]
 pub(super) struct Tally<const N: usize> {
@@ -23,6 +25,11 @@ impl<const N: usize> Tally<N> {
     pub(super) fn add(&mut self, number: usize) {
         debug_assert!(number < N);
         self.counts[number & (N - 1)] += 1;
+    }
+
+    /// Counts a number, which must be below `N`, several times.
+    pub(super) fn add_many(&mut self, number: usize, times: u64) {
+        self.counts[number] += times;
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
@@ -59,9 +66,105 @@ impl<const N: usize> Tally<N> {
     }
 }
 
+/// As [`Tally`], for large tables of which a run mostly uses some parts: counters of 16 bits, so that these parts stay
+/// in the caches, and a map of what does not fit into them.
+#[derive(Clone, Debug)]
+pub(super) struct NarrowTally<const N: usize> {
+    counts: Box<[u16; N]>,
+    /// How often the counter of a number has overflowed.
+    overflows: HashMap<usize, u64>,
+}
+
+impl<const N: usize> Default for NarrowTally<N> {
+    fn default() -> Self {
+        const { assert!(N.is_power_of_two()) }
+        let counts = vec![0; N].into_boxed_slice();
+        Self {
+            counts: counts.try_into().expect("N numbers"),
+            overflows: HashMap::new(),
+        }
+    }
+}
+
+impl<const N: usize> NarrowTally<N> {
+    /// Counts a number, which must be below `N`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, number: usize) {
+        debug_assert!(number < N);
+        let count = &mut self.counts[number & (N - 1)];
+        *count = count.wrapping_add(1);
+        if *count == 0 {
+            self.overflow(number, 1);
+        }
+    }
+
+    #[cold]
+    fn overflow(&mut self, number: usize, times: u64) {
+        *self.overflows.entry(number).or_default() += times;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (&number, &times) in &other.overflows {
+            self.overflow(number, times);
+        }
+        for number in nonzero(&*other.counts) {
+            let (sum, overflows) = self.counts[number].overflowing_add(other.counts[number]);
+            self.counts[number] = sum;
+            if overflows {
+                self.overflow(number, 1);
+            }
+        }
+    }
+
+    /// The numbers that occurred, and how often.
+    pub(super) fn counts(&self) -> BTreeMap<usize, u64> {
+        let counts = nonzero(&*self.counts).map(|number| (number, self.counts[number].into()));
+        let mut counts: BTreeMap<_, _> = counts.collect();
+        for (&number, times) in &self.overflows {
+            *counts.entry(number).or_default() += times << 16;
+        }
+        counts
+    }
+}
+
+/// The places of what is not zero in a table, most of which is.
+fn nonzero(counts: &[u16]) -> impl Iterator<Item = usize> + '_ {
+    const PART: usize = 512;
+    let parts = (0..).step_by(PART).zip(counts.chunks(PART));
+    let parts = parts.filter(|(_, counts)| counts.iter().fold(0, |any, count| any | count) != 0);
+    parts.flat_map(|(start, counts)| {
+        let counts = (start..).zip(counts).filter(|&(_, &count)| count > 0);
+        counts.map(|(number, _)| number)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn narrow_counters_overflow() {
+        let times = [0, 1, 0xFFFF, 1 << 16, 0x1_0001, 1 << 17, 1_000_000, 3];
+        let of = |times: &[usize]| {
+            let mut tally = NarrowTally::<8>::default();
+            for (number, &times) in times.iter().enumerate() {
+                (0..times).for_each(|_| tally.add(number));
+            }
+            tally
+        };
+        let mut tally = of(&times);
+        let expected = |times: [usize; 8]| -> BTreeMap<usize, u64> {
+            let times = times.map(|times| times as u64).into_iter().enumerate();
+            times.filter(|&(_, times)| times > 0).collect()
+        };
+        assert_eq!(tally.counts(), expected(times));
+        let more = [70_000, 255, 1, 1 << 16, 0xFFFF, 200_000, 1, 0];
+        tally.merge(&of(&more));
+        let sums = std::array::from_fn(|number| times[number] + more[number]);
+        assert_eq!(tally.counts(), expected(sums));
+        tally.add(2);
+        assert_eq!(tally.counts()[&2], sums[2] as u64 + 1);
+    }
 
     #[test]
     fn tallies_add_up() {

@@ -73,6 +73,7 @@ fn numbers_beyond_the_tables_are_counted() {
         "7k/8/8/nnnnnnnn/nnnnnnnn/nnnnnnnn/nnnnnnnn/6K1 b - - 0 1",
         "knQQ1QQQ/ppQ4Q/Q6Q/1Q5Q/QQ5Q/Q6Q/QQ5Q/KQQQQQQQ w - - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "rnbqkbnr/3q4/8/8/8/8/3Q4/RNBQKBNR b KQkq - 0 1",
         "6QQ/8/QQQQQQ2/QQQQQQQQ/8/Q7/1Q5K/k7 b - - 0 1",
     ];
     let mut positions = Vec::new();

@@ -9,7 +9,7 @@ mod per_piece;
 mod set_wise;
 
 use crate::block::Group;
-use crate::kernels::{self, BoardCounts, Keys, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
 use crate::sliders::{self, Kind};
@@ -257,8 +257,8 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ) {
         kernels::board_counts(simd::Scalar, groups, results, board_counts);
     }
-    /// Finds the index of the [`Signature`](crate::report::Signature) of each board;
-    /// [`Signature::COUNT`](crate::report::Signature::COUNT) where there is none.
+    /// Finds the index of the [`Signature`](crate::report::Signature) of each board, or
+    /// [`NO_SIGNATURE`](kernels::NO_SIGNATURE).
     ///
     /// # Panics
     /// If `signatures` is shorter than `groups`.
@@ -282,14 +282,29 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// empty boards without attacks.
     ///
     /// # Panics
-    /// If `results` is shorter than `groups`, or there are more groups than [`VerticalCounters::room`].
+    /// If `results` is shorter than `groups`, or there are more groups than the counters have
+    /// [room](kernels::VerticalCounters::room).
     fn count_squares(
         &self,
         groups: &[Group],
         results: &[GroupResults],
-        counters: &mut VerticalCounters,
+        counters: &mut SquareCounters,
     ) {
         kernels::count_squares(simd::Scalar, groups, results, counters);
+    }
+    /// Adds checkers, castling rooks and en passant squares on which a capture is legal to the counters. Masked
+    /// lanes must be empty boards without checkers. The results must have [`Queries::KINDS`] and
+    /// [`Queries::CHECKERS`].
+    ///
+    /// # Panics
+    /// As [`Self::count_squares`].
+    fn count_events(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        counters: &mut EventCounters,
+    ) {
+        kernels::count_events(simd::Scalar, groups, results, counters);
     }
     /// The CPU features it uses, by name.
     fn features(&self) -> &'static [&'static str];

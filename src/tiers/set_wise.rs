@@ -2,7 +2,7 @@
 
 use super::{Analyzer, Tier};
 use crate::block::Group;
-use crate::kernels::{self, BoardCounts, Keys, PieceSets, VerticalCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
 use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
 
@@ -146,12 +146,25 @@ impl<S: Simd> Analyzer for SetWise<S> {
         &self,
         groups: &[Group],
         results: &[GroupResults],
-        counters: &mut VerticalCounters,
+        counters: &mut SquareCounters,
     ) {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]
             || kernels::count_squares(simd, groups, results, counters),
+        );
+    }
+
+    fn count_events(
+        &self,
+        groups: &[Group],
+        results: &[GroupResults],
+        counters: &mut EventCounters,
+    ) {
+        let simd = self.simd;
+        simd.enter(
+            #[inline(always)]
+            || kernels::count_events(simd, groups, results, counters),
         );
     }
 }
