@@ -95,6 +95,14 @@ pub enum Error {
         /// What was found.
         reason: String,
     },
+    /// A table has no column of positions.
+    #[error("{path} {reason}", path = shown(path))]
+    Columns {
+        /// The input.
+        path: Arc<Path>,
+        /// What is missing, and what is there.
+        reason: String,
+    },
     /// A directory holds no supported file.
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {
@@ -176,6 +184,7 @@ impl Error {
                 | Self::Container { .. }
                 | Self::Damaged { .. }
                 | Self::UnknownFormat { .. }
+                | Self::Columns { .. }
         )
     }
     /// The place in the input that the error is about, and what is wrong there.
@@ -275,6 +284,8 @@ pub struct Place {
     /// Where in a compressed file the frame begins from whose content `offset` counts; `None` if it counts from the
     /// beginning of the input.
     pub frame: Option<u64>,
+    /// 0-based row of the table, in Parquet and Arrow inputs.
+    pub row: Option<u64>,
 }
 
 impl Place {
@@ -288,6 +299,7 @@ impl Place {
             game: None,
             ply: None,
             frame: None,
+            row: None,
         }
     }
 }
@@ -298,7 +310,10 @@ impl fmt::Display for Place {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, " (byte {}", self.offset)?;
+        match self.row {
+            Some(row) => write!(f, " (row {row}")?,
+            None => write!(f, " (byte {}", self.offset)?,
+        }
         if let Some(frame) = self.frame {
             write!(f, " from the frame at byte {frame}")?;
         }
@@ -353,9 +368,10 @@ impl Reject {
     /// tabs; line ends and other control characters in any of them become blanks.
     pub fn write_line(&self, out: &mut Vec<u8>) {
         one_line::push(self.place.file.as_os_str().as_encoded_bytes(), out);
-        match self.place.line {
-            Some(line) => out.extend_from_slice(format!(":{line}").as_bytes()),
-            None => {
+        match (self.place.line, self.place.row) {
+            (Some(line), _) => out.extend_from_slice(format!(":{line}").as_bytes()),
+            (None, Some(row)) => out.extend_from_slice(format!("#{row}").as_bytes()),
+            (None, None) => {
                 let frame = self.place.frame.map(|frame| format!("{frame}+"));
                 let frame = frame.unwrap_or_default();
                 out.extend_from_slice(format!("@{frame}{}", self.place.offset).as_bytes());

@@ -69,7 +69,8 @@ pub(crate) struct Global {
     /// Read only share I of N of each input, I from 0 to N-1
     ///
     /// The shares are disjoint and together are everything, whatever the number of threads. Boards files, uncompressed
-    /// text and zstd files of several frames are entered in the middle; of other inputs, every shard reads everything.
+    /// text and zstd files of several frames are entered in the middle, Parquet and Arrow files divided by row groups and
+    /// record batches; of other inputs, every shard reads everything.
     /// Records and games are numbered within the shard; rejected records are listed by byte offset, without their
     /// line. --skip and --limit count what is in the shard.
     #[arg(long, global = true, value_name = "I/N")]
@@ -216,6 +217,10 @@ pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::READ)]
     pub(crate) from: Option<Format>,
+
+    /// Column of Parquet and Arrow files that holds the positions as FEN [default: board, then fen]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fen_column: Option<String>,
 
     /// Keep en passant squares as given, even where no such capture is legal
     #[arg(long)]

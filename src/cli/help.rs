@@ -16,7 +16,7 @@ use std::fmt::Write;
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
         "output" | "level" | "to" | "format" => "Output",
-        "from" | "keep_en_passant" => "Reading",
+        "from" | "fen_column" | "keep_en_passant" => "Reading",
         _ if GAMES.contains(&id) => "Games (PGN)",
         _ if GLOBAL.contains(&id) => "Global options",
         _ => return None,

@@ -187,6 +187,18 @@ impl InfoArgs {
             facts.insert("records_per_block".to_owned(), json!(boards.block_len()));
             let checksum = "header, index and end are intact; verify checks the blocks";
             facts.insert("checksum".to_owned(), json!(checksum));
+        } else if let Some(tables) = format.tables() {
+            let opened = formats::open(&path, Some(format), session.access(), Arc::default())?;
+            let table = tables.facts(opened.input.into_source(format.name())?);
+            let table = table.map_err(|damage| lanefish::Error::Damaged {
+                path: Arc::clone(&path),
+                damage,
+            })?;
+            let columns = table.columns.iter();
+            let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
+            facts.insert("records".to_owned(), json!(table.rows));
+            facts.insert("columns".to_owned(), json!(columns));
+            facts.insert("groups".to_owned(), json!(table.groups));
         } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
             let reading = Reading {
                 from: None,

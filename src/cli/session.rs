@@ -348,7 +348,8 @@ impl<'a> Session<'a> {
                         .games(reading.games.selection())
                         .game_rows(run.game_rows)
                         .strict_pgn(self.global.strict_pgn)
-                        .max_record(self.global.max_record),
+                        .max_record(self.global.max_record)
+                        .fen_column(reading.fen_column.as_deref().map(Arc::from)),
                 )
                 .from(from)
                 .access(self.access())
@@ -428,10 +429,23 @@ impl<'a> Session<'a> {
                 ));
             }
         }
+        // The files of a data set say the same.
+        let mut notes: Vec<(&str, &Path, u64)> = Vec::new();
         for file in &summary.files {
-            if let Some(note) = file.note {
-                self.note(format_args!("{}: {note}", file.path.display()));
+            let Some(note) = file.note.as_deref() else {
+                continue;
+            };
+            match notes.iter_mut().find(|(known, ..)| *known == note) {
+                Some((_, _, others)) => *others += 1,
+                None => notes.push((note, &file.path, 0)),
             }
+        }
+        for (note, path, others) in notes {
+            let others = match others {
+                0 => String::new(),
+                others => format!(" and {}", counted(others, "more file")),
+            };
+            self.note(format_args!("{}{others}: {note}", path.display()));
         }
         for (option, left_out) in &summary.left_out {
             let unknown = match left_out.unknown {

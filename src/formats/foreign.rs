@@ -11,10 +11,14 @@ use std::path::Path;
 
 /// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
 fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 6] = [
+    const MAGIC: &[(&[u8], &str)] = &[
         (b"BINP", "a Stockfish binpack"),
+        #[cfg(not(feature = "parquet"))]
         (b"PAR1", "a Parquet file"),
+        #[cfg(not(feature = "parquet"))]
         (b"ARROW1", "an Arrow file"),
+        (b"PARE", "an encrypted Parquet file"),
+        (b"FEA1", "a Feather file of version 1"),
         (b"SQLite format 3\0", "an SQLite database"),
         (b"Scid.si", "a Scid database"),
         (b"ChessBase", "a ChessBase database"),
@@ -58,8 +62,10 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         "abk" | "ctg" => "an opening book",
         "scid" | "si4" | "si5" | "sg4" | "sg5" | "sn4" | "sn5" => "a Scid database",
         "cbh" | "cbv" | "cbf" | "2cbh" => "a ChessBase database",
+        #[cfg(not(feature = "parquet"))]
         "parquet" => "a Parquet file",
-        "arrow" | "feather" | "ipc" => "an Arrow file",
+        #[cfg(not(feature = "parquet"))]
+        "arrow" | "arrows" | "feather" | "ipc" => "an Arrow file",
         "sqlite" | "db" => "a database",
         "csv" => "a table (CSV; only that of the Lichess puzzles is read)",
         "jsonl" | "ndjson" => {
@@ -313,7 +319,7 @@ mod tests {
             (bytes(viri), "viriformat"),
             (bytes(sfen), "packed sfen"),
             (b"BINP\x26\0\0\0".to_vec(), "Stockfish binpack"),
-            (b"PAR1\x15\x04".to_vec(), "Parquet"),
+            (b"PARE\x15\x04".to_vec(), "encrypted Parquet"),
             (
                 b"fen 8/8/8/8/8/8/6k1/K7 w - - 0 1\nmove a1b1\n".to_vec(),
                 "plain",
@@ -343,7 +349,7 @@ mod tests {
             "a.binpack",
             "a.PLAIN.zst",
             "a.si5",
-            "a.parquet",
+            "a.sqlite",
             "a.csv.gz",
             "a.bin",
         ] {

@@ -169,6 +169,7 @@ pub(super) fn decode(
                         game: None,
                         ply: None,
                         frame: None,
+                        row: None,
                     },
                     reasons: vec![bad.reason],
                     message: bad.message,

@@ -18,6 +18,7 @@ mod lines;
 mod open;
 pub mod pgn;
 pub mod puzzles;
+pub mod tables;
 pub mod text;
 
 pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
@@ -128,6 +129,12 @@ pub trait Codec: fmt::Debug + Sync {
         None
     }
 
+    /// How inputs of this format are opened that divide themselves into parts, instead of being cut into runs of
+    /// bytes; `None` for all other formats.
+    fn tables(&self) -> Option<&'static dyn tables::OpenTable> {
+        None
+    }
+
     /// Follows the chunks of a file, if something holds only for the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
@@ -158,11 +165,11 @@ pub type Evidence = Box<dyn std::any::Any + Send>;
 pub struct Format(&'static dyn Codec);
 
 macro_rules! formats {
-    ($($(#[$doc:meta])* $name:ident = $codec:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $codec:expr $(, with $feature:literal)?;)*) => {
         impl Format {
-            $($(#[$doc])* pub const $name: Self = Self(&$codec);)*
+            $($(#[$doc])* $(#[cfg(feature = $feature)])? pub const $name: Self = Self(&$codec);)*
             /// All formats.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+            pub const ALL: &'static [Self] = &[$($(#[cfg(feature = $feature)])? Self::$name),*];
         }
     };
 }
@@ -182,6 +189,10 @@ formats! {
     PUZZLES = puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
     EVALS = evals::Evals;
+    /// Parquet files with a column of positions: see [`tables`].
+    PARQUET = tables::Parquet, with "parquet";
+    /// Arrow files and streams with a column of positions: see [`tables`].
+    ARROW = tables::Arrow, with "parquet";
 }
 
 impl std::ops::Deref for Format {
@@ -331,6 +342,8 @@ pub struct DecodeOptions {
     pub strict_pgn: bool,
     /// The longest record (a line, a game) in bytes; a longer one is a reject.
     pub max_record: usize,
+    /// The column of a table that holds the positions as FEN, instead of `board` or `fen`.
+    pub fen_column: Option<Arc<str>>,
 }
 
 /// The default of [`DecodeOptions::max_record`].
@@ -347,6 +360,7 @@ impl Default for DecodeOptions {
             game_rows: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
+            fen_column: None,
         }
     }
 }
@@ -360,6 +374,7 @@ setters!(DecodeOptions {
     game_rows: bool,
     strict_pgn: bool,
     max_record: usize,
+    fen_column: Option<Arc<str>>,
 });
 
 /// A run of whole records of one input.
@@ -378,6 +393,8 @@ pub struct Chunk {
     pub frame: Option<u64>,
     /// The blocks of a boards file that are requested, if not all.
     pub blocks: Option<boards::Share>,
+    /// The rows of a table; the bytes are then only those that its positions come from.
+    pub part: Option<tables::Part>,
 }
 
 impl Chunk {
@@ -390,6 +407,7 @@ impl Chunk {
             truncated: false,
             frame: None,
             blocks: None,
+            part: None,
         }
     }
 }
@@ -425,6 +443,8 @@ pub struct Decoded {
     pub game_rows: Vec<GameRow>,
     /// For the [`Watch`] of the format.
     pub evidence: Option<Evidence>,
+    /// The texts of the records, where they are not in the bytes of the chunk.
+    pub texts: Option<Arc<dyn tables::RecordTexts>>,
 }
 
 /// Something that a reader does to its input and the user may want to know: declared by the format.

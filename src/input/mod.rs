@@ -9,6 +9,7 @@ mod compression;
 mod frames;
 mod map;
 mod shard;
+mod source;
 mod stream;
 mod window;
 
@@ -19,6 +20,7 @@ pub(crate) use map::Mapped;
 pub(crate) use map::TEMPORARY_FILES;
 pub use map::explain_truncated_maps;
 pub use shard::{Shard, ShardError};
+pub use source::Source;
 
 use crate::error::Error;
 use crate::setters::setters;
@@ -455,6 +457,52 @@ impl Input {
     /// After a division by frames: how many bytes were returned when those of the shard's own frames had ended.
     pub(crate) fn first_end(&self) -> Option<u64> {
         self.first_end
+    }
+
+    /// The input as a file that can be read anywhere; what comes from a pipe is written to a temporary file first.
+    /// `what` is the format, for the message.
+    ///
+    /// # Errors
+    /// If it is compressed as a whole, or cannot be read or written to a temporary file.
+    pub fn into_source(mut self, what: &str) -> Result<Source, Error> {
+        if let Some(compression) = self.compression {
+            return Err(Error::UnknownFormat {
+                path: self.path,
+                reason: format!(
+                    "is a {what} file compressed as a whole ({}): decompress it first; such files have compression \
+                     of their own",
+                    compression.name()
+                ),
+            });
+        }
+        if let Some(file) = self.file.take() {
+            if let Some(map) = file.map {
+                return Ok(Source::of(Bytes::mapped(map)));
+            }
+            // What has been peeked at is read again.
+            let peeked: u64 = self.ahead.iter().map(|bytes| bytes.len() as u64).sum();
+            return Ok(Source::of_file(file.file, file.len, peeked));
+        }
+        let failed = |source| Error::Temporary {
+            directory: Arc::from(std::env::temp_dir()),
+            written: 0,
+            source,
+        };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let mut len = 0;
+        while let Some(bytes) = self.next_bytes()? {
+            io::Write::write_all(&mut file, &bytes).map_err(|source| Error::Temporary {
+                directory: Arc::from(std::env::temp_dir()),
+                written: len,
+                source,
+            })?;
+            len += bytes.len() as u64;
+        }
+        let map = Mapped::of_file(&file).ok();
+        Ok(match map {
+            Some(map) => Source::of(Bytes::mapped(map)).counted_already(),
+            None => Source::of_file(file, len, len),
+        })
     }
 
     /// The name by which it was opened.

@@ -6,7 +6,8 @@
 
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
-use crate::formats::{self, Chunk, Format, Opened, boards};
+use crate::formats::tables::{Table, TableError};
+use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Next, Shard};
 use memchr::memchr_iter;
 use std::path::Path;
@@ -33,6 +34,8 @@ pub(super) enum Work {
         path: Arc<Path>,
         format: Format,
         compression: Option<Compression>,
+        /// What the user should know of it.
+        note: Option<String>,
     },
     /// An input ends; its decompressed length.
     End {
@@ -60,13 +63,35 @@ pub(super) struct Feed<'a> {
     pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
+    /// How tables are read.
+    pub(super) decode: DecodeOptions,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
     pub(super) ended: bool,
 }
 
+/// The input that is being read.
+pub(super) enum Current {
+    /// Runs of bytes, which are cut into chunks.
+    Bytes(Box<Cutter>),
+    /// A table, which is divided by itself.
+    Table(TableInput),
+}
+
+/// A table that is being read.
+pub(super) struct TableInput {
+    file: usize,
+    path: Arc<Path>,
+    format: Format,
+    /// Or why it cannot be read, which is reported after its beginning.
+    table: Result<Box<dyn Table>, Option<Error>>,
+    /// Bytes of the file, and how many of them count as read.
+    len: u64,
+    counted: u64,
+}
+
 /// The input that is being cut.
-pub(super) struct Current {
+pub(super) struct Cutter {
     pub(super) file: usize,
     pub(super) opened: Opened,
     /// Bytes not cut yet; they may begin with the rest of the previous piece.
@@ -117,8 +142,10 @@ impl Feed<'_> {
         if self.ended {
             return FeedStep::End;
         }
-        let Some(current) = &mut self.current else {
-            return self.open_next();
+        let current = match &mut self.current {
+            None => return self.open_next(),
+            Some(Current::Bytes(current)) => current,
+            Some(Current::Table(_)) => return self.next_part(),
         };
         let mapped = current.opened.input.is_mapped();
         match current.next(self.chunk_size) {
@@ -134,6 +161,7 @@ impl Feed<'_> {
                     truncated: current.error.is_some(),
                     frame: current.frame,
                     blocks: current.blocks.clone(),
+                    part: None,
                 };
                 current.offset += len;
                 FeedStep::Work(Work::Chunk {
@@ -167,23 +195,106 @@ impl Feed<'_> {
         }
     }
 
+    /// An input at its beginning, and what is known of it.
+    fn begin(
+        &self,
+        opened: Opened,
+    ) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
+        let format = opened.format;
+        let compression = opened.input.compression();
+        let Some(tables) = format.tables() else {
+            let cutter = Cutter::new(self.next_input, opened, self)?;
+            return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
+        };
+        let path = Arc::clone(opened.input.path());
+        let source = opened.input.into_source(format.name())?;
+        let (len, counted) = (source.len(), source.counted());
+        let shard = self.shard.map(|shard| shard.range(len));
+        let table = match tables.open(source, &self.decode, shard) {
+            Ok(table) => Ok(table),
+            Err(TableError::Damaged(damage)) => Err(Some(Error::Damaged {
+                path: Arc::clone(&path),
+                damage,
+            })),
+            Err(TableError::Columns(reason)) => return Err(Error::Columns { path, reason }),
+        };
+        let note = table.as_ref().ok().and_then(|table| table.note());
+        let current = TableInput {
+            file: self.next_input,
+            path,
+            format,
+            table,
+            len,
+            counted,
+        };
+        Ok((Current::Table(current), format, compression, note))
+    }
+
+    /// The next part of a table.
+    fn next_part(&mut self) -> FeedStep {
+        let Some(Current::Table(current)) = &mut self.current else {
+            return FeedStep::Wait;
+        };
+        let file = current.file;
+        let work = match &mut current.table {
+            Ok(table) => match table.next() {
+                Some(part) => {
+                    let bytes = part.bytes().min(current.len - current.counted);
+                    current.counted += bytes;
+                    self.consumed.fetch_add(bytes, Ordering::Relaxed);
+                    let mut chunk = Chunk::new(Arc::clone(&current.path), part.content());
+                    chunk.offset = part.place();
+                    chunk.part = Some(part);
+                    return FeedStep::Work(Work::Chunk {
+                        file,
+                        format: current.format,
+                        chunk,
+                        giant: None,
+                    });
+                }
+                None => {
+                    if self.shard.is_none() {
+                        let rest = current.len - current.counted;
+                        self.consumed.fetch_add(rest, Ordering::Relaxed);
+                    }
+                    Work::End {
+                        file,
+                        path: Arc::clone(&current.path),
+                        len: current.len,
+                        is_whole: self.shard.is_none(),
+                    }
+                }
+            },
+            Err(error) => match error.take() {
+                Some(error) if self.past_damage => Work::Broken { file, error },
+                Some(error) => {
+                    self.ended = true;
+                    Work::Failure(error)
+                }
+                None => return FeedStep::Wait,
+            },
+        };
+        self.current = None;
+        FeedStep::Work(work)
+    }
+
     fn open_next(&mut self) -> FeedStep {
         let Some(path) = self.inputs.get(self.next_input) else {
             self.ended = true;
             return FeedStep::End;
         };
         let opened = formats::open(path, self.from, self.access, Arc::clone(&self.consumed));
-        match opened.and_then(|opened| Current::new(self.next_input, opened, self)) {
-            Ok(current) => {
-                let opened = &current.opened;
-                let work = Work::Begin {
-                    path: Arc::clone(path),
-                    format: opened.format,
-                    compression: opened.input.compression(),
-                };
+        let path = Arc::clone(path);
+        match opened.and_then(|opened| self.begin(opened)) {
+            Ok((current, format, compression, note)) => {
                 self.current = Some(current);
                 self.next_input += 1;
-                FeedStep::Work(work)
+                FeedStep::Work(Work::Begin {
+                    path,
+                    format,
+                    compression,
+                    note,
+                })
             }
             Err(error) => {
                 self.ended = true;
@@ -204,7 +315,7 @@ enum Cut {
 /// The smallest number of bytes of the next piece that is appended to the rest of the previous one.
 const SEAM: usize = 64 << 10;
 
-impl Current {
+impl Cutter {
     /// At the beginning of an input, or where the part of a shard may begin.
     fn new(file: usize, mut opened: Opened, feed: &Feed<'_>) -> Result<Self, Error> {
         let mut frame = None;
@@ -440,7 +551,7 @@ impl Current {
     }
 
     /// Cuts the next chunk off a piece and puts the rest back, or keeps it if it is too short to be cut. At most
-    /// [`Current::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
+    /// [`Cutter::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
     /// on how the bytes arrive.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
         let format = self.opened.format;

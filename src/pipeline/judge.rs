@@ -8,6 +8,7 @@ use super::{Job, TILE};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
+use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, first_rows, rows_of};
@@ -34,6 +35,8 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) queries: Queries,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
+    /// The texts of the records, where they are not in the bytes of the chunk.
+    pub(super) texts: Option<&'a dyn RecordTexts>,
     /// Number of lines before the chunk, if it is known.
     pub(super) lines_before: Option<u64>,
     /// A place of the chunk where a line begins, and how many lines come before it: those up to the last reject
@@ -145,7 +148,11 @@ impl<J: Job> Judge<'_, J> {
                     self.lines_before.map(|before| before + lines + line),
                 )
             }
-            None => (hexadecimal(batch, row), None),
+            None => {
+                let place = (batch.index(row) - batch.first_index) as usize;
+                let text = self.texts.and_then(|texts| texts.text(place));
+                (text.unwrap_or_else(|| hexadecimal(batch, row)), None)
+            }
         };
         let number = |field| batch.values(field)?.number(row);
         self.rejects.push(Reject {
@@ -157,6 +164,11 @@ impl<J: Job> Judge<'_, J> {
                 game: number(Field::Game).map(|game| game as u64),
                 ply: number(Field::Ply).map(|ply| ply as u16),
                 frame: self.chunk.frame,
+                row: self
+                    .chunk
+                    .part
+                    .as_ref()
+                    .map(|part| part.rows().start + batch.index(row) - batch.first_index),
             },
             reasons,
             message: Cow::Owned(message),

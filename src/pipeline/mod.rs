@@ -8,6 +8,9 @@
 //! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
 //! `pzstd` file are decompressed by the same workers.
 //!
+//! Tables (Parquet and Arrow) are not cut but divided by their format into parts of their rows, which take the place of
+//! chunks of bytes.
+//!
 //! With [`RunOptions::shard`], the `sieve` lets only the bytes of one share of the inputs into the feed; everything after
 //! it, numbers included, goes as if these were the inputs.
 //!
@@ -257,6 +260,7 @@ pub fn run<J: Job>(
             * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),
         max_record,
+        decode: settings.decode.clone(),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
         ended: false,

@@ -5,6 +5,7 @@ use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::Error;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,6 +83,7 @@ impl Count {
                 path,
                 format,
                 compression,
+                note,
             } => {
                 self.totals.lines = 0;
                 self.watch = format.watch();
@@ -93,7 +95,7 @@ impl Count {
                     rejected: 0,
                     reasons: BTreeMap::new(),
                     damage: Vec::new(),
-                    note: None,
+                    note: note.clone().map(Cow::Owned),
                 });
                 return requested;
             }
@@ -200,6 +202,16 @@ impl Count {
         settings: &Settings<'_>,
     ) {
         let left = settings.end.saturating_sub(self.totals.records);
+        if decoded.records > left
+            && let Some(part) = &chunk.part
+        {
+            let part = Some(part.up_to(left));
+            let chunk = Chunk {
+                part,
+                ..chunk.clone()
+            };
+            *decoded = format.decode(&chunk, &settings.decode);
+        }
         if decoded.records < left || !format.about().is_text {
             return;
         }

@@ -4,7 +4,7 @@
 //! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
 //! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
 
-use super::feed::{Feed, FeedStep, Work};
+use super::feed::{Current, Feed, FeedStep, Work};
 use super::judge::Judge;
 use super::number::{Count, Numbered, overlap};
 use super::summary::Outcome;
@@ -150,7 +150,7 @@ pub(super) fn work<J: Job>(
         match task {
             Task::Frame(file, frame) => {
                 let done = frame.run();
-                if let Some(current) = &mut shared.feed().feed.current
+                if let Some(Current::Bytes(current)) = &mut shared.feed().feed.current
                     && current.file == file
                 {
                     current.opened.input.complete(done);
@@ -308,6 +308,7 @@ fn judge<J: Job>(
     let mut output = None;
     if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
         let mut part = job.begin();
+        let texts = decoded.texts.take();
         let mut judge = Judge {
             analyzer: settings.analyzer,
             validity: settings.decode.validity,
@@ -317,6 +318,7 @@ fn judge<J: Job>(
             queries: job.queries() | Queries::INVALID,
             format: *format,
             chunk,
+            texts: texts.as_deref(),
             lines_before: settings.knows_lines.then_some(before.lines),
             counted: (0, 0),
             part: &mut part,

@@ -7,6 +7,7 @@ use crate::error::{Damage, Error, Reject};
 use crate::formats::{Format, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ pub struct FileSummary {
     /// Damaged places, with [`super::RunOptions::past_damage`].
     pub damage: Vec<Damage>,
     /// A note on the file as a whole.
-    pub note: Option<&'static str>,
+    pub note: Option<Cow<'static, str>>,
 }
 
 /// The outcome of a chunk, but for what the job made of it.
@@ -114,7 +115,9 @@ impl Collector<'_> {
         if let Some(file) = summary.files.get_mut(outcome.file) {
             file.records += outcome.records;
             file.rejected += rejected;
-            file.note = file.note.or(outcome.note);
+            if let Some(note) = outcome.note {
+                file.note.get_or_insert(note.into());
+            }
             file.damage.extend(outcome.damage);
             file.damage
                 .extend(outcome.broken.as_ref().map(Error::as_damage));

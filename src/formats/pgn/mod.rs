@@ -396,6 +396,7 @@ fn reject(
             game: number,
             ply: Some(bad.ply.min(u16::MAX.into()) as u16),
             frame: None,
+            row: None,
         },
         reasons: bad.error.names(),
         message: Cow::Owned(message),

@@ -3,12 +3,12 @@
 use super::blocks::{BLOCK_REACH, Line};
 use super::operations::{best_move, clocks_of_operations, separate};
 use crate::block::Packed;
-use crate::chess::Move;
+use crate::chess::{Move, Position};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::lines::{DROPPED_EN_PASSANT, without_mark};
-use crate::formats::{Chunk, DecodeOptions, Decoded, too_long};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
 use crate::table::{Array, Batch, Field, Texts, Values};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -33,6 +33,113 @@ struct Decoder<'a> {
     id_at: usize,
     /// Offset of the `epd` line that `perft` lines belong to, whether valid or not.
     block_at: Option<usize>,
+}
+
+/// The position of a line that is not like nearly all others, and what follows it.
+#[derive(Debug)]
+pub(in crate::formats) struct ReadLine<'a> {
+    pub(in crate::formats) board: Packed,
+    pub(in crate::formats) clocks: [u16; 2],
+    /// The operations.
+    pub(in crate::formats) rest: &'a [u8],
+    position: Position,
+}
+
+impl ReadLine<'_> {
+    /// The first move of the operation `bm`, if it is legal.
+    pub(in crate::formats) fn best_move(&self) -> Option<Move> {
+        best_move(&String::from_utf8_lossy(self.rest), &self.position)
+    }
+}
+
+/// Why a line is rejected.
+#[derive(Debug)]
+pub(in crate::formats) struct Refusal {
+    pub(in crate::formats) reasons: Vec<&'static str>,
+    pub(in crate::formats) message: String,
+}
+
+impl Refusal {
+    fn new(reasons: impl IntoIterator<Item = &'static str>, message: String) -> Self {
+        Self {
+            reasons: reasons.into_iter().collect(),
+            message,
+        }
+    }
+}
+
+/// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position
+/// with six fields and nothing else. What follows the line in the text is looked at, but changes nothing.
+#[inline]
+pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
+    let coded = fen::parse_usual(text, len)?;
+    let board = Packed::of_coded(&coded)?;
+    Some((board, [coded.halfmove, coded.fullmove]))
+}
+
+/// Reads any line, the first `len` bytes of a text, from the byte `skip` on.
+///
+/// # Errors
+/// If it is no position, or one that cannot be packed.
+pub(in crate::formats) fn unusual<'a>(
+    text: &'a [u8],
+    len: usize,
+    skip: usize,
+    options: &DecodeOptions,
+    remarks: &mut Remarks,
+) -> Result<ReadLine<'a>, Refusal> {
+    let line = &text[..len];
+    let fen_options = FenOptions {
+        keep_en_passant: options.keep_en_passant,
+    };
+    let mut fen = match fen::parse_in(&text[skip..], line.len() - skip, fen_options) {
+        Ok(fen) => fen,
+        Err(mut error) => {
+            error.column += skip;
+            return Err(Refusal::new([error.expected.name()], error.to_string()));
+        }
+    };
+    if let Some(&first) = fen.rest.first()
+        && !(first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
+    {
+        let message = format!(
+            "column {}: found `{}`, expected EPD operations or the end of the line",
+            line.len() - fen.rest.len() + 1,
+            first.escape_ascii()
+        );
+        return Err(Refusal::new(["fen_trailing_text"], message));
+    }
+    if fen.rest.len() > 5 {
+        clocks_of_operations(&mut fen);
+    }
+    if fen.dropped_en_passant() {
+        // Afterwards there is no trace of it.
+        if options.validity == Validity::Strict {
+            let mut written = fen.position.clone();
+            written.en_passant = fen.written_en_passant;
+            let violations = written.violations(Validity::Strict);
+            if !violations.is_empty() {
+                return Err(Refusal::new(violations.names(), violations.to_string()));
+            }
+        }
+        remarks.add(&DROPPED_EN_PASSANT, 1);
+    }
+    match Packed::pack(&fen.position) {
+        Ok(board) => Ok(ReadLine {
+            board,
+            clocks: [fen.position.halfmove, fen.position.fullmove],
+            rest: fen.rest,
+            position: fen.position,
+        }),
+        Err(error) => {
+            // The strict level has a name for everything that cannot be packed.
+            let violations = fen.position.violations(Validity::Strict);
+            Err(match violations.is_empty() {
+                true => Refusal::new(["unpackable"], error.to_string()),
+                false => Refusal::new(violations.names(), violations.to_string()),
+            })
+        }
+    }
 }
 
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
@@ -110,72 +217,27 @@ impl Decoder<'_> {
     /// Reads the position in a line, the first `len` bytes of a text, from the byte `skip` on.
     #[inline]
     fn position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
-        if let Some(coded) = fen::parse_usual(&text[skip..], len - skip)
-            && let Some(board) = Packed::of_coded(&coded)
-        {
+        if let Some((board, clocks)) = usual(&text[skip..], len - skip) {
             if let Some(moves) = &mut self.moves {
                 moves.push(None);
             }
-            return self.push(start, board, [coded.halfmove, coded.fullmove], b"");
+            return self.push(start, board, clocks, b"");
         }
         self.unusual_position(start, text, len, skip);
     }
 
     /// As [`Self::position`], whatever the line is.
     fn unusual_position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
-        let line = &text[..len];
-        let options = FenOptions {
-            keep_en_passant: self.options.keep_en_passant,
-        };
-        let mut fen = match fen::parse_in(&text[skip..], line.len() - skip, options) {
-            Ok(fen) => fen,
-            Err(mut error) => {
-                error.column += skip;
-                return self.reject(start, line, [error.expected.name()], error.to_string());
-            }
-        };
-        if let Some(&first) = fen.rest.first()
-            && !(first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
-        {
-            let message = format!(
-                "column {}: found `{}`, expected EPD operations or the end of the line",
-                line.len() - fen.rest.len() + 1,
-                first.escape_ascii()
-            );
-            return self.reject(start, line, ["fen_trailing_text"], message);
-        }
-        if fen.rest.len() > 5 {
-            clocks_of_operations(&mut fen);
-        }
-        if fen.dropped_en_passant() {
-            // Afterwards there is no trace of it.
-            if self.options.validity == Validity::Strict {
-                let mut written = fen.position.clone();
-                written.en_passant = fen.written_en_passant;
-                let violations = written.violations(Validity::Strict);
-                if !violations.is_empty() {
-                    return self.reject(start, line, violations.names(), violations.to_string());
-                }
-            }
-            self.decoded.remarks.add(&DROPPED_EN_PASSANT, 1);
-        }
-        match Packed::pack(&fen.position) {
-            Ok(board) => {
+        let remarks = &mut self.decoded.remarks;
+        match unusual(text, len, skip, self.options, remarks) {
+            Ok(line) => {
                 if let Some(moves) = &mut self.moves {
-                    let best = best_move(&String::from_utf8_lossy(fen.rest), &fen.position);
-                    moves.push(best.map(Move::to_bits));
+                    moves.push(line.best_move().map(Move::to_bits));
                 }
-                let clocks = [fen.position.halfmove, fen.position.fullmove];
-                self.push(start, board, clocks, fen.rest);
+                self.push(start, line.board, line.clocks, line.rest);
             }
-            Err(error) => {
-                // The strict level has a name for everything that cannot be packed.
-                let violations = fen.position.violations(Validity::Strict);
-                if violations.is_empty() {
-                    self.reject(start, line, ["unpackable"], error.to_string());
-                } else {
-                    self.reject(start, line, violations.names(), violations.to_string());
-                }
+            Err(refusal) => {
+                self.reject(start, &text[..len], refusal.reasons, refusal.message);
             }
         }
     }
@@ -260,6 +322,7 @@ impl Decoder<'_> {
                 game: None,
                 ply: None,
                 frame: None,
+                row: None,
             },
             reasons: reasons.into_iter().collect(),
             message: Cow::Owned(message),
@@ -293,7 +356,7 @@ impl Decoder<'_> {
 }
 
 /// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
-fn text_of(bytes: &[u8]) -> String {
+pub(in crate::formats) fn text_of(bytes: &[u8]) -> String {
     // Copied before validation: bytes of a mapped file could change in between.
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
         error

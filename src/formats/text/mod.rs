@@ -19,6 +19,9 @@ mod operations;
 
 pub use operations::{id, operand, perft_counts};
 
+#[cfg(feature = "parquet")]
+pub(super) use decode::{Refusal, text_of, unusual, usual};
+
 use super::lines::without_mark;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness};
 use crate::chess::fen::{CastlingStyle, Coded};

@@ -1,0 +1,220 @@
+//! Which columns of a table are read, and as what.
+
+use super::super::DecodeOptions;
+use crate::table::{Array, Field};
+use arrow_schema::DataType;
+
+/// What the values of a column can be read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// Bytes, which may be meant as text.
+    Bytes,
+    /// 32 bytes.
+    Board,
+    Integer,
+    Date,
+    /// All are missing.
+    Null,
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(data: &DataType) -> Self {
+        match data {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Bytes,
+            DataType::FixedSizeBinary(32) => Self::Board,
+            DataType::Dictionary(keys, values) if keys.is_integer() => match Self::of(values) {
+                kind @ (Self::Text | Self::Bytes | Self::Board)
+                    if !matches!(**values, DataType::Dictionary(..)) =>
+                {
+                    kind
+                }
+                _ => Self::Other,
+            },
+            DataType::Date32 => Self::Date,
+            DataType::Null => Self::Null,
+            data if data.is_integer() => Self::Integer,
+            _ => Self::Other,
+        }
+    }
+    fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Bytes)
+    }
+    fn is_board(self) -> bool {
+        matches!(self, Self::Board | Self::Bytes)
+    }
+}
+
+/// A column of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// The type, for messages.
+    pub(super) data: String,
+}
+
+/// Where the positions come from: numbers of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Positions {
+    Fen(usize),
+    Board {
+        board: usize,
+        halfmove: Option<usize>,
+        fullmove: Option<usize>,
+    },
+}
+
+impl Positions {
+    /// The column that has the positions themselves.
+    pub(super) fn column(&self) -> usize {
+        match *self {
+            Self::Fen(column) | Self::Board { board: column, .. } => column,
+        }
+    }
+}
+
+/// The columns that are read.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) positions: Positions,
+    /// Fields and their columns.
+    pub(super) fields: Vec<(Field, usize, Kind)>,
+    /// Descriptions of columns that are left.
+    left: Vec<String>,
+}
+
+impl Plan {
+    /// Chooses among the columns of a file.
+    ///
+    /// # Errors
+    /// If there is no column of positions: the rest of a sentence that begins with the name of the file.
+    pub(super) fn of(columns: &[Column], options: &DecodeOptions) -> Result<Self, String> {
+        let find = |name: &str| columns.iter().position(|column| column.name == name);
+        let has = |at: usize, fits: fn(Kind) -> bool| fits(columns[at].kind);
+        let described = |at: usize| format!("`{}` ({})", columns[at].name, columns[at].data);
+        let all = || match columns {
+            [] => "it has no columns".to_owned(),
+            _ => {
+                let most = 40;
+                let names: Vec<_> = (0..columns.len().min(most)).map(described).collect();
+                let more = match columns.len().saturating_sub(most) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("its columns are {}{more}", names.join(", "))
+            }
+        };
+        let (fen, board) = (find("fen"), find("board"));
+        let positions = match (&options.fen_column, board, fen) {
+            (Some(name), ..) => match find(name) {
+                Some(at) if has(at, Kind::is_text) => Positions::Fen(at),
+                Some(at) => {
+                    return Err(format!(
+                        "cannot be read: the column {} does not hold text; {}",
+                        described(at),
+                        all()
+                    ));
+                }
+                None => {
+                    return Err(format!("has no column `{name}`; {}", all()));
+                }
+            },
+            (None, Some(board), _) if has(board, Kind::is_board) => Positions::Board {
+                board,
+                halfmove: find("halfmove").filter(|&at| columns[at].kind == Kind::Integer),
+                fullmove: find("fullmove").filter(|&at| columns[at].kind == Kind::Integer),
+            },
+            (None, _, Some(fen)) if has(fen, Kind::is_text) => Positions::Fen(fen),
+            (None, None, None) => {
+                return Err(format!(
+                    "has no column `fen` or `board`; {}; name the column of the positions with --fen-column",
+                    all()
+                ));
+            }
+            (None, board, fen) => {
+                let columns: Vec<_> = board.into_iter().chain(fen).map(described).collect();
+                return Err(format!(
+                    "cannot be read: `fen` must be text and `board` 32 bytes, but there is {}; name the column of \
+                     the positions with --fen-column",
+                    columns.join(" and ")
+                ));
+            }
+        };
+        let mut plan = Self {
+            positions,
+            fields: Vec::new(),
+            left: Vec::new(),
+        };
+        let field_of = |name: &str| match name {
+            "cp" if find("score").is_none() => Some(Field::Score),
+            _ => Field::ALL.into_iter().find(|field| field.name() == name),
+        };
+        for (at, column) in columns.iter().enumerate() {
+            let name = &*column.name;
+            if at == plan.positions.column() || find(name) != Some(at) && !name.is_empty() {
+                continue;
+            }
+            match field_of(name) {
+                Some(_) if column.kind == Kind::Null => {}
+                Some(field) if !fits(field, column.kind) => plan.left.push(described(at)),
+                Some(field) if options.fields.contains(field) => {
+                    plan.fields.push((field, at, column.kind));
+                }
+                Some(_) => {}
+                None if matches!(name, "fen" | "board" | "halfmove" | "fullmove") => {}
+                None => plan.left.push(described(at)),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// All columns that are read, each once.
+    pub(super) fn columns(&self) -> Vec<usize> {
+        let mut columns: Vec<usize> = match &self.positions {
+            Positions::Fen(fen) => vec![*fen],
+            Positions::Board {
+                board,
+                halfmove,
+                fullmove,
+            } => [Some(*board), *halfmove, *fullmove]
+                .into_iter()
+                .flatten()
+                .collect(),
+        };
+        columns.extend(self.fields.iter().map(|&(_, at, _)| at));
+        columns
+    }
+
+    /// Whether a column is read as bytes.
+    pub(super) fn reads_bytes(&self, column: usize) -> bool {
+        let is_field = |&(_, at, kind): &(Field, usize, Kind)| at == column && kind.is_text();
+        self.positions.column() == column || self.fields.iter().any(is_field)
+    }
+
+    /// The note on the columns that are left.
+    pub(super) fn note(&self) -> Option<String> {
+        const MOST: usize = 8;
+        let more = match self.left.len() {
+            0 => return None,
+            len if len > MOST => format!(" and {} more", len - MOST),
+            _ => String::new(),
+        };
+        let shown = &self.left[..self.left.len().min(MOST)];
+        Some(format!("columns not read: {}{more}", shown.join(", ")))
+    }
+}
+
+/// Whether values of a kind can be those of a field.
+fn fits(field: Field, kind: Kind) -> bool {
+    match (field, kind) {
+        (Field::Move | Field::Result, Kind::Integer) | (Field::Date, Kind::Date) => true,
+        (Field::Move | Field::Result, kind) => kind.is_text(),
+        (field, kind) => match field.column(0) {
+            Array::Text(_) => kind.is_text(),
+            _ => kind == Kind::Integer,
+        },
+    }
+}

@@ -1,0 +1,599 @@
+//! From columns to records.
+
+use super::super::lines::without_mark;
+use super::super::text::{Refusal, text_of, unusual, usual};
+use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
+use super::columns::{Kind, Plan, Positions};
+use super::values::{Numbers, Texts};
+use super::{Chunk, RecordTexts};
+use crate::block::Packed;
+use crate::chess::Move;
+use crate::chess::validity::Validity;
+use crate::error::{Damage, Place, Reject};
+use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, Values};
+use arrow_array::{Array as _, ArrayRef};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Reads columns of some rows.
+pub(super) trait ReadColumns {
+    /// Calls a function with the values of rows of a column, in one array after the other.
+    ///
+    /// # Errors
+    /// If they cannot be read, or are not all there.
+    fn read(
+        &self,
+        column: usize,
+        rows: Range<u64>,
+        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+    ) -> Result<(), String>;
+}
+
+/// Decodes rows; `columns` counts them as `rows` does, and `first` is the number of the first row of the group of which
+/// `columns` are.
+pub(super) fn decode(
+    plan: &Plan,
+    columns: &dyn ReadColumns,
+    rows: Range<u64>,
+    first: u64,
+    chunk: &Chunk,
+    options: &DecodeOptions,
+) -> Decoded {
+    let count = (rows.end - rows.start) as usize;
+    let mut decoder = Decoder {
+        plan,
+        columns,
+        rows: rows.start - first..rows.end - first,
+        row: rows.start,
+        chunk,
+        options,
+        batch: Batch::new(),
+        good: Vec::with_capacity(count),
+        bad: HashSet::new(),
+        decoded: Decoded::default(),
+        raws: Raws::default(),
+        buffers: Vec::new(),
+        size: 0,
+    };
+    match decoder.all() {
+        Ok(()) => decoder.finish(count),
+        Err(what) => Decoded {
+            damage: vec![Damage { offset: 0, what }],
+            records: count as u64,
+            ..Decoded::default()
+        },
+    }
+}
+
+/// Texts of the part's positions, which stay in memory until the part is judged.
+#[derive(Debug, Default)]
+struct Raws(Vec<ArrayRef>);
+
+/// Bytes of texts that are kept for rejects; of more, rejected boards are shown as boards.
+const MOST_KEPT: usize = 64 << 20;
+
+impl RecordTexts for Raws {
+    fn text(&self, record: usize) -> Option<Vec<u8>> {
+        let mut row = record;
+        for array in &self.0 {
+            if row < array.len() {
+                return Texts::of(array)?.get(row).map(start_of);
+            }
+            row -= array.len();
+        }
+        None
+    }
+}
+
+/// As much of a text as a reject keeps.
+fn start_of(text: &[u8]) -> Vec<u8> {
+    text[..text.len().min(GIANT_HEAD)].to_vec()
+}
+
+/// A text, and room behind it at which vectors may look.
+const WINDOW: usize = 256;
+/// The longest text that is read through a window.
+const SHORT: usize = WINDOW - 96;
+
+struct Decoder<'a> {
+    plan: &'a Plan,
+    columns: &'a dyn ReadColumns,
+    /// In their group.
+    rows: Range<u64>,
+    /// The first one, in the file.
+    row: u64,
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    batch: Batch,
+    /// The rows of the records of the batch.
+    good: Vec<u32>,
+    /// Those of them that are rejected for other values than their position.
+    bad: HashSet<u32>,
+    decoded: Decoded,
+    raws: Raws,
+    /// Buffers of the texts that are kept, and their size.
+    buffers: Vec<*const u8>,
+    size: usize,
+}
+
+impl Decoder<'_> {
+    fn all(&mut self) -> Result<(), String> {
+        match self.plan.positions {
+            Positions::Fen(column) => self.fens(column)?,
+            Positions::Board {
+                board,
+                halfmove,
+                fullmove,
+            } => self.boards(board, halfmove, fullmove)?,
+        }
+        for &(field, column, kind) in &self.plan.fields {
+            self.field(field, column, kind)?;
+        }
+        if !self.bad.is_empty() {
+            let rows = (0..self.good.len() as u32)
+                .filter(|&at| !self.bad.contains(&self.good[at as usize]));
+            let rows: Vec<u32> = rows.collect();
+            self.batch = self.batch.select(&rows);
+            self.good.retain(|row| !self.bad.contains(row));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, count: usize) -> Decoded {
+        self.decoded.records = count as u64;
+        self.decoded
+            .rejects
+            .sort_by_key(|reject| reject.place.record);
+        self.batch.ordinals = (self.good.len() < count).then_some(self.good);
+        let fields = &mut self.batch.fields;
+        fields.retain(|_, values| values.count_present() != 0);
+        if !self.batch.is_empty() {
+            self.decoded.batches.push(self.batch);
+        }
+        if !self.raws.0.is_empty() {
+            self.decoded.texts = Some(Arc::new(self.raws));
+        }
+        self.decoded
+    }
+
+    /// Keeps the texts for rejects, unless they are too long.
+    fn keep(&mut self, array: &ArrayRef, texts: &Texts<'_>) {
+        let (buffers, size) = (&mut self.buffers, &mut self.size);
+        texts.each_buffer(|place, len| {
+            if !buffers.contains(&place) {
+                buffers.push(place);
+                *size = size.saturating_add(len);
+            }
+        });
+        if self.size <= MOST_KEPT && buffers.len() < 64 {
+            self.raws.0.push(Arc::clone(array));
+        } else {
+            self.size = usize::MAX;
+            self.raws.0.clear();
+        }
+    }
+
+    fn fens(&mut self, column: usize) -> Result<(), String> {
+        let carries = |field| {
+            let is = |&(other, ..): &(Field, usize, Kind)| other == field;
+            self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
+        };
+        let mut operations = carries(Field::Operations).then(Dictionary::default);
+        let mut moves = carries(Field::Move).then(Values::<u16>::default);
+        let mut first = 0;
+        let (columns, rows) = (self.columns, self.rows.clone());
+        columns.read(column, rows, &mut |array| {
+            let texts = Texts::of(array).ok_or("the positions are no text")?;
+            for at in 0..array.len() {
+                let row = first + at as u32;
+                let Some(text) = texts.get(at) else {
+                    self.reject(row, vec!["null_position"], "there is no position".into(), b"");
+                    continue;
+                };
+                if text.len() > self.options.max_record {
+                    let file = &self.chunk.file;
+                    let reject = too_long(file, text, self.options.max_record);
+                    self.reject(row, reject.reasons, reject.message, &reject.raw);
+                    continue;
+                }
+                let line = without_mark(text).trim_ascii();
+                // What follows a text in its buffer is not a line end, so it is copied before it is read.
+                let mut window = [b'\n'; WINDOW];
+                let usual = match window.get_mut(..line.len()) {
+                    Some(start) if line.len() <= SHORT => {
+                        start.copy_from_slice(line);
+                        usual(&window, line.len())
+                    }
+                    _ => None,
+                };
+                if let Some((board, [halfmove, fullmove])) = usual {
+                    self.batch.push(board, halfmove, fullmove);
+                    self.good.push(row);
+                    if let Some(operations) = &mut operations {
+                        operations.push(None);
+                    }
+                    if let Some(moves) = &mut moves {
+                        moves.push(None);
+                    }
+                    continue;
+                }
+                let options = self.options;
+                match unusual(line, line.len(), 0, options, &mut self.decoded.remarks) {
+                    Ok(line) => {
+                        let [halfmove, fullmove] = line.clocks;
+                        self.batch.push(line.board, halfmove, fullmove);
+                        self.good.push(row);
+                        if let Some(operations) = &mut operations {
+                            let rest = Some(line.rest).filter(|rest| !rest.is_empty());
+                            operations.push(rest);
+                        }
+                        if let Some(moves) = &mut moves {
+                            moves.push(line.best_move().map(Move::to_bits));
+                        }
+                    }
+                    Err(Refusal { reasons, message }) => {
+                        self.reject(row, reasons, message.into(), text);
+                    }
+                }
+            }
+            first += array.len() as u32;
+            self.keep(array, &texts);
+            Ok(())
+        })?;
+        let fields = &mut self.batch.fields;
+        if let Some(operations) = operations {
+            fields.insert(Field::Operations, operations.finish());
+        }
+        if let Some(moves) = moves {
+            fields.insert(Field::Move, Array::U16(moves));
+        }
+        Ok(())
+    }
+
+    fn boards(
+        &mut self,
+        column: usize,
+        halfmove: Option<usize>,
+        fullmove: Option<usize>,
+    ) -> Result<(), String> {
+        let mut first = 0;
+        let (columns, rows) = (self.columns, self.rows.clone());
+        columns.read(column, rows, &mut |array| {
+            let boards = Texts::of(array).ok_or("the boards are no bytes")?;
+            for at in 0..array.len() {
+                let row = first + at as u32;
+                match boards.get(at).map(|bytes| bytes.as_chunks::<8>()) {
+                    Some((&[color, t0, t1, t2], [])) => {
+                        let types = [t0, t1, t2].map(u64::from_le_bytes);
+                        let color = u64::from_le_bytes(color);
+                        self.batch.push(Packed { color, types }, 0, 1);
+                        self.good.push(row);
+                    }
+                    Some((words, rest)) => {
+                        let len = 8 * words.len() + rest.len();
+                        let message = format!("a board of {len} bytes; expected 32");
+                        self.reject(row, vec!["board_length"], message.into(), b"");
+                    }
+                    None => {
+                        self.reject(row, vec!["null_position"], "there is no board".into(), b"");
+                    }
+                }
+            }
+            first += array.len() as u32;
+            Ok(())
+        })?;
+        for (column, name, default) in [(halfmove, "halfmove", 0), (fullmove, "fullmove", 1)] {
+            let Some(column) = column else {
+                continue;
+            };
+            let mut clocks = vec![default; self.good.len()];
+            self.each_value(column, |value, at, record, _| {
+                if let Some(number) = value.number(at) {
+                    clocks[record] = u16::try_from(number).map_err(|_| out_of_range(name, number))?;
+                }
+                Ok(())
+            })?;
+            match name {
+                "halfmove" => self.batch.halfmove = clocks,
+                _ => self.batch.fullmove = clocks,
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), String> {
+        let name = field.name();
+        if let Array::Text(_) = field.column(0) {
+            let mut texts = Dictionary::default();
+            self.each_value(column, |value, at, _, _| {
+                match kind {
+                    Kind::Date => {
+                        let date = value.number(at).map(|days| {
+                            date_of_days(days).ok_or_else(|| out_of_range(name, days))
+                        });
+                        let date = date.transpose();
+                        let text = date.as_ref().ok().and_then(Option::as_deref);
+                        texts.push(text.map(str::as_bytes));
+                        date?;
+                    }
+                    _ => texts.push(value.text(at).filter(|text| !text.is_empty())),
+                }
+                Ok(())
+            })?;
+            self.batch.fields.insert(field, texts.finish());
+            return Ok(());
+        }
+        let mut values = field.column(0);
+        self.each_value(column, |value, at, record, batch| {
+            let number = match (field, kind) {
+                (_, Kind::Integer) => Ok(value.number(at)),
+                (Field::Result, _) => result_of(value.text(at)),
+                _ => move_of(value.text(at), batch, record),
+            };
+            let number = match number {
+                Ok(number) => number,
+                Err(wrong) => {
+                    values.push_missing();
+                    return Err(wrong);
+                }
+            };
+            let fits = push(field, &mut values, number);
+            match number {
+                Some(number) if !fits => Err(out_of_range(name, number)),
+                _ => Ok(()),
+            }
+        })?;
+        self.batch.fields.insert(field, values);
+        Ok(())
+    }
+
+    /// Calls a function for the value of each good record in a column: with the values, the place among them, the
+    /// number of the record, and the records. Those where it fails become bad.
+    fn each_value(
+        &mut self,
+        column: usize,
+        mut each: impl FnMut(&Value<'_>, usize, usize, &Batch) -> Result<(), Wrong>,
+    ) -> Result<(), String> {
+        let batch = std::mem::take(&mut self.batch);
+        let good = std::mem::take(&mut self.good);
+        let mut record = 0;
+        let mut first = 0;
+        let (columns, rows) = (self.columns, self.rows.clone());
+        columns.read(column, rows, &mut |array| {
+            let value = Value::of(array).ok_or("a column has another type than its file says")?;
+            let end = first + array.len();
+            while let Some(&row) = good.get(record)
+                && (row as usize) < end
+            {
+                let done = each(&value, row as usize - first, record, &batch);
+                if let Err((reason, message)) = done
+                    && !self.bad.contains(&row)
+                {
+                    self.bad.insert(row);
+                    let raw = self.raws.text(row as usize).unwrap_or_else(|| {
+                        let position = batch.position(record);
+                        position.map_or_else(|_| Vec::new(), |it| it.to_string().into_bytes())
+                    });
+                    self.reject(row, vec![reason], message.into(), &raw);
+                }
+                record += 1;
+            }
+            first = end;
+            Ok(())
+        })?;
+        self.batch = batch;
+        self.good = good;
+        Ok(())
+    }
+
+    #[cold]
+    fn reject(
+        &mut self,
+        row: u32,
+        reasons: Vec<&'static str>,
+        message: Cow<'static, str>,
+        raw: &[u8],
+    ) {
+        self.decoded.rejects.push(Reject {
+            place: Place {
+                record: row.into(),
+                row: Some(self.row + u64::from(row)),
+                ..Place::start_of(Arc::clone(&self.chunk.file))
+            },
+            reasons,
+            message,
+            raw: start_of(raw),
+        });
+    }
+}
+
+/// Why a value is rejected: a stable name, and a message.
+type Wrong = (&'static str, String);
+
+#[cold]
+fn out_of_range(name: &str, number: i128) -> Wrong {
+    let message = format!("{name} {number} is out of range");
+    ("value_out_of_range", message)
+}
+
+/// Values of a column.
+enum Value<'a> {
+    Texts(Texts<'a>),
+    Numbers(Numbers<'a>),
+}
+
+impl<'a> Value<'a> {
+    fn of(array: &'a ArrayRef) -> Option<Self> {
+        match Texts::of(array) {
+            Some(texts) => Some(Self::Texts(texts)),
+            None => Numbers::of(array).map(Self::Numbers),
+        }
+    }
+    fn text(&self, row: usize) -> Option<&'a [u8]> {
+        match self {
+            Self::Texts(texts) => texts.get(row),
+            Self::Numbers(_) => None,
+        }
+    }
+    fn number(&self, row: usize) -> Option<i128> {
+        match self {
+            Self::Numbers(numbers) => numbers.get(row),
+            Self::Texts(_) => None,
+        }
+    }
+}
+
+/// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
+fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
+    let most = i128::from(MOST_CENTIPAWNS);
+    let number = number.filter(|&number| match field {
+        Field::Score => (-most..=most).contains(&number),
+        Field::Result => (0..=2).contains(&number),
+        Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
+        _ => true,
+    });
+    macro_rules! push {
+        ($column:expr) => {{
+            let value = number.and_then(|number| number.try_into().ok());
+            $column.push(value);
+            value.is_some()
+        }};
+    }
+    match values {
+        Array::U8(column) => push!(column),
+        Array::I16(column) => push!(column),
+        Array::U16(column) => push!(column),
+        Array::U32(column) => push!(column),
+        Array::U64(column) => push!(column),
+        other => {
+            other.push_missing();
+            false
+        }
+    }
+}
+
+/// A result as PGN has it.
+fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
+    match text.map(<[u8]>::trim_ascii) {
+        None | Some(b"" | b"*" | b"?") => Ok(None),
+        Some(b"1-0") => Ok(Some(2)),
+        Some(b"1/2-1/2") => Ok(Some(1)),
+        Some(b"0-1") => Ok(Some(0)),
+        Some(other) => {
+            let shown = start_of(other).escape_ascii().to_string();
+            Err(("unknown_result", format!("result `{shown}` is unknown")))
+        }
+    }
+}
+
+/// A move as UCI or SAN has it.
+fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i128>, Wrong> {
+    let text = match text.map(<[u8]>::trim_ascii) {
+        None | Some(b"") => return Ok(None),
+        Some(text) => String::from_utf8_lossy(&text[..text.len().min(32)]),
+    };
+    // The others are rejected later, and have no defined moves.
+    let position = batch.position(record).ok();
+    let Some(position) = position.filter(|position| position.is_valid(Validity::Playable)) else {
+        return Ok(None);
+    };
+    let mv = Move::from_uci(&text, &position).or_else(|error| match position.parse_san(&text) {
+        Ok(mv) => Ok(mv),
+        Err(_) => Err(error),
+    });
+    match mv {
+        Ok(mv) => Ok(Some(mv.to_bits().into())),
+        Err(error) => {
+            let shown = text.escape_debug();
+            Err(("illegal_move", format!("`{shown}` in {position}: {error}")))
+        }
+    }
+}
+
+/// The date of a number of days since 1970, as fields have it; `None` outside the years 1 to 9999.
+fn date_of_days(days: i128) -> Option<String> {
+    const BEFORE_1970: i64 = 719_162;
+    const OF_400_YEARS: i64 = 146_097;
+    let days = i64::try_from(days).ok()?.checked_add(BEFORE_1970)?;
+    let mut year = 1 + 400 * days.div_euclid(OF_400_YEARS);
+    let mut rest = days.rem_euclid(OF_400_YEARS);
+    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    while rest >= 365 + i64::from(is_leap(year)) {
+        rest -= 365 + i64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + i64::from(is_leap(year));
+    let mut month = 1;
+    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if rest < len {
+            break;
+        }
+        rest -= len;
+        month += 1;
+    }
+    (1..=9999)
+        .contains(&year)
+        .then(|| format!("{year:04}.{month:02}.{:02}", rest + 1))
+}
+
+/// Texts, each of which is kept once.
+#[derive(Default)]
+struct Dictionary {
+    codes: Values<u32>,
+    words: Vec<Arc<str>>,
+    known: HashMap<Box<[u8]>, u32>,
+    last: Option<(Box<[u8]>, u32)>,
+}
+
+impl Dictionary {
+    fn push(&mut self, text: Option<&[u8]>) {
+        let code = text.map(|text| self.code(text));
+        self.codes.push(code);
+    }
+    fn code(&mut self, text: &[u8]) -> u32 {
+        if let Some((last, code)) = &self.last
+            && **last == *text
+        {
+            return *code;
+        }
+        let code = match self.known.get(text) {
+            Some(&code) => code,
+            None => {
+                let code = self.words.len() as u32;
+                self.words.push(Arc::from(text_of(text)));
+                self.known.insert(text.into(), code);
+                code
+            }
+        };
+        self.last = Some((text.into(), code));
+        code
+    }
+    fn finish(self) -> Array {
+        Array::Text(table::Texts::from_parts(self.codes, self.words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_dates() {
+        for (days, date) in [
+            (0, "1970.01.01"),
+            (-1, "1969.12.31"),
+            (59, "1970.03.01"),
+            (11_016, "2000.02.29"),
+            (19_782, "2024.02.29"),
+            (-719_162, "0001.01.01"),
+            (2_932_896, "9999.12.31"),
+        ] {
+            assert_eq!(date_of_days(days).as_deref(), Some(date), "{days}");
+        }
+        for days in [-719_163, 2_932_897, i128::from(i32::MIN), i128::from(i32::MAX)] {
+            assert_eq!(date_of_days(days), None);
+        }
+    }
+}

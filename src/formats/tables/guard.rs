@@ -1,0 +1,53 @@
+//! Panics of libraries on damaged files become errors.
+//!
+//! The libraries mean to report damage as errors, and mostly do; on some files they index out of bounds or unwrap
+//! nothing. Nothing of theirs is used after such a panic.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of a library. Its panics are not printed; those of other threads, and of other code, still are.
+///
+/// # Errors
+/// If it fails or panics.
+pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                previous(info);
+            }
+        }));
+    });
+    let before = IS_GUARDED.replace(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(before);
+    match done {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(payload) => {
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let text = text.unwrap_or("unknown reason");
+            Err(format!("cannot be decoded ({text})"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_are_errors() {
+        assert_eq!(guarded(|| Ok::<_, String>(1)), Ok(1));
+        assert_eq!(guarded(|| Err::<(), _>("a")), Err("a".to_owned()));
+        let message = guarded(|| -> Result<(), String> { panic!("b{}", 1) });
+        assert_eq!(message, Err("cannot be decoded (b1)".to_owned()));
+    }
+}

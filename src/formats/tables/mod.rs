@@ -1,0 +1,257 @@
+//! Tables: Parquet and Arrow files with a column of positions.
+//!
+//! Position sets on data hubs are tables: a column of FENs and whatever belongs to them. Such a file has an index of
+//! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. A format of this kind
+//! has [`Codec::tables`](super::Codec::tables): it opens an input at once and divides it into [`Part`]s, which take the
+//! place of chunks of bytes in the pipeline. A part is some rows, 131,072 at most; parts are handed out in the order of
+//! the file, decode on any thread without each other, and depend on nothing but the file, so that results do not
+//! depend on threads.
+//!
+//! # Columns
+//!
+//! A column `board` holds packed boards as boards files do (32 bytes: colour and the three type planes, each
+//! little-endian), with the columns `halfmove` and `fullmove` where they exist. Otherwise a column `fen` holds what a
+//! line of a FEN file holds, and is read by the same functions. [`DecodeOptions::fen_column`] names another text
+//! column. Columns with the name of a [`Field`](crate::table::Field) are read where the field is requested and their
+//! type fits: any integers, whose range is checked; any strings, also as dictionaries; of `move` UCI or SAN as text,
+//! or our 16 bits; of `result` also 0, 1, 2 for a win of Black, a draw, a win of White; of `date` also days. `cp` is a
+//! score. A row without a position, with a bad one, or with a value out of range is a reject. Columns that cannot be
+//! used are listed in a note.
+//!
+//! # Parquet
+//!
+//! The headers of the pages of the required columns are read when their row group begins, and nothing else. They give
+//! the row at which each page begins, with or without an offset index, and are checked against the metadata: the
+//! rows of a file are all there, or it is damaged. A part is some whole pages of the positions, at best about 32,768
+//! rows, and some rows of the pages of other columns; rows of larger pages are divided. To read a column of a part, its
+//! pages and their dictionary are put together as a column chunk of their own.
+//!
+//! # Arrow
+//!
+//! A file has an index of its record batches, a stream is walked from message to message. Each batch is decoded by the
+//! thread that first needs it, in place if it is not compressed, and divided into parts.
+//!
+//! # Untrusted files
+//!
+//! All sizes that the file claims are checked before they are relied on: a page or buffer may have at most 1 GiB
+//! after decompression, and decompression stops there. Text is taken as bytes and becomes UTF-8 only as a copy, and
+//! places within buffers are checked whenever they are used, because a mapped file may change. Panics of the
+//! libraries that read these formats are caught and reported as damage.
+
+#[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
+mod decode;
+#[cfg(feature = "parquet")]
+mod guard;
+#[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod unpack;
+#[cfg(feature = "parquet")]
+mod values;
+
+#[cfg(feature = "parquet")]
+pub use arrow::Arrow;
+#[cfg(feature = "parquet")]
+pub use parquet::Parquet;
+
+use super::{Chunk, DecodeOptions, Decoded};
+use crate::error::Damage;
+use crate::input::{Bytes, Source};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The rows of a part at most; its number of rows is about a fourth of that where the file allows it.
+#[cfg(feature = "parquet")]
+const MOST_ROWS: u64 = 128 << 10;
+/// The size of a page or buffer at most, after decompression.
+#[cfg(feature = "parquet")]
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A format whose inputs divide themselves into parts.
+pub trait OpenTable: fmt::Debug + Sync {
+    /// Opens an input and finds its columns. With `shard`, only the row groups or record batches that begin in these
+    /// bytes are read.
+    ///
+    /// # Errors
+    /// If the file is damaged, or has no column of positions.
+    fn open(
+        &self,
+        source: Source,
+        options: &DecodeOptions,
+        shard: Option<Range<u64>>,
+    ) -> Result<Box<dyn Table>, TableError>;
+
+    /// What a file holds.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    fn facts(&self, source: Source) -> Result<Facts, Damage>;
+}
+
+/// What a file holds, according to its metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Facts {
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of row groups or record batches.
+    pub groups: u64,
+    /// Names and types of all columns.
+    pub columns: Vec<(String, String)>,
+}
+
+/// Why a table cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableError {
+    /// It is damaged.
+    Damaged(Damage),
+    /// It has no column of positions: the rest of a sentence that begins with its name.
+    Columns(String),
+}
+
+impl From<Damage> for TableError {
+    fn from(damage: Damage) -> Self {
+        Self::Damaged(damage)
+    }
+}
+
+/// An open table.
+pub trait Table: fmt::Debug + Send {
+    /// The next part, in the order of the file. Where the file is damaged, it decodes to the damage.
+    fn next(&mut self) -> Option<Part>;
+    /// What the user should know: columns that are not read.
+    fn note(&self) -> Option<String>;
+}
+
+/// Rows of a table, which decode without those before them.
+#[derive(Clone, Debug)]
+pub struct Part {
+    rows: Range<u64>,
+    place: u64,
+    bytes: u64,
+    content: Bytes,
+    decode: Arc<dyn DecodeRows>,
+}
+
+impl Part {
+    /// The numbers of the rows in their file.
+    pub fn rows(&self) -> Range<u64> {
+        self.rows.clone()
+    }
+    /// Where their positions begin in the file.
+    pub fn place(&self) -> u64 {
+        self.place
+    }
+    /// Number of bytes of the file that count as read with this part.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// The bytes that the positions come from, as far as they belong to this part.
+    pub fn content(&self) -> Bytes {
+        self.content.clone()
+    }
+    /// The first `rows` of the rows.
+    #[must_use]
+    pub fn up_to(&self, rows: u64) -> Self {
+        let end = self.rows.start.saturating_add(rows).min(self.rows.end);
+        Self {
+            rows: self.rows.start..end,
+            ..self.clone()
+        }
+    }
+    /// Decodes the rows.
+    pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        self.decode.decode(self.rows(), chunk, options)
+    }
+}
+
+/// Rows that can be decoded.
+trait DecodeRows: fmt::Debug + Send + Sync {
+    /// Decodes rows, counted from the beginning of the file.
+    fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
+}
+
+/// The texts of records that are rejected after decoding.
+pub trait RecordTexts: fmt::Debug + Send + Sync {
+    /// The text of a record, counted from the beginning of its chunk; `None` if it has none.
+    fn text(&self, record: usize) -> Option<Vec<u8>>;
+}
+
+/// Damage in place of a part.
+#[cfg(feature = "parquet")]
+#[derive(Debug)]
+struct Damaged(Damage);
+
+#[cfg(feature = "parquet")]
+impl DecodeRows for Damaged {
+    fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
+        Decoded {
+            damage: vec![Damage {
+                offset: 0,
+                what: self.0.what.clone(),
+            }],
+            records: rows.end - rows.start,
+            ..Decoded::default()
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Part {
+    /// Rows that cannot be read.
+    fn damaged(damage: Damage, rows: Range<u64>, bytes: u64) -> Self {
+        Self {
+            rows,
+            place: damage.offset,
+            bytes,
+            content: Bytes::from(Vec::new()),
+            decode: Arc::new(Damaged(damage)),
+        }
+    }
+}
+
+/// Decodes a part; a chunk without one is a whole file, all of whose parts are decoded.
+#[cfg(feature = "parquet")]
+fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    if let Some(part) = &chunk.part {
+        return part.decode(chunk, options);
+    }
+    let mut all = Decoded::default();
+    let mut table = match tables.open(Source::of(chunk.bytes.clone()), options, None) {
+        Ok(table) => table,
+        Err(error) => {
+            all.damage.push(match error {
+                TableError::Damaged(damage) => damage,
+                TableError::Columns(what) => Damage { offset: 0, what },
+            });
+            return all;
+        }
+    };
+    while let Some(part) = table.next() {
+        let mut decoded = part.decode(chunk, options);
+        for batch in &mut decoded.batches {
+            batch.first_index += all.records;
+        }
+        for reject in &mut decoded.rejects {
+            reject.place.record += all.records;
+            reject.place.offset += part.place();
+        }
+        for damage in &mut decoded.damage {
+            damage.offset += part.place();
+        }
+        all.batches.append(&mut decoded.batches);
+        all.rejects.append(&mut decoded.rejects);
+        all.damage.append(&mut decoded.damage);
+        all.records += decoded.records;
+        all.remarks.merge(&decoded.remarks);
+    }
+    all
+}

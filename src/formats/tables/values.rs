@@ -1,0 +1,197 @@
+//! Values of Arrow arrays: bytes of any layout of strings, and integers of any width.
+//!
+//! Places within buffers are checked at each access: the buffers may lie in a mapped file.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{Buffer, NullBuffer};
+use arrow_schema::DataType;
+
+/// Bytes of each row.
+#[derive(Debug)]
+pub(super) struct Texts<'a> {
+    layout: Layout<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+#[derive(Debug)]
+enum Layout<'a> {
+    View(&'a [u128], &'a [Buffer]),
+    Offsets(&'a [i32], &'a [u8]),
+    LargeOffsets(&'a [i64], &'a [u8]),
+    Fixed(usize, &'a [u8]),
+    Dictionary(Numbers<'a>, Box<Texts<'a>>),
+}
+
+impl<'a> Texts<'a> {
+    /// The values of an array of strings or bytes, or a dictionary of them.
+    pub(super) fn of(array: &'a ArrayRef) -> Option<Self> {
+        let layout = match array.data_type() {
+            DataType::BinaryView => {
+                let array = array.as_binary_view_opt()?;
+                Layout::View(array.views(), array.data_buffers())
+            }
+            DataType::Binary => {
+                let array = array.as_binary_opt::<i32>()?;
+                Layout::Offsets(array.value_offsets(), array.value_data())
+            }
+            DataType::LargeBinary => {
+                let array = array.as_binary_opt::<i64>()?;
+                Layout::LargeOffsets(array.value_offsets(), array.value_data())
+            }
+            DataType::FixedSizeBinary(_) => {
+                let array = array.as_fixed_size_binary_opt()?;
+                let width = usize::try_from(array.value_length()).ok()?;
+                Layout::Fixed(width, array.value_data())
+            }
+            DataType::Dictionary(..) => {
+                let array = array.as_any_dictionary_opt()?;
+                // Dictionaries of dictionaries do not exist.
+                let numbers = Numbers::of_primitive(array.keys())?;
+                Layout::Dictionary(numbers, Box::new(Self::of(array.values())?))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            layout,
+            nulls: array.nulls(),
+        })
+    }
+
+    /// The value of a row; `None` if it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<&'a [u8]> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        match &self.layout {
+            Layout::View(views, buffers) => view(views.get(row)?, buffers),
+            Layout::Offsets(offsets, data) => {
+                let place = |row: usize| usize::try_from(*offsets.get(row)?).ok();
+                data.get(place(row)?..place(row + 1)?)
+            }
+            Layout::LargeOffsets(offsets, data) => {
+                let place = |row: usize| usize::try_from(*offsets.get(row)?).ok();
+                data.get(place(row)?..place(row + 1)?)
+            }
+            Layout::Fixed(width, data) => data.get(row * width..(row + 1) * width),
+            Layout::Dictionary(numbers, values) => {
+                let number = usize::try_from(numbers.get(row)?).ok()?;
+                (number < values.len()).then(|| values.get(number))?
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.layout {
+            Layout::View(views, _) => views.len(),
+            Layout::Offsets(offsets, _) => offsets.len().saturating_sub(1),
+            Layout::LargeOffsets(offsets, _) => offsets.len().saturating_sub(1),
+            Layout::Fixed(width, data) => data.len().checked_div(*width).unwrap_or(0),
+            Layout::Dictionary(numbers, _) => numbers.len(),
+        }
+    }
+
+    /// Calls a function for the place and length of each buffer in memory.
+    pub(super) fn each_buffer(&self, mut each: impl FnMut(*const u8, usize)) {
+        match &self.layout {
+            Layout::View(_, buffers) => {
+                for buffer in *buffers {
+                    each(buffer.as_ptr(), buffer.len());
+                }
+            }
+            Layout::Offsets(_, data) | Layout::LargeOffsets(_, data) | Layout::Fixed(_, data) => {
+                each(data.as_ptr(), data.len());
+            }
+            Layout::Dictionary(_, values) => values.each_buffer(each),
+        }
+    }
+}
+
+/// The bytes of a view: up to 12 in the view, or some of a buffer.
+#[inline]
+fn view<'a>(view: &'a u128, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
+    let len = *view as u32 as usize;
+    if len <= 12 {
+        return bytemuck::bytes_of(view).get(4..4 + len);
+    }
+    let buffer = buffers.get((*view >> 64) as u32 as usize)?;
+    let start = (*view >> 96) as u32 as usize;
+    buffer.as_slice().get(start..start.checked_add(len)?)
+}
+
+/// Integers.
+#[derive(Debug)]
+pub(super) struct Numbers<'a> {
+    values: Integers<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+#[derive(Debug)]
+enum Integers<'a> {
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+}
+
+macro_rules! each_width {
+    ($values:expr, $slice:ident => $do:expr) => {
+        match $values {
+            Integers::I8($slice) => $do,
+            Integers::I16($slice) => $do,
+            Integers::I32($slice) => $do,
+            Integers::I64($slice) => $do,
+            Integers::U8($slice) => $do,
+            Integers::U16($slice) => $do,
+            Integers::U32($slice) => $do,
+            Integers::U64($slice) => $do,
+        }
+    };
+}
+
+impl<'a> Numbers<'a> {
+    /// The values of an array of integers, or of days.
+    pub(super) fn of(array: &'a ArrayRef) -> Option<Self> {
+        Self::of_primitive(array.as_ref())
+    }
+    fn of_primitive(array: &'a dyn Array) -> Option<Self> {
+        let values = match array.data_type() {
+            DataType::Int8 => Integers::I8(array.as_primitive_opt::<Int8Type>()?.values()),
+            DataType::Int16 => Integers::I16(array.as_primitive_opt::<Int16Type>()?.values()),
+            DataType::Int32 => Integers::I32(array.as_primitive_opt::<Int32Type>()?.values()),
+            DataType::Date32 => {
+                let days = array.as_primitive_opt::<arrow_array::types::Date32Type>()?;
+                Integers::I32(days.values())
+            }
+            DataType::Int64 => Integers::I64(array.as_primitive_opt::<Int64Type>()?.values()),
+            DataType::UInt8 => Integers::U8(array.as_primitive_opt::<UInt8Type>()?.values()),
+            DataType::UInt16 => Integers::U16(array.as_primitive_opt::<UInt16Type>()?.values()),
+            DataType::UInt32 => Integers::U32(array.as_primitive_opt::<UInt32Type>()?.values()),
+            DataType::UInt64 => Integers::U64(array.as_primitive_opt::<UInt64Type>()?.values()),
+            _ => return None,
+        };
+        Some(Self {
+            values,
+            nulls: array.nulls(),
+        })
+    }
+    /// The value of a row; `None` if it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<i128> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        each_width!(&self.values, values => values.get(row).map(|&value| value.into()))
+    }
+    fn len(&self) -> usize {
+        each_width!(&self.values, values => values.len())
+    }
+}
