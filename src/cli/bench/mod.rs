@@ -177,6 +177,7 @@ impl BenchArgs {
             from: None,
             keep_en_passant: false,
             games: SelectionArgs::default(),
+            ..Reading::default()
         };
         let run = Run {
             limit: Some(MOST_POSITIONS),
