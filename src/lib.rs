@@ -108,7 +108,7 @@
 //! # Features
 //!
 //! `cli` (default) builds the command-line tool; a program that only uses the library does without it:
-//! `lanefish = { version = "0.1", default-features = false }`.
+//! `lanefish = { version = "0.1", default-features = false }`. `parquet` (default) reads Parquet and Arrow files.
 
 #[doc(hidden)]
 pub mod bench;

@@ -41,3 +41,6 @@ mod shard;
 mod sliders;
 /// Shared helpers: the sample data, positions, random numbers.
 mod support;
+/// Parquet and Arrow files.
+#[cfg(feature = "parquet")]
+mod tables;

@@ -80,7 +80,7 @@ pub struct RunOptions<'a> {
     pub strict: bool,
     /// Read only this share of each input. Every record, good or bad, is in exactly one of the shards, and which one
     /// depends only on the content of its input. Large inputs that can be entered in the middle are: boards files,
-    /// uncompressed text, and zstd files of several frames. Of others, all shards read everything.
+    /// uncompressed text, zstd files of several frames, and the row groups and record batches of tables. Of others, all shards read everything.
     ///
     /// Records and games are numbered within the shard, and lines are not numbered.
     ///

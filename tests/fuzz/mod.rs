@@ -135,7 +135,7 @@ fn run(target: &str) {
         return;
     }
     let (_, check) = TARGETS
-        .into_iter()
+        .iter()
         .find(|(name, _)| *name == target)
         .expect("a target of this name");
     let seeds = seeds(target);
@@ -179,3 +179,5 @@ macro_rules! targets {
 targets!(
     fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report
 );
+#[cfg(feature = "parquet")]
+targets!(parquet, arrow);

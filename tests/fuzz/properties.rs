@@ -14,6 +14,8 @@ use lanefish::chess::validity::Validity;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::{GameRow, Selection};
+#[cfg(feature = "parquet")]
+use lanefish::input::Source;
 use lanefish::input::{Access, Input};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
@@ -26,7 +28,7 @@ use std::sync::Arc;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: &[Target] = &[
     ("fen", fen),
     ("epd", epd),
     ("perft", perft),
@@ -38,6 +40,10 @@ pub const TARGETS: [Target; 11] = [
     ("selection", selection),
     ("san", san),
     ("report", report),
+    #[cfg(feature = "parquet")]
+    ("parquet", parquet),
+    #[cfg(feature = "parquet")]
+    ("arrow", arrow),
 ];
 
 /// FEN, as a list of lines and as a single position.
@@ -257,6 +263,49 @@ pub fn boards(bytes: &[u8]) {
         }
         positions(&Format::BOARDS.decode(&chunk(bytes, 0), &options));
     }
+}
+
+/// Parquet files.
+#[cfg(feature = "parquet")]
+pub fn parquet(bytes: &[u8]) {
+    table(Format::PARQUET, bytes);
+}
+
+/// Arrow files and streams.
+#[cfg(feature = "parquet")]
+pub fn arrow(bytes: &[u8]) {
+    table(Format::ARROW, bytes);
+}
+
+/// A table: its parts are those of the whole, and any number of shards has each of them once.
+#[cfg(feature = "parquet")]
+fn table(format: Format, bytes: &[u8]) {
+    let options = options(1 << 24);
+    let tables = format.tables().expect("a format of tables");
+    let source = || Source::of(bytes.to_vec().into());
+    // A few bytes may be any number of rows that are all the same.
+    if tables.facts(source()).is_ok_and(|facts| facts.rows > 1 << 18) {
+        return;
+    }
+    let whole = format.decode(&chunk(bytes, 0), &options);
+    let mut records = 0;
+    let len = bytes.len() as u64;
+    for shard in [0..len / 3, len / 3..len] {
+        let Ok(mut table) = tables.open(source(), &options, Some(shard)) else {
+            return;
+        };
+        while let Some(part) = table.next() {
+            let mut chunk = Chunk::new(Path::new("fuzz").into(), part.content());
+            let up_to = part.up_to(3);
+            let decoded = up_to.decode(&chunk, &options);
+            assert!(decoded.records <= 3);
+            records += part.rows().end - part.rows().start;
+            chunk.part = Some(part);
+            account(&format.decode(&chunk, &options), format);
+        }
+    }
+    assert!(records >= whole.records || !whole.damage.is_empty());
+    positions(&whole);
 }
 
 /// Corrects the checksums of all sections that can be found.

@@ -35,8 +35,6 @@ const CONTINUATION: [u8; 4] = [0xFF; 4];
 const ROWS: u64 = 32 << 10;
 /// The longest description of a schema, a batch or a file.
 const MOST_METADATA: u64 = 256 << 20;
-/// Messages of a file at most.
-const MOST_MESSAGES: usize = 1 << 24;
 /// How much an LZ4 frame may grow by decompression, and how large it may be without its blocks being looked at.
 const LZ4_RATIO: u64 = 255;
 const SMALL_LZ4: u64 = 1 << 20;
@@ -601,7 +599,7 @@ impl Table for ArrowTable {
                 }
                 self.current = None;
             }
-            if self.is_over || self.number > MOST_MESSAGES {
+            if self.is_over {
                 return None;
             }
             let first = self.first_row;
@@ -716,6 +714,9 @@ impl DecodeRows for Batch {
 }
 
 impl ReadColumns for Batch {
+    fn is_in_memory(&self) -> bool {
+        true
+    }
     fn read(
         &self,
         column: usize,

@@ -19,6 +19,10 @@ use std::sync::Arc;
 
 /// Reads columns of some rows.
 pub(super) trait ReadColumns {
+    /// Whether the arrays stay in memory as long as the part, whoever else has them.
+    fn is_in_memory(&self) -> bool {
+        false
+    }
     /// Calls a function with the values of rows of a column, in one array after the other.
     ///
     /// # Errors
@@ -42,6 +46,9 @@ pub(super) fn decode(
     options: &DecodeOptions,
 ) -> Decoded {
     let count = (rows.end - rows.start) as usize;
+    if count == 0 {
+        return Decoded::default();
+    }
     let mut decoder = Decoder {
         plan,
         columns,
@@ -167,7 +174,7 @@ impl Decoder<'_> {
                 *size = size.saturating_add(len);
             }
         });
-        if self.size <= MOST_KEPT && buffers.len() < 64 {
+        if self.columns.is_in_memory() || self.size <= MOST_KEPT && buffers.len() < 64 {
             self.raws.0.push(Arc::clone(array));
         } else {
             self.size = usize::MAX;

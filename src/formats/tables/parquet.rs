@@ -375,7 +375,7 @@ impl FileOfGroups {
             };
             let is_too_long = |page: &&Page| page.len > MOST_LZ4;
             if column.compression() == Compression::LZ4
-                && let Some(page) = pages.data.iter().find(is_too_long)
+                && let Some(page) = pages.dictionary.iter().chain(&pages.data).find(is_too_long)
             {
                 let what = "a page in the old form of LZ4 is too long".to_owned();
                 return Err(damage(page.place, what));
