@@ -195,7 +195,9 @@ impl InfoArgs {
                 damage,
             })?;
             let columns = table.columns.iter();
-            let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
+            let columns: Vec<_> = columns
+                .map(|(name, kind)| format!("{name}:{kind}"))
+                .collect();
             facts.insert("records".to_owned(), json!(table.rows));
             facts.insert("columns".to_owned(), json!(columns));
             facts.insert("groups".to_owned(), json!(table.groups));

@@ -284,7 +284,10 @@ fn table(format: Format, bytes: &[u8]) {
     let tables = format.tables().expect("a format of tables");
     let source = || Source::of(bytes.to_vec().into());
     // A few bytes may be any number of rows that are all the same.
-    if tables.facts(source()).is_ok_and(|facts| facts.rows > 1 << 18) {
+    if tables
+        .facts(source())
+        .is_ok_and(|facts| facts.rows > 1 << 18)
+    {
         return;
     }
     let whole = format.decode(&chunk(bytes, 0), &options);

@@ -240,12 +240,34 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, String> {
 fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<bool, Damage> {
     /// Padding and the end of the stream.
     const GAP: u64 = 72;
-    let start = read(source, 8..16)?;
-    let (words, _) = start.as_chunks::<4>();
-    let mut at = match *words {
-        [CONTINUATION, size] => 16 + u64::from(u32::from_le_bytes(size)),
-        [size, _] => 12 + u64::from(u32::from_le_bytes(size)),
-        _ => return Ok(false),
+    // The magic number may be padded like any message.
+    let start = read(source, 8..source.len().min(8 + GAP))?;
+    let (words, _) = start.as_chunks::<8>();
+    let Some(padding) = words.iter().position(|word| *word != [0; 8]) else {
+        return Ok(false);
+    };
+    let place = 8 + 8 * padding as u64;
+    let first = blocks.iter().map(|&[place, ..]| place).min();
+    let mut at = match *words[padding].as_chunks::<4>().0 {
+        [CONTINUATION, size] => place + 8 + u64::from(u32::from_le_bytes(size)),
+        // Some writers leave the schema without its length: it ends before the next message.
+        _ => match first.map_or(Ok(end), u64::try_from) {
+            Ok(first) if (place..=end).contains(&first) => {
+                // The footer has the same schema.
+                let most = 2 * (source.len() - end) + 4096;
+                let schema = read(source, place..first.min(place + most))?;
+                let (words, _) = schema.as_chunks::<8>();
+                let is_message = |word: &[u8; 8]| word.starts_with(&CONTINUATION);
+                let is_end = |word: &[u8; 8]| *word == [255, 255, 255, 255, 0, 0, 0, 0];
+                if first - place > most
+                    || words.iter().any(|word| is_message(word) && !is_end(word))
+                {
+                    return Ok(false);
+                }
+                first
+            }
+            _ => return Ok(false),
+        },
     };
     let mut places: Vec<[i64; 3]> = blocks.iter().copied().collect();
     places.sort_unstable();
@@ -366,7 +388,9 @@ impl Messages {
         let [Ok(place), Ok(head), Ok(body)] = block.map(u64::try_from) else {
             return Err(wrong());
         };
-        let end = place.checked_add(head).and_then(|end| end.checked_add(body));
+        let end = place
+            .checked_add(head)
+            .and_then(|end| end.checked_add(body));
         if head > MOST_METADATA || end.is_none_or(|end| end > self.source.len()) {
             return Err(wrong());
         }
@@ -395,7 +419,10 @@ impl Messages {
         if size == 0 {
             if place + 8 != len {
                 let more = len - place - 8;
-                return Err(damage(place + 8, format!("{more} bytes follow the end of the stream")));
+                return Err(damage(
+                    place + 8,
+                    format!("{more} bytes follow the end of the stream"),
+                ));
             }
             return Ok(None);
         }

@@ -190,13 +190,19 @@ impl Decoder<'_> {
         let mut operations = carries(Field::Operations).then(Dictionary::default);
         let mut moves = carries(Field::Move).then(Values::<u16>::default);
         let mut first = 0;
+        let mut window = [b'\n'; WINDOW];
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
             let texts = Texts::of(array).ok_or("the positions are no text")?;
             for at in 0..array.len() {
                 let row = first + at as u32;
                 let Some(text) = texts.get(at) else {
-                    self.reject(row, vec!["null_position"], "there is no position".into(), b"");
+                    self.reject(
+                        row,
+                        vec!["null_position"],
+                        "there is no position".into(),
+                        b"",
+                    );
                     continue;
                 };
                 if text.len() > self.options.max_record {
@@ -207,10 +213,10 @@ impl Decoder<'_> {
                 }
                 let line = without_mark(text).trim_ascii();
                 // What follows a text in its buffer is not a line end, so it is copied before it is read.
-                let mut window = [b'\n'; WINDOW];
-                let usual = match window.get_mut(..line.len()) {
-                    Some(start) if line.len() <= SHORT => {
+                let usual = match window.get_mut(..=line.len()) {
+                    Some([start @ .., end]) if line.len() <= SHORT => {
                         start.copy_from_slice(line);
+                        *end = b'\n';
                         usual(&window, line.len())
                     }
                     _ => None,
@@ -298,7 +304,8 @@ impl Decoder<'_> {
             let mut clocks = vec![default; self.good.len()];
             self.each_value(column, |value, at, record, _| {
                 if let Some(number) = value.number(at) {
-                    clocks[record] = u16::try_from(number).map_err(|_| out_of_range(name, number))?;
+                    clocks[record] =
+                        u16::try_from(number).map_err(|_| out_of_range(name, number))?;
                 }
                 Ok(())
             })?;
@@ -317,9 +324,9 @@ impl Decoder<'_> {
             self.each_value(column, |value, at, _, _| {
                 match kind {
                     Kind::Date => {
-                        let date = value.number(at).map(|days| {
-                            date_of_days(days).ok_or_else(|| out_of_range(name, days))
-                        });
+                        let date = value
+                            .number(at)
+                            .map(|days| date_of_days(days).ok_or_else(|| out_of_range(name, days)));
                         let date = date.transpose();
                         let text = date.as_ref().ok().and_then(Option::as_deref);
                         texts.push(text.map(str::as_bytes));
@@ -599,7 +606,12 @@ mod tests {
         ] {
             assert_eq!(date_of_days(days).as_deref(), Some(date), "{days}");
         }
-        for days in [-719_163, 2_932_897, i128::from(i32::MIN), i128::from(i32::MAX)] {
+        for days in [
+            -719_163,
+            2_932_897,
+            i128::from(i32::MIN),
+            i128::from(i32::MAX),
+        ] {
             assert_eq!(date_of_days(days), None);
         }
     }

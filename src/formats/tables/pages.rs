@@ -93,7 +93,8 @@ pub(super) fn walk(
                 is_packed: true,
                 encoding,
                 first_row: seen,
-                rows: u64::try_from(values).map_err(|_| wrong("has a negative number of values"))?,
+                rows: u64::try_from(values)
+                    .map_err(|_| wrong("has a negative number of values"))?,
             })
         };
         match header.kind {

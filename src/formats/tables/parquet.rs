@@ -186,7 +186,9 @@ fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> {
         }
     }
     if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
-        return Err(wrong("the row groups have another number of rows than the file"));
+        return Err(wrong(
+            "the row groups have another number of rows than the file",
+        ));
     }
     Ok(Arc::new(metadata))
 }
@@ -486,7 +488,8 @@ impl Current {
             rows
         };
         self.row = rows.end;
-        let counted = (u128::from(self.bytes) * u128::from(rows.end) / u128::from(self.rows)) as u64;
+        let counted =
+            (u128::from(self.bytes) * u128::from(rows.end) / u128::from(self.rows)) as u64;
         let bytes = counted - self.counted;
         self.counted = counted;
         let content = match rows.end == last.first_row + last.rows {
@@ -531,9 +534,7 @@ impl ReadColumns for Group {
         };
         let mut reader = self.reader(read, pages, &rows).map_err(name)?;
         let mut seen = 0;
-        while let Some(batch) =
-            guarded(|| reader.next().transpose()).map_err(name)?
-        {
+        while let Some(batch) = guarded(|| reader.next().transpose()).map_err(name)? {
             let array = batch.columns().first();
             let array = array.ok_or_else(|| name("nothing was read".to_owned()))?;
             seen += array.len() as u64;
@@ -567,7 +568,9 @@ impl Group {
             return Err("there are no such rows".to_owned());
         };
         let (skipped, count) = (rows.start - first.first_row, rows.end - rows.start);
-        let dictionary = pages.dictionary.filter(|_| data.iter().any(Page::uses_dictionary));
+        let dictionary = pages
+            .dictionary
+            .filter(|_| data.iter().any(Page::uses_dictionary));
         let all: Vec<Page> = dictionary.iter().chain(data).copied().collect();
         let mut pieces = Pieces {
             pieces: Vec::with_capacity(all.len()),
@@ -580,7 +583,12 @@ impl Group {
         }
         // Such values can each be as long as their page, which has a few bytes for each.
         let mut at_once = AT_ONCE;
-        if let Some(most) = data.iter().filter(|page| page.is_incremental()).map(|page| page.unpacked).max() {
+        if let Some(most) = data
+            .iter()
+            .filter(|page| page.is_incremental())
+            .map(|page| page.unpacked)
+            .max()
+        {
             at_once = (MOST_BYTES / most.max(1)).clamp(1, AT_ONCE);
         }
         let column = self.file.metadata.row_group(self.number).column(read.leaf);
@@ -597,12 +605,8 @@ impl Group {
                 column = column.set_compression(Compression::UNCOMPRESSED);
             }
             let rows_of_pages = (last.first_row + last.rows - first.first_row) as usize;
-            let inner = SerializedPageReader::new(
-                Arc::new(pieces),
-                &column.build()?,
-                rows_of_pages,
-                None,
-            )?;
+            let inner =
+                SerializedPageReader::new(Arc::new(pieces), &column.build()?, rows_of_pages, None)?;
             let pages: Box<dyn PageReader> = match packing {
                 Some(packing) => Box::new(Unpacked {
                     inner,

@@ -3,9 +3,9 @@
 use super::blocks::{BLOCK_REACH, Line};
 use super::operations::{best_move, clocks_of_operations, separate};
 use crate::block::Packed;
-use crate::chess::{Move, Position};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
+use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
 use crate::formats::lines::{DROPPED_EN_PASSANT, without_mark};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
@@ -70,7 +70,7 @@ impl Refusal {
 
 /// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position
 /// with six fields and nothing else. What follows the line in the text is looked at, but changes nothing.
-#[inline]
+#[inline(always)]
 pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
     let coded = fen::parse_usual(text, len)?;
     let board = Packed::of_coded(&coded)?;
