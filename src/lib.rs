@@ -107,7 +107,7 @@
 //!
 //! # Features
 //!
-//! `cli` (default) builds the command-line tool; a program that only uses the library does without it:
+//! `parquet` (default) writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program that only uses the library does without it:
 //! `lanefish = { version = "0.1", default-features = false }`.
 
 #[doc(hidden)]
@@ -115,6 +115,8 @@ pub mod bench;
 pub mod block;
 mod boards;
 pub mod chess;
+#[cfg(feature = "parquet")]
+pub mod columnar;
 #[doc(hidden)]
 pub mod cpu;
 pub mod distinct;
