@@ -1,4 +1,4 @@
-//! `compute`: one row per position, any columns, as CSV or JSON lines.
+//! `compute`: one row per position, any columns, as text or as a table.
 
 use super::args::{OutputArgs, Reading};
 use super::output::{RowOutput, Rows};

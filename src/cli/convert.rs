@@ -23,7 +23,7 @@ pub(crate) struct ConvertArgs {
 
     /// Also write a column `fen` to a Parquet or Arrow file
     #[cfg(feature = "parquet")]
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     fen: bool,
 
     #[command(flatten)]

@@ -136,7 +136,7 @@ pub(super) fn command() -> Command {
                 }
                 // The seed of `generate` is another one.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
-                let rare = heading == Some("Games (PGN)") || id == "keep_en_passant";
+                let rare = heading == Some("Games (PGN)") || matches!(&*id, "keep_en_passant" | "compression" | "fen");
                 arg.help_heading(heading).hide_short_help(rare)
             });
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");

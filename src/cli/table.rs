@@ -42,7 +42,7 @@ impl TableKind {
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
-    #[arg(long, value_name = "NAME[:LEVEL]", hide_short_help = true)]
+    #[arg(long, value_name = "NAME[:LEVEL]")]
     compression: Option<Compression>,
 }
 

@@ -172,8 +172,8 @@ impl<'a> Table<'a> {
     /// If writing fails.
     pub fn begin<W: Write>(&self, out: W) -> io::Result<TableFile<W>> {
         Ok(TableFile(match &self.encoder {
-            Encoder::Parquet(parquet) => File::Parquet(parquet.begin(out)?),
-            Encoder::Ipc(ipc) => File::Ipc(ipc.begin(out)?),
+            Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
+            Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
         }))
     }
 
@@ -221,8 +221,8 @@ pub struct TableFile<W: Write>(File<W>);
 
 #[derive(Debug)]
 enum File<W: Write> {
-    Parquet(ParquetFile<W>),
-    Ipc(IpcFile<W>),
+    Parquet(Box<ParquetFile<W>>),
+    Ipc(Box<IpcFile<W>>),
 }
 
 impl<W: Write> TableFile<W> {
