@@ -107,14 +107,16 @@
 //!
 //! # Features
 //!
-//! `cli` (default) builds the command-line tool; a program that only uses the library does without it:
-//! `lanefish = { version = "0.1", default-features = false }`. `parquet` (default) reads Parquet and Arrow files.
+//! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program
+//! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`.
 
 #[doc(hidden)]
 pub mod bench;
 pub mod block;
 mod boards;
 pub mod chess;
+#[cfg(feature = "parquet")]
+pub mod columnar;
 #[doc(hidden)]
 pub mod cpu;
 pub mod distinct;

@@ -8,6 +8,9 @@ mod boards_forged;
 mod chess;
 /// The command-line contract.
 mod cli;
+/// Parquet and Arrow files as outputs.
+#[cfg(feature = "parquet")]
+mod columns;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;

@@ -1,6 +1,9 @@
 //! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
 //! for misspelled ones.
 
+use super::output::Target;
+#[cfg(feature = "parquet")]
+use super::table::TableKind;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -69,8 +72,23 @@ impl TypedValueParser for FormatName {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Format, clap::Error> {
+        self.parse_among(command, argument, value, &format_names(self.writable))
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(format_names(self.writable)))
+    }
+}
+
+impl FormatName {
+    /// A format; these names are suggested.
+    fn parse_among(
+        self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+        names: &[&'static str],
+    ) -> Result<Format, clap::Error> {
         let name = StringValueParser::new().parse_ref(command, argument, value)?;
-        let names = format_names(self.writable);
         let problem = match name.parse::<Format>() {
             Ok(format) if !self.writable || format.is_writable() => return Ok(format),
             Ok(format) => format!("{format} can be read but not written"),
@@ -85,8 +103,41 @@ impl TypedValueParser for FormatName {
             format!("{argument}: {problem}\n  [possible values: {known}]"),
         ))
     }
+}
+
+/// A format that records can be converted to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TargetName;
+
+impl TargetName {
+    fn names() -> Vec<&'static str> {
+        let mut names = format_names(true);
+        if cfg!(feature = "parquet") {
+            names.extend(["parquet", "arrow", "arrows"]);
+        }
+        names
+    }
+}
+
+impl TypedValueParser for TargetName {
+    type Value = Target;
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Target, clap::Error> {
+        #[cfg(feature = "parquet")]
+        if let Some(name) = value.to_str()
+            && let Ok(kind) = <TableKind as clap::ValueEnum>::from_str(name, false)
+        {
+            return Ok(Target::Table(kind));
+        }
+        let name = FormatName::WRITTEN.parse_among(command, argument, value, &Self::names());
+        name.map(Target::Records)
+    }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(values(format_names(self.writable)))
+        Some(values(Self::names()))
     }
 }
 

@@ -1,12 +1,14 @@
-//! `compute`: one row per position, any columns, as CSV or JSON lines.
+//! `compute`: one row per position, any columns, as text or as a table.
 
 use super::args::{OutputArgs, Reading};
-use super::output::Rows;
+use super::output::{RowOutput, Rows};
 use super::session::{Run, Session};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use lanefish::jobs;
+#[cfg(feature = "parquet")]
+use lanefish::jobs::TableRows;
 use lanefish::output::rows;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use serde_json::json;
@@ -48,6 +50,10 @@ pub(crate) struct ComputeArgs {
     #[command(flatten)]
     output: OutputArgs,
 
+    #[cfg(feature = "parquet")]
+    #[command(flatten)]
+    table: super::table::TableArgs,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -76,17 +82,28 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = Columns::named(&self.columns)?;
-        let rows = Rows::of(self.format, &self.output)?.format();
-        session.prepare(&self.inputs, &self.reading)?;
-        let mut output = session.open_output(&self.output)?;
-        let mut header = Vec::new();
-        rows.header(&columns, &mut header);
-        output.put(&header)?;
         let run = Run {
             fields: columns.fields(),
             tags: columns.tags(),
             ..Run::default()
         };
+        let rows = match Rows::of(self.format, &self.output)?.output() {
+            RowOutput::Text(rows) => rows.format(),
+            #[cfg(feature = "parquet")]
+            RowOutput::Table(kind) => {
+                let inputs = (&self.inputs[..], &self.reading);
+                let rows = TableRows::Columns(&columns);
+                let table = &self.table;
+                return table.write(session, inputs, run, rows, kind, &self.output);
+            }
+        };
+        #[cfg(feature = "parquet")]
+        self.table.refuse()?;
+        session.prepare(&self.inputs, &self.reading)?;
+        let mut output = session.open_output(&self.output)?;
+        let mut header = Vec::new();
+        rows.header(&columns, &mut header);
+        output.put(&header)?;
         let job = jobs::Rows {
             columns: &columns,
             format: rows,

@@ -1,12 +1,15 @@
 //! `convert`: any input format to any output format, with no silent loss.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::output::{RecordOutput, format_of};
+use super::output::{RecordOutput, Target};
 use super::session::{Run, Session};
 use anyhow::Result;
+#[cfg(feature = "parquet")]
+use anyhow::bail;
 use clap::Args;
-use lanefish::formats::Format;
 use lanefish::jobs::Conversion;
+#[cfg(feature = "parquet")]
+use lanefish::jobs::TableRows;
 use lanefish::numbers::counted;
 use lanefish::table::{Field, Fields};
 use std::collections::BTreeMap;
@@ -15,11 +18,20 @@ use std::collections::BTreeMap;
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::WRITTEN)]
-    to: Option<Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::TargetName)]
+    to: Option<Target>,
+
+    /// Also write a column `fen` to a Parquet or Arrow file
+    #[cfg(feature = "parquet")]
+    #[arg(long)]
+    fen: bool,
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[cfg(feature = "parquet")]
+    #[command(flatten)]
+    table: super::table::TableArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -27,14 +39,30 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to, &self.output, None)?;
-        session.prepare(&self.read.inputs, &self.read.reading)?;
-        let output = session.open_output(&self.output)?;
-        let mut output = RecordOutput::new(format, output)?;
         let run = Run {
             fields: Fields::ALL,
             ..Run::default()
         };
+        let format = match Target::of(self.to, &self.output)? {
+            Target::Records(format) => format,
+            #[cfg(feature = "parquet")]
+            Target::Table(kind) => {
+                let inputs = (&self.read.inputs[..], &self.read.reading);
+                let rows = TableRows::Records { fen: self.fen };
+                let table = &self.table;
+                return table.write(session, inputs, run, rows, kind, &self.output);
+            }
+        };
+        #[cfg(feature = "parquet")]
+        {
+            self.table.refuse()?;
+            if self.fen {
+                bail!("--fen is for Parquet and Arrow files");
+            }
+        }
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let output = session.open_output(&self.output)?;
+        let mut output = RecordOutput::new(format, output)?;
         let job = Conversion::new(output.encoder);
         let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
         let reading = &self.read.reading;

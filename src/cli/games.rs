@@ -1,10 +1,12 @@
 //! `games`: one row per game.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::output::Rows;
+use super::output::{RowOutput, Rows, TextRows};
 use super::session::{Run, Session};
 use anyhow::Result;
 use clap::Args;
+#[cfg(feature = "parquet")]
+use lanefish::jobs::TableRows;
 use lanefish::jobs::{GameFormat, GameRows};
 
 /// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
@@ -17,19 +19,16 @@ pub(crate) struct GamesArgs {
     #[command(flatten)]
     output: OutputArgs,
 
+    #[cfg(feature = "parquet")]
+    #[command(flatten)]
+    table: super::table::TableArgs,
+
     #[command(flatten)]
     read: ReadArgs,
 }
 
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = match Rows::of(self.format, &self.output)? {
-            Rows::Csv => GameFormat::Csv,
-            Rows::Jsonl => GameFormat::JsonLines,
-        };
-        session.prepare(&self.read.inputs, &self.read.reading)?;
-        let mut output = session.open_output(&self.output)?;
-        output.put(&format.header())?;
         let global = session.global();
         let mut skip = global.skip;
         let mut left = global.limit.unwrap_or(u64::MAX);
@@ -37,6 +36,22 @@ impl GamesArgs {
             game_rows: true,
             ..Run::default()
         };
+        let format = match Rows::of(self.format, &self.output)?.output() {
+            RowOutput::Text(TextRows::Csv) => GameFormat::Csv,
+            RowOutput::Text(TextRows::Jsonl) => GameFormat::JsonLines,
+            #[cfg(feature = "parquet")]
+            RowOutput::Table(kind) => {
+                let inputs = (&self.read.inputs[..], &self.read.reading);
+                let rows = TableRows::Games { skip, limit: left };
+                let table = &self.table;
+                return table.write(session, inputs, run, rows, kind, &self.output);
+            }
+        };
+        #[cfg(feature = "parquet")]
+        self.table.refuse()?;
+        session.prepare(&self.read.inputs, &self.read.reading)?;
+        let mut output = session.open_output(&self.output)?;
+        output.put(&format.header())?;
         let reading = &self.read.reading;
         let job = GameRows { format };
         let done = session.read(&self.read.inputs, reading, run, &job, |rows| {

@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
-        "output" | "level" | "to" | "format" => "Output",
+        "output" | "level" | "to" | "format" | "compression" | "fen" => "Output",
         "from" | "fen_column" | "keep_en_passant" => "Reading",
         _ if GAMES.contains(&id) => "Games (PGN)",
         _ if GLOBAL.contains(&id) => "Global options",
@@ -136,8 +136,7 @@ pub(super) fn command() -> Command {
                 }
                 // The seed of `generate` is another one.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
-                let rare = heading == Some("Games (PGN)")
-                    || matches!(&*id, "keep_en_passant" | "fen_column");
+                let rare = heading == Some("Games (PGN)") || matches!(&*id, "keep_en_passant" | "fen_column" | "compression" | "fen");
                 arg.help_heading(heading).hide_short_help(rare)
             });
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");
@@ -324,6 +323,10 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             (
                 "All columns, as compressed JSON lines",
                 "lanefish compute games.pgn.zst --columns all -o rows.jsonl.zst",
+            ),
+            (
+                "Typed columns for DuckDB, Polars, pandas and others",
+                "lanefish compute games.boards --columns all -o rows.parquet",
             ),
             (
                 "From another program",

@@ -25,6 +25,8 @@ mod show;
 mod stats;
 mod stdin;
 mod style;
+#[cfg(feature = "parquet")]
+mod table;
 mod verify;
 
 use anyhow::Result;

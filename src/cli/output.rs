@@ -4,6 +4,8 @@ use super::args::OutputArgs;
 use super::choice::format_names;
 use super::closed;
 use super::places::Destination;
+#[cfg(feature = "parquet")]
+use super::table::TableKind;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use lanefish::Error;
@@ -91,6 +93,29 @@ pub(crate) enum Rows {
     Csv,
     /// One JSON object per line
     Jsonl,
+    /// Parquet
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// An Arrow file (IPC); also .feather
+    #[cfg(feature = "parquet")]
+    Arrow,
+    /// An Arrow stream (IPC)
+    #[cfg(feature = "parquet")]
+    Arrows,
+}
+
+/// How rows are written: as text, or as a table.
+pub(crate) enum RowOutput {
+    Text(TextRows),
+    #[cfg(feature = "parquet")]
+    Table(TableKind),
+}
+
+/// The formats of rows that are text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextRows {
+    Csv,
+    Jsonl,
 }
 
 impl Rows {
@@ -105,13 +130,41 @@ impl Rows {
         match extension(path).as_deref() {
             Some("csv") => Ok(Self::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(Self::Jsonl),
+            #[cfg(feature = "parquet")]
+            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => {
+                Ok(match kind {
+                    TableKind::Parquet => Self::Parquet,
+                    TableKind::Arrow => Self::Arrow,
+                    TableKind::Arrows => Self::Arrows,
+                })
+            }
             _ => bail!(
-                "cannot infer a format from '{}'; use .csv or .jsonl, or pass --format",
-                path.display()
+                "cannot infer a format from '{}'; use {}, or pass --format",
+                path.display(),
+                match cfg!(feature = "parquet") {
+                    true => ".csv, .jsonl, .parquet or .arrow",
+                    false => ".csv or .jsonl",
+                }
             ),
         }
     }
 
+    /// How they are written.
+    pub(crate) fn output(self) -> RowOutput {
+        match self {
+            Self::Csv => RowOutput::Text(TextRows::Csv),
+            Self::Jsonl => RowOutput::Text(TextRows::Jsonl),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => RowOutput::Table(TableKind::Parquet),
+            #[cfg(feature = "parquet")]
+            Self::Arrow => RowOutput::Table(TableKind::Arrow),
+            #[cfg(feature = "parquet")]
+            Self::Arrows => RowOutput::Table(TableKind::Arrows),
+        }
+    }
+}
+
+impl TextRows {
     pub(crate) fn format(self) -> &'static dyn RowFormat {
         match self {
             Self::Csv => &Csv,
@@ -138,7 +191,7 @@ const BUFFER: usize = 1 << 18;
 pub(crate) struct Named(Option<PathBuf>);
 
 impl Named {
-    fn failed(&self, source: io::Error) -> Error {
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
         match &self.0 {
             Some(path) => Error::Write {
                 path: path.clone(),
@@ -177,8 +230,22 @@ impl Output {
         })
     }
 
+    /// Whether the file is compressed as a whole.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_compressed(&self) -> bool {
+        matches!(self, Self::Compressed { .. })
+    }
+
+    /// Refuses to write bytes of this format to a terminal.
+    pub(crate) fn refuse_terminal(&self, format: impl std::fmt::Display) -> Result<()> {
+        if matches!(self, Self::Plain(Sink::Stdout(_))) && io::stdout().is_terminal() {
+            bail!("{format} files are binary and not written to a terminal; use -o FILE");
+        }
+        Ok(())
+    }
+
     /// The name that errors report.
-    fn named(&self) -> Named {
+    pub(crate) fn named(&self) -> Named {
         match self {
             Self::Plain(sink) => sink.named(),
             Self::Compressed { named, .. } => named.clone(),
@@ -304,6 +371,34 @@ impl Write for Sink {
     }
 }
 
+/// What records are converted to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Records(Format),
+    #[cfg(feature = "parquet")]
+    Table(TableKind),
+}
+
+impl Target {
+    /// As given, or else inferred from the file name.
+    pub(crate) fn of(to: Option<Self>, args: &OutputArgs) -> Result<Self> {
+        #[cfg(feature = "parquet")]
+        if to.is_none()
+            && let Some(extension) = args.output.as_deref().and_then(extension)
+            && let Some(kind) = TableKind::of_extension(&extension)
+        {
+            return Ok(Self::Table(kind));
+        }
+        let format = match to {
+            Some(Self::Records(format)) => Some(format),
+            #[cfg(feature = "parquet")]
+            Some(table) => return Ok(table),
+            None => None,
+        };
+        Ok(Self::Records(format_of(format, args, None)?))
+    }
+}
+
 /// The format of an output: as given, or else inferred from the file name.
 pub(crate) fn format_of(
     to: Option<Format>,
@@ -354,11 +449,8 @@ pub(crate) struct RecordOutput {
 impl RecordOutput {
     /// Begins an output.
     pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
-        if !format.about().is_text
-            && matches!(output, Output::Plain(Sink::Stdout(_)))
-            && io::stdout().is_terminal()
-        {
-            bail!("{format} files are binary and not written to a terminal; use -o FILE");
+        if !format.about().is_text {
+            output.refuse_terminal(format)?;
         }
         let encoder = format
             .encoder()

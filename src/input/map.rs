@@ -346,9 +346,17 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(len as u64).unwrap();
         let map = Mapped::of_file(&file).unwrap();
-        assert!(map.iter().all(|&byte| byte == 0));
-        assert!(map.resident() >= len);
-        map
+        // A system short of memory evicts pages that were just read, so a few may be missing at any time.
+        for _ in 0..100 {
+            assert!(map.iter().all(|&byte| byte == 0));
+            if map.resident() >= len - len / 16 {
+                return map;
+            }
+        }
+        panic!(
+            "{} of {len} bytes are resident after each was read",
+            map.resident()
+        );
     }
 
     #[test]

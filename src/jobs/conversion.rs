@@ -1,42 +1,38 @@
 //! Records in another format.
 //!
-//! Text is finished when a chunk ends. Of a format that is made of blocks, a chunk may end in the middle of one:
-//! whoever ends the chunk that was missing in the sequence cuts what is there into blocks and encodes them, and the
-//! parts of all these chunks receive theirs.
+//! Text is finished when a chunk ends; records of a format that is made of blocks are joined [in order](super::in_order).
 
+use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Block, Blocks, Encoded, Encoder};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::{Field, Tile};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 /// Encodes all records, and counts what the format has no place for.
 #[derive(Debug)]
 pub struct Conversion {
     encoder: &'static dyn Encoder,
-    joint: Option<Mutex<Joint>>,
+    joint: Option<InOrder<Blocks, Encoded>>,
     /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
     used: Mutex<Vec<Encoded>>,
 }
 
-/// Chunks on their way into blocks.
-#[derive(Debug)]
-struct Joint {
-    blocks: Blocks,
-    /// The chunk that is joined next.
-    next: u64,
-    /// Chunks that ended before it, with those who wait for their blocks.
-    early: BTreeMap<u64, (Encoded, Sender<io::Result<Encoded>>)>,
+impl Cut for Blocks {
+    type Piece = Encoded;
+    type Block = Block;
+    fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
+        Blocks::join(self, piece)
+    }
 }
 
 /// What a chunk becomes.
 #[derive(Debug, Default)]
 pub struct Converted {
     piece: Encoded,
-    blocks: Option<Receiver<io::Result<Encoded>>>,
+    blocks: Option<Finished<Encoded>>,
     /// How many records carried fields that the format cannot hold.
     pub lost: BTreeMap<Field, u64>,
 }
@@ -53,16 +49,9 @@ impl Converted {
 impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
     pub fn new(encoder: &'static dyn Encoder) -> Self {
-        let joint = Blocks::of(encoder).map(|blocks| {
-            Mutex::new(Joint {
-                blocks,
-                next: 0,
-                early: BTreeMap::new(),
-            })
-        });
         Self {
             encoder,
-            joint,
+            joint: Blocks::of(encoder).map(InOrder::new),
             used: Mutex::default(),
         }
     }
@@ -86,10 +75,7 @@ impl Conversion {
     /// # Errors
     /// If the format cannot hold the records.
     pub fn finish(self) -> io::Result<Option<Encoded>> {
-        let joint = self
-            .joint
-            .map(|joint| joint.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let last = joint.and_then(|joint| joint.blocks.finish());
+        let last = self.joint.and_then(|joint| joint.into_inner().finish());
         last.map(|block| block.encode(Encoded::default()))
             .transpose()
     }
@@ -117,33 +103,9 @@ impl Job for Conversion {
         }
     }
     fn end(&self, part: &mut Self::Part, chunk: u64) {
-        let Some(joint) = &self.joint else {
-            return;
-        };
-        let (sender, receiver) = channel();
-        part.blocks = Some(receiver);
-        let piece = std::mem::take(&mut part.piece);
-        let mut due: Vec<(io::Result<Vec<Block>>, Sender<_>)> = Vec::new();
-        {
-            let mut joint = joint.lock().unwrap_or_else(PoisonError::into_inner);
-            let joint = &mut *joint;
-            joint.early.insert(chunk, (piece, sender));
-            while let Some((piece, sender)) = joint.early.remove(&joint.next) {
-                due.push((joint.blocks.join(piece), sender));
-                joint.next += 1;
-            }
-        }
-        for (blocks, sender) in due {
-            // The receiver is gone if the run has ended.
-            let sent = match blocks {
-                Ok(blocks) => blocks
-                    .iter()
-                    .try_for_each(|block| sender.send(self.encode(block))),
-                Err(error) => sender.send(Err(error)),
-            };
-            if sent.is_err() {
-                return;
-            }
+        if let Some(joint) = &self.joint {
+            let piece = std::mem::take(&mut part.piece);
+            part.blocks = Some(joint.end(chunk, piece, |block| self.encode(&block)));
         }
     }
 }

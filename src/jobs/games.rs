@@ -1,11 +1,17 @@
 //! A row of each game, as CSV or JSON lines.
 
+#[cfg(feature = "parquet")]
+use crate::columnar::{Cells, Described, Type};
 use crate::games::GameRow;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::Tile;
+#[cfg(feature = "parquet")]
+use crate::table::{Array, Texts, Values};
 use std::collections::{HashMap, HashSet};
+#[cfg(feature = "parquet")]
+use std::sync::Arc;
 
 /// Columns that are tags, and their names as columns.
 const TAGS: [(&str, &str); 14] = [
@@ -89,6 +95,72 @@ fn header() -> Vec<u8> {
     names.extend(TAGS.map(|(_, column)| column));
     names.extend(["result", "plies", "outcome", "fen", "error"]);
     csv_line(&names)
+}
+
+/// The columns of a table of games.
+#[cfg(feature = "parquet")]
+pub(super) fn described() -> Vec<Described> {
+    let tag = |(name, column): (&str, &str)| {
+        let kind = match column {
+            "date" => Type::Date,
+            "white_elo" | "black_elo" => Type::U16,
+            _ => Type::Text,
+        };
+        Described::new(column, kind, &format!("the tag {name} of the game")).nullable()
+    };
+    let text = |name, meaning| Described::new(name, Type::Text, meaning).nullable();
+    let game = Described::new(
+        "game",
+        Type::U64,
+        "0-based number of the game over all inputs",
+    );
+    let mut columns = vec![game];
+    columns.extend(TAGS.map(tag));
+    columns.extend([
+        text("result", "1-0, 0-1 or 1/2-1/2"),
+        Described::new("plies", Type::U32, "plies played"),
+        text(
+            "outcome",
+            "checkmate or stalemate, where the last position is one",
+        ),
+        text("fen", "the last position"),
+        text("error", "what is wrong with the game"),
+    ]);
+    columns
+}
+
+/// The values of the [columns](described).
+#[cfg(feature = "parquet")]
+pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Cells> {
+    let texts = |text: &dyn Fn(&GameRow) -> Option<String>| {
+        let mut texts = Texts::default();
+        for game in games {
+            texts.push(text(game).filter(|text| !text.is_empty()).map(Arc::from));
+        }
+        Array::Text(texts)
+    };
+    let numbers = games.iter().map(|game| game.game).collect();
+    let mut columns = vec![Array::U64(numbers)];
+    for (name, column) in TAGS {
+        columns.push(match column {
+            "white_elo" | "black_elo" => {
+                let mut ratings = Values::default();
+                for game in games {
+                    ratings.push(tag(game, name).parse().ok());
+                }
+                Array::U16(ratings)
+            }
+            _ => texts(&|game| Some(tag(game, name).to_owned())),
+        });
+    }
+    columns.push(texts(&|game| {
+        game.result.map(|result| result.token().to_owned())
+    }));
+    columns.push(Array::U32(games.iter().map(|game| game.plies).collect()));
+    columns.push(texts(&|game| Some(outcome(game).to_owned())));
+    columns.push(texts(&|game| game.last.as_ref().map(ToString::to_string)));
+    columns.push(texts(&|game| game.error.clone()));
+    columns.into_iter().map(Cells::Array).collect()
 }
 
 fn csv_line<T: AsRef<str>>(fields: &[T]) -> Vec<u8> {

@@ -64,6 +64,20 @@ impl ChosenColumn {
             Self::Tag(_) => TAGS.kind,
         }
     }
+    /// What it means.
+    pub fn meaning(&self) -> &str {
+        match self {
+            Self::Listed(column) => column.meaning,
+            Self::Tag(_) => TAGS.meaning,
+        }
+    }
+    /// Whether records carry its values, and can lack them.
+    pub fn is_carried(&self) -> bool {
+        match self {
+            Self::Listed(column) => column.field.is_some(),
+            Self::Tag(_) => true,
+        }
+    }
     /// The tag that it has the values of, if it is one.
     pub fn tag(&self) -> Option<&str> {
         match self {

@@ -1,6 +1,7 @@
 //! Columns of computed texts.
 
 use super::array::Values;
+use std::ops::Range;
 
 /// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
 /// commas or backslashes, so that CSV and JSON take them as they are.
@@ -106,6 +107,29 @@ impl Strings {
     /// One bit a row, set where it is present.
     pub fn present(&self) -> &[u64] {
         self.ends.present()
+    }
+    /// Adds a run of rows of another column.
+    ///
+    /// # Panics
+    /// When the rows are out of range, or as [`Self::push`].
+    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
+        let ends = other.ends.values();
+        let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
+        let end = rows.end.checked_sub(1).map_or(0, |last| ends[last]);
+        let base = self.bytes.len();
+        let bytes = &other.bytes[start as usize..end as usize];
+        u32::try_from(base + bytes.len()).expect("less than 4 GiB of text");
+        self.bytes.extend_from_slice(bytes);
+        let before = self.ends.len();
+        self.ends.append(&other.ends, rows);
+        let moved = (base as u32).wrapping_sub(start);
+        for end in &mut self.ends.values_mut()[before..] {
+            *end = end.wrapping_add(moved);
+        }
+    }
+    /// All texts, one after the other, and where each ends.
+    pub(crate) fn parts(&self) -> (&[u8], &[u32]) {
+        (&self.bytes, self.ends.values())
     }
     /// Adds rows of another column.
     ///

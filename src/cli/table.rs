@@ -1,0 +1,103 @@
+//! Parquet and Arrow files as outputs.
+
+use super::args::{OutputArgs, Reading};
+use super::session::{Run, Session};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use lanefish::Error;
+use lanefish::columnar::{Compression, IpcKind};
+use lanefish::jobs::{Table, TableFormat, TableRows};
+use std::path::PathBuf;
+
+/// The formats of tables that are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableKind {
+    /// Parquet
+    Parquet,
+    /// An Arrow file (IPC); also .feather
+    Arrow,
+    /// An Arrow stream (IPC)
+    Arrows,
+}
+
+impl TableKind {
+    /// The format for a file extension.
+    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" => Some(Self::Arrow),
+            "arrows" => Some(Self::Arrows),
+            _ => None,
+        }
+    }
+    fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "Parquet",
+            Self::Arrow | Self::Arrows => "Arrow",
+        }
+    }
+}
+
+/// Options of table outputs.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
+    #[arg(long, value_name = "NAME[:LEVEL]")]
+    compression: Option<Compression>,
+}
+
+impl TableArgs {
+    /// Refuses options that only tables have.
+    pub(crate) fn refuse(&self) -> Result<()> {
+        match self.compression {
+            None => Ok(()),
+            Some(_) => bail!(
+                "--compression is for Parquet files; other outputs are compressed where their names end in .zst, \
+                 .gz or .bz2"
+            ),
+        }
+    }
+
+    /// Writes a table.
+    pub(crate) fn write(
+        &self,
+        session: &Session<'_>,
+        (inputs, reading): (&[PathBuf], &Reading),
+        run: Run,
+        rows: TableRows<'_>,
+        kind: TableKind,
+        args: &OutputArgs,
+    ) -> Result<u8> {
+        let format = match kind {
+            TableKind::Parquet => TableFormat::Parquet(self.compression.unwrap_or_default()),
+            TableKind::Arrow => TableFormat::Ipc(IpcKind::File),
+            TableKind::Arrows => TableFormat::Ipc(IpcKind::Stream),
+        };
+        if kind != TableKind::Parquet {
+            self.refuse()?;
+        }
+        session.prepare(inputs, reading)?;
+        let mut output = session.open_output(args)?;
+        if output.is_compressed() {
+            bail!(
+                "{} files are not compressed as a whole: name the file without the last extension",
+                kind.name()
+            );
+        }
+        output.refuse_terminal(kind.name())?;
+        let named = output.named();
+        let failed = |source| named.failed(source);
+        let job = Table::new(rows, format);
+        let mut file = job.begin(&mut output).map_err(failed)?;
+        let done = session.read(inputs, reading, run, &job, |part| {
+            part.blocks().try_for_each(|block| -> Result<(), Error> {
+                file.put(block.map_err(failed)?).map_err(failed)
+            })
+        })?;
+        if done.summary.failure.is_none() {
+            job.finish(file).map_err(failed)?;
+            session.commit(Some(output))?;
+        }
+        session.conclude(done.summary)
+    }
+}

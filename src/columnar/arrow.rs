@@ -1,0 +1,108 @@
+//! Columns as Arrow arrays.
+
+use super::cells::{Cells, Described, Type, days};
+use crate::table::{Array, Values};
+use arrow_array::builder::StringBuilder;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The Arrow schema of these columns: the metadata have `lanefish.version`, and those of each field
+/// `lanefish.meaning`.
+pub fn schema(columns: &[Described]) -> Schema {
+    let fields = columns.iter().map(|column| {
+        let meaning = ("lanefish.meaning".to_owned(), column.meaning.to_string());
+        Field::new(&*column.name, data_type(column.kind), column.nullable)
+            .with_metadata(HashMap::from([meaning]))
+    });
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let metadata = HashMap::from([("lanefish.version".to_owned(), version)]);
+    Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata)
+}
+
+fn data_type(kind: Type) -> DataType {
+    match kind {
+        Type::Flag => DataType::Boolean,
+        Type::U8 => DataType::UInt8,
+        Type::U16 => DataType::UInt16,
+        Type::U32 => DataType::UInt32,
+        Type::U64 => DataType::UInt64,
+        Type::I16 => DataType::Int16,
+        Type::Text => DataType::Utf8,
+        Type::Date => DataType::Date32,
+        Type::Board => DataType::FixedSizeBinary(32),
+    }
+}
+
+/// The rows as a record batch.
+pub(super) fn record_batch(
+    columns: &[Described],
+    schema: &SchemaRef,
+    cells: Vec<Cells>,
+) -> Result<RecordBatch, ArrowError> {
+    let rows = cells.first().map_or(0, Cells::len);
+    let arrays = columns.iter().zip(cells);
+    let arrays = arrays.map(|(column, cells)| array(column.kind, cells));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), arrays.collect(), &options)
+}
+
+fn nulls(present: &[u64], len: usize) -> Option<NullBuffer> {
+    let bytes: Vec<u8> = present.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from(bytes), 0, len));
+    (nulls.null_count() > 0).then_some(nulls)
+}
+
+fn primitive<T: ArrowPrimitiveType>(values: Values<T::Native>) -> ArrayRef
+where
+    T::Native: Clone + Default,
+{
+    let nulls = nulls(values.present(), values.len());
+    let values = ScalarBuffer::from(values.into_values());
+    Arc::new(PrimitiveArray::<T>::new(values, nulls))
+}
+
+fn array(kind: Type, cells: Cells) -> ArrayRef {
+    let array = match cells {
+        Cells::Boards(boards) => {
+            let bytes = bytemuck::cast_slice::<_, u8>(&boards).to_vec();
+            return Arc::new(FixedSizeBinaryArray::new(32, Buffer::from(bytes), None));
+        }
+        Cells::Array(array) => array,
+    };
+    match array {
+        Array::Flag(flags) => {
+            let nulls = nulls(flags.present(), flags.len());
+            let bits = BooleanBuffer::from(flags.into_values());
+            Arc::new(BooleanArray::new(bits, nulls))
+        }
+        Array::U8(values) => primitive::<UInt8Type>(values),
+        Array::I16(values) => primitive::<Int16Type>(values),
+        Array::U16(values) => primitive::<UInt16Type>(values),
+        Array::U32(values) => primitive::<UInt32Type>(values),
+        Array::U64(values) => primitive::<UInt64Type>(values),
+        Array::Text(texts) if kind == Type::Date => {
+            let known: Vec<Option<i32>> = texts.words().iter().map(|word| days(word)).collect();
+            let dates = (0..texts.len()).map(|row| {
+                let code = texts.codes().get(row)?;
+                known[*code as usize]
+            });
+            Arc::new(dates.collect::<PrimitiveArray<Date32Type>>())
+        }
+        Array::Text(_) | Array::Strings(_) => {
+            let rows = array.len();
+            let mut strings = StringBuilder::with_capacity(rows, 16 * rows);
+            for row in 0..rows {
+                strings.append_option(array.text(row));
+            }
+            Arc::new(strings.finish())
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows in the order of the input, cut into blocks of the same number of rows.
+
+use super::{BLOCK, Cells};
+use crate::table::{Array, Texts};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows that share dictionaries of texts: a row group of Parquet.
+pub const ROW_GROUP: usize = 1 << 20;
+
+/// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Rows of a chunk.
+type Piece = Arc<Vec<Cells>>;
+
+/// Cuts rows into blocks.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// Rows that are no whole block yet.
+    waiting: VecDeque<(Piece, Range<usize>)>,
+    len: usize,
+    /// Rows in blocks.
+    rows: u64,
+    /// By column.
+    dictionaries: Vec<Dictionary>,
+}
+
+/// The texts of a column in a row group so far.
+#[derive(Debug, Default)]
+struct Dictionary {
+    codes: HashMap<Arc<str>, u32>,
+    words: Vec<Arc<str>>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl Dictionary {
+    fn code(&mut self, word: &Arc<str>) -> u32 {
+        if let Some(&code) = self.codes.get(word) {
+            return code;
+        }
+        let code = self.words.len() as u32;
+        self.codes.insert(Arc::clone(word), code);
+        self.words.push(Arc::clone(word));
+        self.bytes += word.len();
+        code
+    }
+    /// Adds the codes of a run of rows, 0 where they are missing.
+    fn add(&mut self, texts: &Texts, rows: Range<usize>, codes: &mut Vec<u32>) {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut known = vec![UNKNOWN; texts.words().len()];
+        let theirs = texts.codes();
+        // The rows of a game have the same text.
+        let mut last = (UNKNOWN, 0);
+        for row in rows {
+            if !theirs.is_present(row) {
+                codes.push(0);
+                continue;
+            }
+            let code = theirs.values()[row];
+            if code != last.0 {
+                let known = &mut known[code as usize];
+                if *known == UNKNOWN {
+                    *known = self.code(&texts.words()[code as usize]);
+                }
+                last = (code, *known);
+            }
+            codes.push(last.1);
+        }
+    }
+}
+
+/// The rows of a block, which any thread can encode.
+#[derive(Debug)]
+pub struct Block {
+    runs: Vec<(Piece, Range<usize>)>,
+    /// By column: the code of each row in the dictionary of the row group, if it has one.
+    pub(super) codes: Vec<Option<Vec<u32>>>,
+    /// Of the last block of a row group, by column: the dictionary.
+    pub(super) words: Option<Vec<Vec<Arc<str>>>>,
+}
+
+impl Block {
+    /// The values by column.
+    pub(super) fn columns(&self) -> Vec<Cells> {
+        let Some((first, _)) = self.runs.first() else {
+            return Vec::new();
+        };
+        let mut columns: Vec<Cells> = first.iter().map(Cells::empty_like).collect();
+        for (piece, rows) in &self.runs {
+            for (column, cells) in columns.iter_mut().zip(piece.iter()) {
+                column.append(cells, rows.clone());
+            }
+        }
+        columns
+    }
+}
+
+impl Blocks {
+    /// Takes rows of the next chunk, columns of the same length; returns the blocks that they complete.
+    pub fn join(&mut self, piece: Vec<Cells>, rows: Range<usize>) -> Vec<Block> {
+        if !rows.is_empty() {
+            self.len += rows.len();
+            self.waiting.push_back((Arc::new(piece), rows));
+        }
+        let complete = self.len / BLOCK;
+        (0..complete).map(|_| self.take(BLOCK, false)).collect()
+    }
+    /// The last block, if there are rows left.
+    pub fn finish(mut self) -> Option<Block> {
+        (self.len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64))
+            .then(|| self.take(self.len, true))
+    }
+    fn take(&mut self, len: usize, is_last: bool) -> Block {
+        self.rows += len as u64;
+        self.len -= len;
+        let mut runs = Vec::new();
+        let mut missing = len;
+        while missing > 0
+            && let Some((piece, rows)) = self.waiting.front_mut()
+        {
+            let end = rows.end.min(rows.start + missing);
+            missing -= end - rows.start;
+            if end == rows.end {
+                runs.extend(self.waiting.pop_front());
+            } else {
+                runs.push((Arc::clone(piece), rows.start..end));
+                rows.start = end;
+            }
+        }
+        let codes = self.encode_texts(&runs, len);
+        let ends = is_last || self.rows.is_multiple_of(ROW_GROUP as u64);
+        let words = ends.then(|| {
+            let dictionaries = self.dictionaries.iter_mut().map(std::mem::take);
+            dictionaries.map(|dictionary| dictionary.words).collect()
+        });
+        Block { runs, codes, words }
+    }
+    /// The codes of the texts that repeat.
+    fn encode_texts(
+        &mut self,
+        runs: &[(Piece, Range<usize>)],
+        len: usize,
+    ) -> Vec<Option<Vec<u32>>> {
+        let columns = runs.first().map_or(0, |(piece, _)| piece.len());
+        self.dictionaries
+            .resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
+        let dictionaries = self.dictionaries.iter_mut().enumerate();
+        dictionaries
+            .map(|(column, dictionary)| {
+                let mut codes = Vec::with_capacity(len);
+                for (piece, rows) in runs {
+                    let Cells::Array(Array::Text(texts)) = &piece[column] else {
+                        return None;
+                    };
+                    if dictionary.is_full {
+                        return None;
+                    }
+                    dictionary.add(texts, rows.clone(), &mut codes);
+                }
+                // What was numbered by then is written; the next blocks do without.
+                dictionary.is_full = dictionary.bytes > MOST_BYTES;
+                Some(codes)
+            })
+            .collect()
+    }
+}

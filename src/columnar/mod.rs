@@ -1,0 +1,27 @@
+//! Columns for other tools: Parquet and Arrow files.
+//!
+//! A job fills columns a tile at a time, as for CSV, and keeps the rows that count ([`Cells`]). The rows of all chunks,
+//! in order, are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that
+//! completes a block encodes it: a page per column for Parquet, a record batch for Arrow. The thread that writes
+//! receives finished blocks. What is written therefore does not depend on the number of threads, and only the
+//! compressed pages of one row group are in memory, besides the chunks under way.
+//!
+//! The only thing that blocks share are the dictionaries of texts that repeat, which belong to a row group: a text
+//! receives its number when its block is cut, in order, and is written when the row group ends.
+
+mod arrow;
+mod blocks;
+mod cells;
+mod ipc;
+mod parquet;
+#[cfg(test)]
+mod tests;
+
+pub use arrow::schema;
+pub use blocks::{Block, Blocks, ROW_GROUP};
+pub use cells::{Cells, Described, Type};
+pub use ipc::{Ipc, IpcFile, IpcKind};
+pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
+
+/// Rows that are encoded at once.
+pub const BLOCK: usize = 1 << 14;

@@ -1,0 +1,360 @@
+//! Parquet files.
+//!
+//! Pages are encoded on any thread ([`Parquet::encode`]) and put together by the thread that writes ([`ParquetFile`]): the
+//! pages of a row group wait until it is complete, then each column is written in one piece, with its dictionary before
+//! it. What the file says about them (statistics, page index, schema) is written at the end by the crate `parquet`, whose
+//! own writer would take several times as long as the columns themselves. At the end it is also known which columns
+//! have any value at all.
+
+mod compression;
+mod page;
+mod range;
+
+pub use compression::{Compression, CompressionError};
+
+use super::arrow::schema;
+use super::blocks::Block;
+use super::cells::{Described, Type};
+use page::{Page, PageEncoder, Words};
+use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
+use parquet::basic::Encoding;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ColumnIndexBuilder, FileMetaData, KeyValue, OffsetIndexBuilder,
+    ParquetMetaDataBuilder, ParquetMetaDataWriter, RowGroupMetaData,
+};
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::page_index::offset_index::OffsetIndexMetaData;
+use parquet::file::writer::TrackedWrite;
+use parquet::schema::types::SchemaDescriptor;
+use range::Range;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The beginning of a file.
+const MAGIC: &[u8] = b"PAR1";
+
+/// Encodes blocks of these columns.
+#[derive(Debug)]
+pub struct Parquet {
+    columns: Arc<[Described]>,
+    compression: Compression,
+    /// Encoders that are not in use: their memory is large.
+    idle: Mutex<Vec<PageEncoder>>,
+}
+
+/// A block as pages.
+#[derive(Debug)]
+pub struct Pages {
+    /// One for each column.
+    pages: Vec<Page>,
+    /// Of the last block of a row group: the dictionaries of texts, by column.
+    words: Option<Vec<Vec<Arc<str>>>>,
+}
+
+impl Parquet {
+    /// For these columns.
+    pub fn new(columns: impl Into<Arc<[Described]>>, compression: Compression) -> Self {
+        Self {
+            columns: columns.into(),
+            compression,
+            idle: Mutex::default(),
+        }
+    }
+
+    fn encoder(&self) -> io::Result<PageEncoder> {
+        let idle = self.idle.lock();
+        match idle.unwrap_or_else(PoisonError::into_inner).pop() {
+            Some(encoder) => Ok(encoder),
+            None => Ok(PageEncoder::new(self.compression.compressor()?)),
+        }
+    }
+
+    /// The pages of a block.
+    ///
+    /// # Errors
+    /// If compression fails, or a page would be larger than the format allows.
+    pub fn encode(&self, mut block: Block) -> io::Result<Pages> {
+        let mut encoder = self.encoder()?;
+        let mut pages = Vec::with_capacity(self.columns.len());
+        for ((column, cells), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {
+            let codes = codes.as_deref();
+            pages.push(encoder.page(&cells, column.kind, column.nullable, codes)?);
+        }
+        let idle = self.idle.lock();
+        idle.unwrap_or_else(PoisonError::into_inner).push(encoder);
+        Ok(Pages {
+            pages,
+            words: block.words.take(),
+        })
+    }
+
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn begin<W: Write>(&self, out: W) -> io::Result<ParquetFile<W>> {
+        let mut out = TrackedWrite::new(out);
+        out.write_all(MAGIC)?;
+        Ok(ParquetFile {
+            columns: Arc::clone(&self.columns),
+            compression: self.compression,
+            encoder: PageEncoder::new(self.compression.compressor()?),
+            out,
+            pages: self.columns.iter().map(|_| Vec::new()).collect(),
+            groups: Vec::new(),
+        })
+    }
+}
+
+/// A file that is being written.
+pub struct ParquetFile<W: Write> {
+    columns: Arc<[Described]>,
+    compression: Compression,
+    encoder: PageEncoder,
+    out: TrackedWrite<W>,
+    /// The pages of the row group, by column.
+    pages: Vec<Vec<Page>>,
+    groups: Vec<Group>,
+}
+
+impl<W: Write> fmt::Debug for ParquetFile<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParquetFile")
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A row group that has been written.
+#[derive(Debug)]
+struct Group {
+    rows: usize,
+    chunks: Vec<Chunk>,
+}
+
+/// A column chunk that has been written.
+#[derive(Debug)]
+struct Chunk {
+    dictionary: Option<u64>,
+    start: u64,
+    len: u64,
+    uncompressed: u64,
+    nulls: u64,
+    has_plain_pages: bool,
+    /// `None` if that of a page is not known, or there is no value.
+    range: Option<Range>,
+    pages: Vec<Placed>,
+}
+
+/// A page that has been written.
+#[derive(Debug)]
+struct Placed {
+    at: u64,
+    len: usize,
+    rows: usize,
+    nulls: usize,
+    range: Option<Range>,
+}
+
+impl<W: Write> ParquetFile<W> {
+    /// Takes the pages of the next block.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn put(&mut self, block: Pages) -> io::Result<()> {
+        for (pages, page) in self.pages.iter_mut().zip(block.pages) {
+            pages.push(page);
+        }
+        match block.words {
+            Some(words) => self.end_group(&words),
+            None => Ok(()),
+        }
+    }
+
+    fn place(&self) -> u64 {
+        self.out.bytes_written() as u64
+    }
+
+    fn end_group(&mut self, words: &[Vec<Arc<str>>]) -> io::Result<()> {
+        let mut group = Group {
+            rows: 0,
+            chunks: Vec::new(),
+        };
+        for at in 0..self.columns.len() {
+            let pages = std::mem::take(&mut self.pages[at]);
+            group.rows = pages.iter().map(|page| page.rows).sum();
+            let mut chunk = Chunk {
+                dictionary: None,
+                start: 0,
+                len: 0,
+                uncompressed: 0,
+                nulls: 0,
+                has_plain_pages: pages.iter().any(|page| page.codes.is_none()),
+                range: None,
+                pages: Vec::with_capacity(pages.len()),
+            };
+            let begin = self.place();
+            if let Some(codes) = pages.iter().filter_map(|page| page.codes).max() {
+                let words = match self.columns[at].kind {
+                    Type::Text => Words::Texts(&words[at]),
+                    kind => Words::Numbers(kind, codes),
+                };
+                let dictionary = self.encoder.dictionary(&words)?;
+                chunk.dictionary = Some(begin);
+                chunk.uncompressed += dictionary.uncompressed as u64;
+                self.out.write_all(&dictionary.bytes)?;
+            }
+            chunk.start = self.place();
+            let mut is_known = true;
+            for page in pages {
+                let place = self.place();
+                self.out.write_all(&page.bytes)?;
+                chunk.uncompressed += page.uncompressed as u64;
+                chunk.nulls += page.nulls as u64;
+                is_known &= page.range.is_some() || page.nulls == page.rows;
+                chunk.range = match (chunk.range, page.range.clone()) {
+                    (Some(range), Some(other)) => Some(range.union(other)),
+                    (range, other) => range.or(other),
+                };
+                chunk.pages.push(Placed {
+                    at: place,
+                    len: page.bytes.len(),
+                    rows: page.rows,
+                    nulls: page.nulls,
+                    range: page.range,
+                });
+            }
+            chunk.range = chunk.range.filter(|_| is_known);
+            chunk.len = self.place() - begin;
+            group.chunks.push(chunk);
+        }
+        self.groups.push(group);
+        Ok(())
+    }
+
+    /// Ends the file; columns in which no row has a value are left out if `drop_empty` says so.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish(self, drop_empty: bool) -> io::Result<()> {
+        let has_value = |at: usize| {
+            let mut groups = self.groups.iter();
+            groups.any(|group| group.chunks[at].nulls < group.rows as u64)
+        };
+        let kept = |at: &usize| !drop_empty || !self.columns[*at].nullable || has_value(*at);
+        let kept: Vec<usize> = (0..self.columns.len()).filter(kept).collect();
+        let columns: Vec<_> = kept.iter().map(|&at| self.columns[at].clone()).collect();
+        let arrow = schema(&columns);
+        let descriptor = ArrowSchemaConverter::new().convert(&arrow).map_err(other)?;
+        let descriptor = Arc::new(descriptor);
+        let mut rows = 0;
+        let mut metadata = Vec::new();
+        let (mut column_index, mut offset_index) = (Vec::new(), Vec::new());
+        for group in &self.groups {
+            rows += group.rows as i64;
+            let chunks = || kept.iter().map(|&at| &group.chunks[at]).enumerate();
+            metadata.push(self.group_metadata(group, chunks(), &descriptor)?);
+            let indices = chunks().map(|(at, chunk)| chunk.column_index(&descriptor, at));
+            column_index.push(indices.collect::<Result<Vec<_>, _>>().map_err(other)?);
+            offset_index.push(chunks().map(|(_, chunk)| chunk.offset_index()).collect());
+        }
+        let mut pairs = vec![KeyValue::new(
+            "ARROW:schema".to_owned(),
+            encode_arrow_schema(&arrow),
+        )];
+        let texts = arrow.metadata().iter();
+        pairs.extend(texts.map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
+        let created_by = concat!("lanefish version ", env!("CARGO_PKG_VERSION"));
+        let file = FileMetaData::new(
+            1,
+            rows,
+            Some(created_by.to_owned()),
+            Some(pairs),
+            descriptor,
+            None,
+        );
+        let metadata = ParquetMetaDataBuilder::new(file)
+            .set_row_groups(metadata)
+            .set_column_index(Some(column_index))
+            .set_offset_index(Some(offset_index))
+            .build();
+        let writer = ParquetMetaDataWriter::new_with_tracked(self.out, &metadata);
+        writer.finish().map_err(other)
+    }
+
+    fn group_metadata<'a>(
+        &self,
+        group: &Group,
+        chunks: impl Iterator<Item = (usize, &'a Chunk)>,
+        descriptor: &Arc<SchemaDescriptor>,
+    ) -> io::Result<RowGroupMetaData> {
+        let mut columns = Vec::new();
+        let mut size = 0;
+        for (at, chunk) in chunks {
+            size += chunk.uncompressed as i64;
+            let mut encodings = vec![Encoding::RLE];
+            if chunk.has_plain_pages || chunk.dictionary.is_some() {
+                encodings.push(Encoding::PLAIN);
+            }
+            if chunk.dictionary.is_some() {
+                encodings.push(Encoding::RLE_DICTIONARY);
+            }
+            let mut column = ColumnChunkMetaData::builder(descriptor.column(at))
+                .set_compression(self.compression.codec())
+                .set_encodings(encodings)
+                .set_num_values(group.rows as i64)
+                .set_total_compressed_size(chunk.len as i64)
+                .set_total_uncompressed_size(chunk.uncompressed as i64)
+                .set_dictionary_page_offset(chunk.dictionary.map(|at| at as i64))
+                .set_data_page_offset(chunk.start as i64);
+            if let Some(range) = &chunk.range {
+                column = column.set_statistics(range.clone().statistics(chunk.nulls));
+            }
+            columns.push(column.build().map_err(other)?);
+        }
+        RowGroupMetaData::builder(Arc::clone(descriptor))
+            .set_num_rows(group.rows as i64)
+            .set_total_byte_size(size)
+            .set_column_metadata(columns)
+            .build()
+            .map_err(other)
+    }
+}
+
+impl Chunk {
+    /// The ranges of its pages.
+    fn column_index(
+        &self,
+        descriptor: &SchemaDescriptor,
+        at: usize,
+    ) -> Result<ColumnIndexMetaData, ParquetError> {
+        let mut index = ColumnIndexBuilder::new(descriptor.column(at).physical_type());
+        for page in &self.pages {
+            let [least, most] = match &page.range {
+                Some(range) => range.ends(),
+                None if page.nulls == page.rows => Default::default(),
+                None => return Ok(ColumnIndexMetaData::NONE),
+            };
+            index.append(page.nulls == page.rows, least, most, page.nulls as i64);
+        }
+        index.build()
+    }
+    /// The places of its pages.
+    fn offset_index(&self) -> OffsetIndexMetaData {
+        let mut index = OffsetIndexBuilder::new();
+        for page in &self.pages {
+            index.append_row_count(page.rows as i64);
+            index.append_offset_and_size(page.at as i64, page.len as i32);
+        }
+        index.build()
+    }
+}
+
+fn other(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => io::Error::other(error),
+        error => io::Error::other(error),
+    }
+}

@@ -1,0 +1,458 @@
+//! A column of a block as a data page.
+//!
+//! Numbers of up to 16 bits are codes of themselves in a dictionary of all small numbers, so that pages are packed to
+//! as many bits as their largest value has, and need not know of each other; pages with larger numbers, and wider
+//! numbers, are written as they are. Flags are bits. Texts that repeat have the codes that their block has given them.
+//!
+//! After the specification at <https://github.com/apache/parquet-format>: encodings `PLAIN` and `RLE_DICTIONARY`,
+//! definition levels, and the compact protocol of Thrift for page headers.
+
+use super::compression::Compressor;
+use super::range::Range;
+use crate::columnar::cells::days;
+use crate::columnar::{Cells, Type};
+use crate::table::{Array, Texts, Values};
+use std::io;
+use std::sync::Arc;
+
+/// Numbers below this are codes of themselves.
+const NUMBERS: u32 = 1 << 12;
+
+/// A finished page.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Header and content.
+    pub(super) bytes: Vec<u8>,
+    /// The same before compression.
+    pub(super) uncompressed: usize,
+    pub(super) rows: usize,
+    pub(super) nulls: usize,
+    /// The smallest and the largest value; `None` if there is none, or they are too long.
+    pub(super) range: Option<Range>,
+    /// The number of codes that a dictionary must have, if the values are codes.
+    pub(super) codes: Option<u32>,
+}
+
+/// A dictionary page.
+#[derive(Debug)]
+pub(super) struct DictionaryPage {
+    /// Header and content.
+    pub(super) bytes: Vec<u8>,
+    /// The same before compression.
+    pub(super) uncompressed: usize,
+}
+
+/// What a dictionary is made of.
+pub(super) enum Words<'a> {
+    /// All numbers of a type below the number of codes.
+    Numbers(Type, u32),
+    /// Texts.
+    Texts(&'a [Arc<str>]),
+}
+
+// Of the specification: types of pages, and encodings.
+const DATA_PAGE: u32 = 0;
+const DICTIONARY_PAGE: u32 = 2;
+const PLAIN: u32 = 0;
+const RLE: u32 = 3;
+const RLE_DICTIONARY: u32 = 8;
+
+/// A number in groups of seven bits, the lowest ones first.
+fn push_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// The next field of a Thrift struct: a 32-bit integer.
+fn push_field(number: i32, out: &mut Vec<u8>) {
+    // The distance to the field before, and the type.
+    out.push(0x15);
+    push_varint(u64::from((number << 1 ^ number >> 31) as u32), out);
+}
+
+/// What comes before the content of every page, except what depends on its type.
+fn push_header(
+    page: u32,
+    uncompressed: usize,
+    content: &[u8],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let size = |len: usize| {
+        i32::try_from(len).map_err(|_| io::Error::other("a page would be larger than 2 GiB"))
+    };
+    push_field(page as i32, out);
+    push_field(size(uncompressed)?, out);
+    push_field(size(content.len())?, out);
+    push_field(crc32fast::hash(content) as i32, out);
+    Ok(())
+}
+
+/// Bits from the lowest on.
+fn push_bits(words: &[u64], bits: usize, out: &mut Vec<u8>) {
+    let len = bits.div_ceil(8);
+    let start = out.len();
+    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    out.truncate(start + len);
+}
+
+/// Codes of as many bits as the largest one has: the width, and one run.
+fn push_codes(codes: &[u32], most: u32, out: &mut Vec<u8>) {
+    let width = (u32::BITS - most.leading_zeros()).max(1);
+    out.push(width as u8);
+    let Some(&first) = codes.first() else {
+        return;
+    };
+    if codes.iter().all(|&code| code == first) {
+        push_varint((codes.len() as u64) << 1, out);
+        out.extend_from_slice(&first.to_le_bytes()[..width.div_ceil(8) as usize]);
+        return;
+    }
+    let groups = codes.len().div_ceil(8);
+    push_varint((groups as u64) << 1 | 1, out);
+    let end = out.len() + groups * width as usize;
+    out.reserve(groups * width as usize + 8);
+    let (mut bits, mut len) = (0u64, 0);
+    for &code in codes {
+        bits |= u64::from(code) << len;
+        len += width;
+        if len >= 32 {
+            out.extend_from_slice(&(bits as u32).to_le_bytes());
+            bits >>= 32;
+            len -= 32;
+        }
+    }
+    out.extend_from_slice(&bits.to_le_bytes());
+    out.resize(end, 0);
+}
+
+fn push_text(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text);
+}
+
+/// Encodes pages, one after the other.
+#[derive(Debug)]
+pub(super) struct PageEncoder {
+    compressor: Compressor,
+    /// Content before compression.
+    content: Vec<u8>,
+    codes: Vec<u32>,
+}
+
+/// What the values of a page turned out to be.
+struct Written {
+    range: Option<Range>,
+    codes: Option<u32>,
+}
+
+impl Written {
+    fn plain(range: Option<Range>) -> Self {
+        Self { range, codes: None }
+    }
+}
+
+impl PageEncoder {
+    pub(super) fn new(compressor: Compressor) -> Self {
+        Self {
+            compressor,
+            content: Vec::new(),
+            codes: Vec::new(),
+        }
+    }
+
+    /// A page of these values of a column; `codes` are those of texts, if they have any.
+    pub(super) fn page(
+        &mut self,
+        cells: &Cells,
+        kind: Type,
+        nullable: bool,
+        codes: Option<&[u32]>,
+    ) -> io::Result<Page> {
+        let dates;
+        let cells = match (kind, cells) {
+            (Type::Date, Cells::Array(Array::Text(texts))) => {
+                dates = days_of(texts);
+                Numbers::Dates(&dates)
+            }
+            (_, cells) => Numbers::Cells(cells),
+        };
+        let (rows, present) = match &cells {
+            Numbers::Dates(dates) => (dates.len(), Some(dates.present())),
+            Numbers::Cells(Cells::Array(array)) => (array.len(), Some(array.present())),
+            Numbers::Cells(cells) => (cells.len(), None),
+        };
+        let there = present.map_or(rows, |present| {
+            present.iter().map(|word| word.count_ones() as usize).sum()
+        });
+        self.content.clear();
+        if nullable {
+            self.push_levels(present.unwrap_or(&[]), rows, there);
+        } else if there < rows {
+            return Err(io::Error::other("a value is missing that cannot be"));
+        }
+        let all = there == rows;
+        let written = match cells {
+            Numbers::Dates(dates) => {
+                let values = there_of(dates, all);
+                let range = Range::of(values.iter().copied(), Range::Signed);
+                push_numbers(&values, |day| day.to_le_bytes(), &mut self.content);
+                Written::plain(range)
+            }
+            Numbers::Cells(Cells::Boards(boards)) => {
+                self.content.extend_from_slice(bytemuck::cast_slice(boards));
+                Written::plain(None)
+            }
+            Numbers::Cells(Cells::Array(array)) => self.push_values(array, all, codes),
+        };
+        let content = self.compressor.compress(&self.content)?;
+        let mut bytes = Vec::with_capacity(content.len() + 32);
+        push_header(DATA_PAGE, self.content.len(), &content, &mut bytes)?;
+        // The header of a data page, field 5.
+        bytes.push(0x1C);
+        push_field(rows as i32, &mut bytes);
+        let encoding = match written.codes {
+            Some(_) => RLE_DICTIONARY,
+            None => PLAIN,
+        };
+        push_field(encoding as i32, &mut bytes);
+        // Definition and repetition levels.
+        push_field(RLE as i32, &mut bytes);
+        push_field(RLE as i32, &mut bytes);
+        bytes.extend_from_slice(&[0, 0]);
+        let header = bytes.len();
+        bytes.extend_from_slice(&content);
+        Ok(Page {
+            bytes,
+            uncompressed: header + self.content.len(),
+            rows,
+            nulls: rows - there,
+            range: written.range,
+            codes: written.codes,
+        })
+    }
+
+    /// The dictionary of a column chunk.
+    pub(super) fn dictionary(&mut self, words: &Words<'_>) -> io::Result<DictionaryPage> {
+        self.content.clear();
+        let len = match words {
+            &Words::Numbers(kind, len) => {
+                let number = |code: u32| match kind {
+                    // Even codes are numbers from 0 on, odd ones those from -1 down.
+                    Type::I16 => (code >> 1) as i32 ^ -((code & 1) as i32),
+                    _ => code as i32,
+                };
+                let bytes = (0..len).flat_map(|code| number(code).to_le_bytes());
+                self.content.extend(bytes);
+                len
+            }
+            Words::Texts(texts) => {
+                for text in *texts {
+                    push_text(text.as_bytes(), &mut self.content);
+                }
+                texts.len() as u32
+            }
+        };
+        let content = self.compressor.compress(&self.content)?;
+        let mut bytes = Vec::with_capacity(content.len() + 32);
+        push_header(DICTIONARY_PAGE, self.content.len(), &content, &mut bytes)?;
+        // The header of a dictionary page, field 7.
+        bytes.push(0x3C);
+        push_field(len as i32, &mut bytes);
+        push_field(PLAIN as i32, &mut bytes);
+        bytes.extend_from_slice(&[0, 0]);
+        let header = bytes.len();
+        bytes.extend_from_slice(&content);
+        Ok(DictionaryPage {
+            bytes,
+            uncompressed: header + self.content.len(),
+        })
+    }
+
+    /// Which rows have a value, as one run, after its length.
+    fn push_levels(&mut self, present: &[u64], rows: usize, there: usize) {
+        let out = &mut self.content;
+        out.extend_from_slice(&[0; 4]);
+        if there == rows || there == 0 {
+            push_varint((rows as u64) << 1, out);
+            out.push(u8::from(there > 0));
+        } else {
+            push_varint((rows.div_ceil(8) as u64) << 1 | 1, out);
+            push_bits(present, rows, out);
+        }
+        let len = (out.len() - 4) as u32;
+        out[..4].copy_from_slice(&len.to_le_bytes());
+    }
+
+    fn push_values(&mut self, array: &Array, all: bool, codes: Option<&[u32]>) -> Written {
+        let out = &mut self.content;
+        match array {
+            Array::Flag(flags) => {
+                let flags = there_of(flags, all);
+                let range = Range::of(flags.iter().copied(), Range::Flag);
+                let words: Vec<u64> = flags
+                    .chunks(64)
+                    .map(|flags| crate::table::bits_where(flags, |flag| flag))
+                    .collect();
+                push_bits(&words, flags.len(), out);
+                Written::plain(range)
+            }
+            Array::U8(values) => {
+                let range = |least, most| Range::Unsigned(least, most);
+                self.push_small(&there_of(values, all), u32::from, range)
+            }
+            Array::U16(values) => {
+                let range = |least, most| Range::Unsigned(least, most);
+                self.push_small(&there_of(values, all), u32::from, range)
+            }
+            Array::I16(values) => self.push_signed(&there_of(values, all)),
+            Array::U32(values) => {
+                let values = there_of(values, all);
+                push_numbers(&values, u32::to_le_bytes, out);
+                Written::plain(Range::of(values.iter().copied(), Range::Unsigned))
+            }
+            Array::U64(values) => {
+                let values = there_of(values, all);
+                push_numbers(&values, u64::to_le_bytes, out);
+                Written::plain(Range::of(values.iter().copied(), Range::U64))
+            }
+            Array::Text(texts) => match codes {
+                Some(codes) => {
+                    self.codes.clear();
+                    let there = codes
+                        .iter()
+                        .zip(0..)
+                        .filter(|&(_, row)| texts.codes().is_present(row));
+                    self.codes.extend(there.map(|(&code, _)| code));
+                    let most = self.codes.iter().copied().max().unwrap_or(0);
+                    push_codes(&self.codes, most, out);
+                    Written {
+                        range: Range::of_texts(words_of(texts)),
+                        codes: Some(most + 1),
+                    }
+                }
+                None => {
+                    let rows = 0..texts.len();
+                    for text in rows.filter_map(|row| texts.get(row)) {
+                        push_text(text.as_bytes(), out);
+                    }
+                    Written::plain(Range::of_texts(words_of(texts)))
+                }
+            },
+            Array::Strings(strings) => {
+                let (bytes, ends) = strings.parts();
+                let mut start = 0;
+                let texts = ends.iter().enumerate().filter_map(|(row, &end)| {
+                    let text = &bytes[start..end as usize];
+                    start = end as usize;
+                    strings.is_present(row).then_some(text)
+                });
+                let range = Range::of_texts(texts.inspect(|text| push_text(text, out)));
+                Written::plain(range)
+            }
+        }
+    }
+
+    /// Numbers that are codes of themselves, if all are small.
+    fn push_small<T: Copy + Ord>(
+        &mut self,
+        values: &[T],
+        number: impl Fn(T) -> u32,
+        range: impl Fn(u32, u32) -> Range,
+    ) -> Written {
+        self.codes.clear();
+        self.codes.extend(values.iter().map(|&value| number(value)));
+        let ends = self
+            .codes
+            .iter()
+            .fold((u32::MAX, 0), |(least, most), &code| {
+                (code.min(least), code.max(most))
+            });
+        let range = (!values.is_empty()).then(|| range(ends.0, ends.1));
+        if ends.1 < NUMBERS {
+            push_codes(&self.codes, ends.1, &mut self.content);
+            return Written {
+                range,
+                codes: Some(ends.1 + 1),
+            };
+        }
+        push_numbers(&self.codes, u32::to_le_bytes, &mut self.content);
+        Written::plain(range)
+    }
+
+    fn push_signed(&mut self, values: &[i16]) -> Written {
+        let range = Range::of(values.iter().map(|&value| value.into()), Range::Signed);
+        self.codes.clear();
+        let codes = values
+            .iter()
+            .map(|&value| (value << 1 ^ value >> 15) as u16);
+        self.codes.extend(codes.map(u32::from));
+        let most = self.codes.iter().copied().max().unwrap_or(0);
+        if most < NUMBERS {
+            push_codes(&self.codes, most, &mut self.content);
+            return Written {
+                range,
+                codes: Some(most + 1),
+            };
+        }
+        push_numbers(
+            values,
+            |value| i32::from(value).to_le_bytes(),
+            &mut self.content,
+        );
+        Written::plain(range)
+    }
+}
+
+/// The values of a page, dates as numbers.
+enum Numbers<'a> {
+    Dates(&'a Values<i32>),
+    Cells(&'a Cells),
+}
+
+/// The days of dates; missing where they are not known.
+fn days_of(texts: &Texts) -> Values<i32> {
+    let known: Vec<Option<i32>> = texts.words().iter().map(|word| days(word)).collect();
+    let mut dates = Values::default();
+    for row in 0..texts.len() {
+        let code = texts.codes().get(row);
+        dates.push(code.and_then(|&code| known[code as usize]));
+    }
+    dates
+}
+
+/// The values that are there.
+fn there_of<T: Copy + Default>(values: &Values<T>, all: bool) -> std::borrow::Cow<'_, [T]> {
+    if all {
+        return values.values().into();
+    }
+    let there = crate::table::rows_of(values.present());
+    there
+        .map(|row| values.values()[row])
+        .collect::<Vec<_>>()
+        .into()
+}
+
+fn push_numbers<T: Copy, const LEN: usize>(
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; LEN],
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    out.resize(start + values.len() * LEN, 0);
+    for (out, &value) in out[start..].as_chunks_mut::<LEN>().0.iter_mut().zip(values) {
+        *out = bytes(value);
+    }
+}
+
+/// The texts that occur, each at least once.
+fn words_of(texts: &Texts) -> impl Iterator<Item = &[u8]> {
+    let mut last = None;
+    (0..texts.len()).filter_map(move |row| {
+        let &code = texts.codes().get(row)?;
+        let is_new = last.replace(code) != Some(code);
+        is_new.then(|| texts.words()[code as usize].as_bytes())
+    })
+}

@@ -1,0 +1,298 @@
+//! Columns of records, of games, or of whole records, for Parquet and Arrow files.
+
+use super::games::cells_of_games;
+use super::in_order::{Cut, Finished, InOrder};
+use crate::columnar::{
+    Block, Blocks, Cells, Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet,
+    ParquetFile, Type,
+};
+use crate::games::GameRow;
+use crate::pipeline::Job;
+use crate::queries::Queries;
+use crate::table::{Array, COLUMNS, Column, Columns, Tile};
+use arrow_array::RecordBatch;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum TableRows<'a> {
+    /// Columns of records.
+    Columns(&'a Columns),
+    /// Whole records: board, clocks, and everything that they carry.
+    Records {
+        /// Whether there is also a column with the FEN.
+        fen: bool,
+    },
+    /// Games. To be run with [`crate::formats::DecodeOptions::game_rows`].
+    Games {
+        /// Number of games that are left out at the beginning.
+        skip: u64,
+        /// Number of games after these.
+        limit: u64,
+    },
+}
+
+/// The formats of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableFormat {
+    /// Parquet.
+    Parquet(Compression),
+    /// Arrow, as a file or as a stream.
+    Ipc(IpcKind),
+}
+
+/// Fills the columns of a table.
+pub struct Table<'a> {
+    rows: TableRows<'a>,
+    encoder: Encoder,
+    line: InOrder<Cutter, TableBlock>,
+}
+
+#[derive(Debug)]
+enum Encoder {
+    Parquet(Parquet),
+    Ipc(Ipc),
+}
+
+/// A finished block of a table.
+#[derive(Debug)]
+pub struct TableBlock(Finish);
+
+#[derive(Debug)]
+enum Finish {
+    Pages(Pages),
+    Batch(RecordBatch),
+}
+
+/// What a chunk becomes.
+#[derive(Debug, Default)]
+pub struct Tabulated {
+    cells: Vec<Cells>,
+    blocks: Option<Finished<TableBlock>>,
+}
+
+impl Tabulated {
+    /// The finished blocks, for the [file](Table::begin); waits for those that others encode.
+    pub fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
+        self.blocks.into_iter().flatten()
+    }
+}
+
+/// Leaves out rows, and cuts the others into blocks.
+#[derive(Debug)]
+struct Cutter {
+    blocks: Blocks,
+    skip: u64,
+    limit: u64,
+}
+
+impl Cut for Cutter {
+    type Piece = Vec<Cells>;
+    type Block = Block;
+    fn join(&mut self, piece: Vec<Cells>) -> io::Result<Vec<Block>> {
+        let len = piece.first().map_or(0, Cells::len) as u64;
+        let start = self.skip.min(len);
+        let end = start + self.limit.min(len - start);
+        self.skip -= start;
+        self.limit -= end - start;
+        Ok(self.blocks.join(piece, start as usize..end as usize))
+    }
+}
+
+impl fmt::Debug for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The columns of everything that records carry.
+fn carried() -> impl Iterator<Item = &'static Column> {
+    // The move once, as UCI.
+    COLUMNS
+        .iter()
+        .filter(|column| column.field.is_some() && column.name != "san")
+}
+
+/// The columns of the catalogue that a record always has in a table of whole records, besides its board.
+fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
+    let names = ["halfmove", "fullmove", "fen"];
+    let names = names.into_iter().take(if fen { 3 } else { 2 });
+    names.filter_map(Column::named)
+}
+
+impl TableRows<'_> {
+    fn described(&self) -> Vec<Described> {
+        match self {
+            Self::Columns(columns) => columns.iter().map(Described::of).collect(),
+            Self::Records { fen } => {
+                let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
+                let board = Described::new("board", Type::Board, meaning);
+                let columns = always(*fen).chain(carried());
+                let columns = columns.map(Described::of_listed);
+                [board].into_iter().chain(columns).collect()
+            }
+            Self::Games { .. } => super::games::described(),
+        }
+    }
+}
+
+impl<'a> Table<'a> {
+    /// A table of these rows.
+    pub fn new(rows: TableRows<'a>, format: TableFormat) -> Self {
+        let columns = rows.described();
+        let (skip, limit) = match rows {
+            TableRows::Games { skip, limit } => (skip, limit),
+            _ => (0, u64::MAX),
+        };
+        Self {
+            rows,
+            encoder: match format {
+                TableFormat::Parquet(compression) => {
+                    Encoder::Parquet(Parquet::new(columns, compression))
+                }
+                TableFormat::Ipc(kind) => Encoder::Ipc(Ipc::new(columns, kind)),
+            },
+            line: InOrder::new(Cutter {
+                blocks: Blocks::default(),
+                skip,
+                limit,
+            }),
+        }
+    }
+
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn begin<W: Write>(&self, out: W) -> io::Result<TableFile<W>> {
+        Ok(TableFile(match &self.encoder {
+            Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
+            Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
+        }))
+    }
+
+    /// Ends the file, after all parts.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
+        let encoder = self.encoder;
+        if let Some(last) = self.line.into_inner().blocks.finish() {
+            file.put(encoder.encode(last)?)?;
+        }
+        match file.0 {
+            // Fields that no record carries are not worth a column.
+            File::Parquet(file) => file.finish(matches!(self.rows, TableRows::Records { .. })),
+            File::Ipc(file) => file.finish(),
+        }
+    }
+
+    /// The values of the rows that count.
+    fn fill(&self, tile: &Tile<'_>) -> Vec<Array> {
+        match self.rows {
+            TableRows::Columns(columns) => columns.iter().map(|column| column.fill(tile)).collect(),
+            TableRows::Records { fen } => {
+                let columns = always(fen).chain(carried());
+                columns.map(|column| column.fill(tile)).collect()
+            }
+            TableRows::Games { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Encoder {
+    fn encode(&self, block: Block) -> io::Result<TableBlock> {
+        Ok(TableBlock(match self {
+            Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
+            Self::Ipc(ipc) => Finish::Batch(ipc.encode(&block)?),
+        }))
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct TableFile<W: Write>(File<W>);
+
+#[derive(Debug)]
+enum File<W: Write> {
+    Parquet(Box<ParquetFile<W>>),
+    Ipc(Box<IpcFile<W>>),
+}
+
+impl<W: Write> TableFile<W> {
+    /// Writes the next block.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn put(&mut self, block: TableBlock) -> io::Result<()> {
+        match (&mut self.0, block.0) {
+            (File::Parquet(file), Finish::Pages(pages)) => file.put(pages),
+            (File::Ipc(file), Finish::Batch(batch)) => file.put(&batch),
+            _ => Err(io::Error::other("a block of another format")),
+        }
+    }
+}
+
+/// Adds the runs of a tile to a column.
+fn append(to: &mut Cells, values: &Cells, runs: &[Range<usize>]) {
+    for run in runs {
+        to.append(values, run.clone());
+    }
+}
+
+impl Job for Table<'_> {
+    type Part = Tabulated;
+    fn queries(&self) -> Queries {
+        match self.rows {
+            TableRows::Columns(columns) => columns.queries(),
+            _ => Queries::NONE,
+        }
+    }
+    fn begin(&self) -> Tabulated {
+        Tabulated::default()
+    }
+    fn tile(&self, part: &mut Tabulated, tile: &Tile<'_>) {
+        let runs: Vec<_> = tile.runs();
+        let runs: Vec<_> = runs
+            .into_iter()
+            .map(|run| run.start - tile.start..run.end - tile.start)
+            .collect();
+        let mut filled = Vec::new();
+        if let TableRows::Records { .. } = self.rows {
+            let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
+            filled.push(Cells::Boards(
+                boards.map(|board| Cells::board(&board)).collect(),
+            ));
+        }
+        filled.extend(self.fill(tile).into_iter().map(|mut array| {
+            if let Array::Text(texts) = &mut array {
+                texts.drop_empty();
+            }
+            Cells::Array(array)
+        }));
+        if part.cells.is_empty() {
+            part.cells = filled.iter().map(Cells::empty_like).collect();
+        }
+        for (to, values) in part.cells.iter_mut().zip(&filled) {
+            append(to, values, &runs);
+        }
+    }
+    fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
+        if let TableRows::Games { .. } = self.rows {
+            part.cells = cells_of_games(games);
+        }
+    }
+    fn end(&self, part: &mut Tabulated, chunk: u64) {
+        let cells = std::mem::take(&mut part.cells);
+        let finished = self
+            .line
+            .end(chunk, cells, |block| self.encoder.encode(block));
+        part.blocks = Some(finished);
+    }
+}
