@@ -353,7 +353,10 @@ mod tests {
                 return map;
             }
         }
-        panic!("{} of {len} bytes are resident after each was read", map.resident());
+        panic!(
+            "{} of {len} bytes are resident after each was read",
+            map.resident()
+        );
     }
 
     #[test]
