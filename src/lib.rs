@@ -137,6 +137,7 @@ pub mod pipeline;
 pub mod queries;
 pub mod report;
 mod room;
+mod runs;
 mod setters;
 mod short_text;
 #[doc(hidden)]

@@ -1,6 +1,6 @@
 //! Columns as Arrow arrays.
 
-use super::cells::{Cells, Described, Type, days};
+use super::cells::{Cells, Described, Type, days_of};
 use crate::table::{Array, Values};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{
@@ -88,14 +88,7 @@ fn array(kind: Type, cells: Cells) -> ArrayRef {
         Array::U16(values) => primitive::<UInt16Type>(values),
         Array::U32(values) => primitive::<UInt32Type>(values),
         Array::U64(values) => primitive::<UInt64Type>(values),
-        Array::Text(texts) if kind == Type::Date => {
-            let known: Vec<Option<i32>> = texts.words().iter().map(|word| days(word)).collect();
-            let dates = (0..texts.len()).map(|row| {
-                let code = texts.codes().get(row)?;
-                known[*code as usize]
-            });
-            Arc::new(dates.collect::<PrimitiveArray<Date32Type>>())
-        }
+        Array::Text(texts) if kind == Type::Date => primitive::<Date32Type>(days_of(&texts)),
         Array::Text(_) | Array::Strings(_) => {
             let rows = array.len();
             let mut strings = StringBuilder::with_capacity(rows, 16 * rows);

@@ -1,8 +1,9 @@
 //! Rows in the order of the input, cut into blocks of the same number of rows.
 
 use super::{BLOCK, Cells};
+use crate::runs::{Run, Runs};
 use crate::table::{Array, Texts};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,15 +13,11 @@ pub const ROW_GROUP: usize = 1 << 20;
 /// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Rows of a chunk.
-type Piece = Arc<Vec<Cells>>;
-
 /// Cuts rows into blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
     /// Rows that are no whole block yet.
-    waiting: VecDeque<(Piece, Range<usize>)>,
-    len: usize,
+    waiting: Runs<Vec<Cells>>,
     /// Rows in blocks.
     rows: u64,
     /// By column.
@@ -75,7 +72,7 @@ impl Dictionary {
 /// The rows of a block, which any thread can encode.
 #[derive(Debug)]
 pub struct Block {
-    runs: Vec<(Piece, Range<usize>)>,
+    runs: Vec<Run<Vec<Cells>>>,
     /// By column: the code of each row in the dictionary of the row group, if it has one.
     pub(super) codes: Vec<Option<Vec<u32>>>,
     /// Of the last block of a row group, by column: the dictionary.
@@ -99,37 +96,20 @@ impl Block {
 }
 
 impl Blocks {
-    /// Takes rows of the next chunk, columns of the same length; returns the blocks that they complete.
+    /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
     pub fn join(&mut self, piece: Vec<Cells>, rows: Range<usize>) -> Vec<Block> {
-        if !rows.is_empty() {
-            self.len += rows.len();
-            self.waiting.push_back((Arc::new(piece), rows));
-        }
-        let complete = self.len / BLOCK;
+        self.waiting.push((Arc::new(piece), rows));
+        let complete = self.waiting.len() / BLOCK;
         (0..complete).map(|_| self.take(BLOCK, false)).collect()
     }
     /// The last block, if there are rows left.
     pub fn finish(mut self) -> Option<Block> {
-        (self.len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64))
-            .then(|| self.take(self.len, true))
+        let len = self.waiting.len();
+        (len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64)).then(|| self.take(len, true))
     }
     fn take(&mut self, len: usize, is_last: bool) -> Block {
         self.rows += len as u64;
-        self.len -= len;
-        let mut runs = Vec::new();
-        let mut missing = len;
-        while missing > 0
-            && let Some((piece, rows)) = self.waiting.front_mut()
-        {
-            let end = rows.end.min(rows.start + missing);
-            missing -= end - rows.start;
-            if end == rows.end {
-                runs.extend(self.waiting.pop_front());
-            } else {
-                runs.push((Arc::clone(piece), rows.start..end));
-                rows.start = end;
-            }
-        }
+        let runs = self.waiting.take(len);
         let codes = self.encode_texts(&runs, len);
         let ends = is_last || self.rows.is_multiple_of(ROW_GROUP as u64);
         let words = ends.then(|| {
@@ -139,11 +119,7 @@ impl Blocks {
         Block { runs, codes, words }
     }
     /// The codes of the texts that repeat.
-    fn encode_texts(
-        &mut self,
-        runs: &[(Piece, Range<usize>)],
-        len: usize,
-    ) -> Vec<Option<Vec<u32>>> {
+    fn encode_texts(&mut self, runs: &[Run<Vec<Cells>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
         self.dictionaries
             .resize_with(columns.max(self.dictionaries.len()), Dictionary::default);

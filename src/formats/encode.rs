@@ -6,8 +6,8 @@
 //! [`Block`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
 //! stands before, between and after them.
 
+use crate::runs::{Run, Runs};
 use crate::table::{Batch, Field, Fields};
-use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -96,8 +96,7 @@ pub struct Blocks {
     encoder: &'static dyn Encoder,
     block_len: usize,
     /// Records that are no whole block yet.
-    waiting: VecDeque<(Arc<Batch>, Range<usize>)>,
-    len: usize,
+    waiting: Runs<Batch>,
     /// Records in blocks.
     records: u64,
 }
@@ -108,8 +107,7 @@ impl Blocks {
         Some(Self {
             encoder,
             block_len: encoder.block_len()?,
-            waiting: VecDeque::new(),
-            len: 0,
+            waiting: Runs::default(),
             records: 0,
         })
     }
@@ -118,9 +116,10 @@ impl Blocks {
     /// # Errors
     /// If the format cannot hold the records.
     pub fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
-        self.len += piece.runs.iter().map(|(_, rows)| rows.len()).sum::<usize>();
-        self.waiting.extend(piece.runs);
-        let complete = self.len / self.block_len;
+        for run in piece.runs {
+            self.waiting.push(run);
+        }
+        let complete = self.waiting.len() / self.block_len;
         let blocks = (0..complete).map(|_| self.take(self.block_len)).collect();
         self.compact()?;
         Ok(blocks)
@@ -130,7 +129,7 @@ impl Blocks {
     fn compact(&mut self) -> io::Result<()> {
         let mut kept: Option<&Arc<Batch>> = None;
         let mut held = 0;
-        for (batch, _) in &self.waiting {
+        for (batch, _) in self.waiting.iter() {
             // The last batch is not counted: a large one that was cut into blocks leaves a rest.
             if let Some(before) = kept
                 && !Arc::ptr_eq(before, batch)
@@ -141,40 +140,27 @@ impl Blocks {
         }
         if held > (self.block_len * ROW_LEN * 4) as u64 {
             let mut copy = Batch::new();
-            for (batch, rows) in self.waiting.drain(..) {
+            let len = self.waiting.len();
+            for (batch, rows) in self.waiting.take(len) {
                 copy.extend_from(&batch, rows);
             }
             self.encoder.check(self.records, &copy)?;
-            self.waiting.push_back((Arc::new(copy), 0..self.len));
+            self.waiting.push((Arc::new(copy), 0..len));
         }
         Ok(())
     }
     /// The last block, if there are records left.
     pub fn finish(mut self) -> Option<Block> {
-        (self.len > 0).then(|| self.take(self.len))
+        let len = self.waiting.len();
+        (len > 0).then(|| self.take(len))
     }
     fn take(&mut self, len: usize) -> Block {
         let first = self.records;
         self.records += len as u64;
-        self.len -= len;
-        let mut runs = Vec::new();
-        let mut missing = len;
-        while missing > 0
-            && let Some((batch, rows)) = self.waiting.front_mut()
-        {
-            let end = rows.end.min(rows.start + missing);
-            missing -= end - rows.start;
-            if end == rows.end {
-                runs.extend(self.waiting.pop_front());
-            } else {
-                runs.push((Arc::clone(batch), rows.start..end));
-                rows.start = end;
-            }
-        }
         Block {
             encoder: self.encoder,
             first,
-            runs,
+            runs: self.waiting.take(len),
         }
     }
 }
@@ -184,7 +170,7 @@ impl Blocks {
 pub struct Block {
     encoder: &'static dyn Encoder,
     first: u64,
-    runs: Vec<(Arc<Batch>, Range<usize>)>,
+    runs: Vec<Run<Batch>>,
 }
 
 impl Block {

@@ -71,6 +71,24 @@ impl Date {
         (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
     }
 
+    /// Days since 1970-01-01, if month and day are known.
+    pub fn days(self) -> Option<i32> {
+        let (year, month, day) = (
+            i32::from(self.year),
+            i32::from(self.month?),
+            i32::from(self.day?),
+        );
+        // Years that begin in March, so that the day that leap years have more is the last one.
+        let (year, month) = match month {
+            1 | 2 => (year - 1, month + 9),
+            _ => (year, month - 3),
+        };
+        let day_of_year = (153 * month + 2) / 5 + day - 1;
+        let days = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year;
+        // From 0000-03-01 to 1970-01-01.
+        Some(days - 719_468)
+    }
+
     /// Compares the parts that are known in both dates.
     pub(super) fn compare_known(self, other: Self) -> Ordering {
         let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
@@ -119,5 +137,49 @@ impl FromStr for Date {
             text: text.to_owned(),
             expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(date: &str) -> Option<i32> {
+        Date::parse(date.as_bytes())?.days()
+    }
+
+    #[test]
+    fn dates_are_days() {
+        for (date, expected) in [
+            ("1970.01.01", Some(0)),
+            ("1969.12.31", Some(-1)),
+            ("2000.02.29", Some(11_016)),
+            ("2000.03.01", Some(11_017)),
+            ("2026.11.22", Some(20_779)),
+            ("1900.02.29", None),
+            ("2023.??.??", None),
+            ("2023.02.30", None),
+            ("2023.04.31", None),
+            ("0000.01.01", None),
+            ("2023.13.01", None),
+            ("2023.1", None),
+            ("2023.01.01.01", None),
+            ("+2023.01.01", None),
+            ("", None),
+        ] {
+            assert_eq!(days(date), expected, "{date}");
+        }
+        let mut last = days("1899.12.31").unwrap();
+        for year in 1900..2100 {
+            for month in 1..=12 {
+                for day in 1..=31 {
+                    if let Some(days) = days(&format!("{year}.{month:02}.{day:02}")) {
+                        assert_eq!(days, last + 1);
+                        last = days;
+                    }
+                }
+            }
+        }
+        assert_eq!(Some(last), days("2099.12.31"));
     }
 }

@@ -34,15 +34,24 @@ pub(crate) struct Board<L> {
     pub flipped: L,
 }
 
+/// The planes of the boards in the lanes `at..at + WIDTH` of a group.
+#[inline(always)]
+pub(super) fn load_planes<S: Simd>(simd: S, group: &Group, at: usize) -> Planes<S::Lanes> {
+    let [color, t0, t1, t2] = &group.planes;
+    Planes {
+        color: simd.load(color, at),
+        types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
+    }
+}
+
 impl<L: Lanes> Board<L> {
     /// The boards in the lanes `at..at + WIDTH` of a group.
     #[inline(always)]
     pub(crate) fn load<S: Simd<Lanes = L>>(simd: S, group: &Group, at: usize) -> Self {
-        let [color, t0, t1, t2] = &group.planes;
-        let color = simd.load(color, at);
-        let t0 = simd.load(t0, at);
-        let t1 = simd.load(t1, at);
-        let t2 = simd.load(t2, at);
+        let Planes {
+            color,
+            types: [t0, t1, t2],
+        } = load_planes(simd, group, at);
         // Black is to move if an empty square outside rank 6 has its sentinel bit set.
         let sentinels = color & !(t0 | t1 | t2);
         let flipped = (sentinels & simd.splat(!RANK_6)).nonzero();

@@ -12,8 +12,9 @@
 //! added.
 
 use super::RANK_6;
+use super::board::load_planes;
 use super::sums::Sums;
-use crate::block::{Group, Planes};
+use crate::block::Group;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
 
@@ -96,15 +97,8 @@ fn count_board<S: Simd>(
     at: usize,
     out: &mut BoardCounts,
 ) {
-    let [color, t0, t1, t2] = &group.planes;
-    let color = simd.load(color, at);
-    let t0 = simd.load(t0, at);
-    let t1 = simd.load(t1, at);
-    let t2 = simd.load(t2, at);
-    let planes = Planes {
-        color,
-        types: [t0, t1, t2],
-    };
+    let planes = load_planes(simd, group, at);
+    let color = planes.color;
     let (castling, occupied) = (planes.castling(), planes.occupied());
     let (kings, minors) = (planes.kings(), planes.minors());
     let (rooks, queens) = (planes.rooks(), planes.queens());
@@ -245,15 +239,10 @@ fn count_sixteen<S: Simd>(
                 let mut black = [none; 16];
                 let mut index = 0;
                 while index < 16 {
-                    let [color, t0, t1, t2] = &groups[index].planes;
-                    let color = simd.load(color, at);
-                    let planes = Planes {
-                        color,
-                        types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
-                    };
+                    let planes = load_planes(simd, &groups[index], at);
                     let set = planes.$set();
-                    white[index] = set & !color;
-                    black[index] = set & color;
+                    white[index] = set & !planes.color;
+                    black[index] = set & planes.color;
                     index += 1;
                 }
                 add(simd, &mut counters.planes[$role], at, white);
@@ -299,16 +288,11 @@ fn count_sixteen_events<S: Simd>(
         let mut en_passant = [none; 16];
         let mut index = 0;
         while index < 16 {
-            let [color, t0, t1, t2] = &groups[index].planes;
-            let color = simd.load(color, at);
-            let planes = Planes {
-                color,
-                types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
-            };
+            let planes = load_planes(simd, &groups[index], at);
             let captures = simd.load(&results[index].counts, at).shr::<EN_PASSANTS>();
             checkers[index] = simd.load(&results[index].checkers, at);
             castling[index] = planes.castling();
-            en_passant[index] = color & !planes.occupied() & captures.nonzero();
+            en_passant[index] = planes.color & !planes.occupied() & captures.nonzero();
             index += 1;
         }
         add(simd, &mut counters.planes[0], at, checkers);

@@ -3,7 +3,8 @@
 //! The same as [`crate::distinct::keys`], for many boards at once; that function says what the keys are made of.
 
 use super::RANK_6;
-use crate::block::{Group, Planes};
+use super::board::load_planes;
+use crate::block::Group;
 use crate::distinct::ROOTS;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
@@ -66,16 +67,9 @@ pub fn keys<S: Simd>(
 #[inline(always)]
 fn keys_of<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usize) -> [S::Lanes; 4] {
     let root = |n: usize| simd.splat(ROOTS[n]);
-    let [color, t0, t1, t2] = &group.planes;
-    let color = simd.load(color, at);
-    let [t0, t1, t2] = [t0, t1, t2].map(
-        #[inline(always)]
-        |plane| simd.load(plane, at),
-    );
-    let planes = Planes {
-        color,
-        types: [t0, t1, t2],
-    };
+    let planes = load_planes(simd, group, at);
+    let color = planes.color;
+    let [t0, t1, t2] = planes.types;
     let (castling, occupied) = (planes.castling(), planes.occupied());
     let sentinels = color & !occupied;
     let black_to_move = (sentinels & simd.splat(!RANK_6)).nonzero();

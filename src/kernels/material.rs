@@ -4,7 +4,8 @@
 //! a number with mixed bases, so that a table has room for all of these and no holes. See
 //! [`Signature`](crate::report::Signature).
 
-use crate::block::{Group, Planes};
+use super::board::load_planes;
+use crate::block::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
 /// In place of the index of a [`Signature`](crate::report::Signature): the board has too many pieces of a kind.
@@ -19,12 +20,8 @@ pub fn signatures<S: Simd>(simd: S, groups: &[Group], out: &mut [[u64; Group::LE
     let out = &mut out[..groups.len()];
     for (group, out) in groups.iter().zip(out) {
         for at in (0..Group::LEN).step_by(S::WIDTH) {
-            let [color, t0, t1, t2] = &group.planes;
-            let color = simd.load(color, at);
-            let planes = Planes {
-                color,
-                types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
-            };
+            let planes = load_planes(simd, group, at);
+            let color = planes.color;
             let pieces = [
                 planes.queens(),
                 planes.rooks(),

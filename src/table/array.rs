@@ -489,6 +489,23 @@ macro_rules! each_type {
     };
 }
 
+/// Does the same to two columns of the same type; panics if their types differ.
+macro_rules! same_type {
+    ($to:expr, $from:expr, ($to_column:ident, $from_column:ident) => $do:expr) => {
+        match ($to, $from) {
+            (Array::U8($to_column), Array::U8($from_column)) => $do,
+            (Array::I16($to_column), Array::I16($from_column)) => $do,
+            (Array::U16($to_column), Array::U16($from_column)) => $do,
+            (Array::U32($to_column), Array::U32($from_column)) => $do,
+            (Array::U64($to_column), Array::U64($from_column)) => $do,
+            (Array::Flag($to_column), Array::Flag($from_column)) => $do,
+            (Array::Text($to_column), Array::Text($from_column)) => $do,
+            (Array::Strings($to_column), Array::Strings($from_column)) => $do,
+            (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
+        }
+    };
+}
+
 impl Array {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -558,17 +575,7 @@ impl Array {
     /// # Panics
     /// When the types differ, or the rows are out of range.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        match (self, other) {
-            (Self::U8(to), Self::U8(from)) => to.append(from, rows),
-            (Self::I16(to), Self::I16(from)) => to.append(from, rows),
-            (Self::U16(to), Self::U16(from)) => to.append(from, rows),
-            (Self::U32(to), Self::U32(from)) => to.append(from, rows),
-            (Self::U64(to), Self::U64(from)) => to.append(from, rows),
-            (Self::Flag(to), Self::Flag(from)) => to.append(from, rows),
-            (Self::Text(to), Self::Text(from)) => to.append(from, rows),
-            (Self::Strings(to), Self::Strings(from)) => to.append(from, rows),
-            (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
-        }
+        same_type!(self, other, (to, from) => to.append(from, rows));
     }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {
@@ -607,17 +614,7 @@ impl Array {
     /// # Panics
     /// When the types differ, or a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
-        match (self, other) {
-            (Self::U8(to), Self::U8(from)) => to.extend_from(from, rows),
-            (Self::I16(to), Self::I16(from)) => to.extend_from(from, rows),
-            (Self::U16(to), Self::U16(from)) => to.extend_from(from, rows),
-            (Self::U32(to), Self::U32(from)) => to.extend_from(from, rows),
-            (Self::U64(to), Self::U64(from)) => to.extend_from(from, rows),
-            (Self::Flag(to), Self::Flag(from)) => to.extend_from(from, rows),
-            (Self::Text(to), Self::Text(from)) => to.extend_from(from, rows),
-            (Self::Strings(to), Self::Strings(from)) => to.extend_from(from, rows),
-            (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
-        }
+        same_type!(self, other, (to, from) => to.extend_from(from, rows));
     }
 }
 

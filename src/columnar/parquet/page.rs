@@ -9,7 +9,7 @@
 
 use super::compression::Compressor;
 use super::range::Range;
-use crate::columnar::cells::days;
+use crate::columnar::cells::days_of;
 use crate::columnar::{Cells, Type};
 use crate::table::{Array, Texts, Values};
 use std::io;
@@ -71,23 +71,6 @@ fn push_field(number: i32, out: &mut Vec<u8>) {
     // The distance to the field before, and the type.
     out.push(0x15);
     push_varint(u64::from((number << 1 ^ number >> 31) as u32), out);
-}
-
-/// What comes before the content of every page, except what depends on its type.
-fn push_header(
-    page: u32,
-    uncompressed: usize,
-    content: &[u8],
-    out: &mut Vec<u8>,
-) -> io::Result<()> {
-    let size = |len: usize| {
-        i32::try_from(len).map_err(|_| io::Error::other("a page would be larger than 2 GiB"))
-    };
-    push_field(page as i32, out);
-    push_field(size(uncompressed)?, out);
-    push_field(size(content.len())?, out);
-    push_field(crc32fast::hash(content) as i32, out);
-    Ok(())
 }
 
 /// Bits from the lowest on.
@@ -207,26 +190,16 @@ impl PageEncoder {
             }
             Numbers::Cells(Cells::Array(array)) => self.push_values(array, all, codes),
         };
-        let content = self.compressor.compress(&self.content)?;
-        let mut bytes = Vec::with_capacity(content.len() + 32);
-        push_header(DATA_PAGE, self.content.len(), &content, &mut bytes)?;
-        // The header of a data page, field 5.
-        bytes.push(0x1C);
-        push_field(rows as i32, &mut bytes);
         let encoding = match written.codes {
             Some(_) => RLE_DICTIONARY,
             None => PLAIN,
         };
-        push_field(encoding as i32, &mut bytes);
-        // Definition and repetition levels.
-        push_field(RLE as i32, &mut bytes);
-        push_field(RLE as i32, &mut bytes);
-        bytes.extend_from_slice(&[0, 0]);
-        let header = bytes.len();
-        bytes.extend_from_slice(&content);
+        // Definition and repetition levels come last.
+        let header = [rows as u32, encoding, RLE, RLE];
+        let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
         Ok(Page {
             bytes,
-            uncompressed: header + self.content.len(),
+            uncompressed,
             rows,
             nulls: rows - there,
             range: written.range,
@@ -255,20 +228,36 @@ impl PageEncoder {
                 texts.len() as u32
             }
         };
+        let (bytes, uncompressed) = self.finish(DICTIONARY_PAGE, &[len, PLAIN])?;
+        Ok(DictionaryPage {
+            bytes,
+            uncompressed,
+        })
+    }
+
+    /// Header and compressed content of a page of a type, and their length before compression; the header of its type
+    /// has these fields.
+    fn finish(&mut self, page: u32, fields: &[u32]) -> io::Result<(Vec<u8>, usize)> {
+        let size = |len: usize| {
+            i32::try_from(len).map_err(|_| io::Error::other("a page would be larger than 2 GiB"))
+        };
         let content = self.compressor.compress(&self.content)?;
         let mut bytes = Vec::with_capacity(content.len() + 32);
-        push_header(DICTIONARY_PAGE, self.content.len(), &content, &mut bytes)?;
-        // The header of a dictionary page, field 7.
-        bytes.push(0x3C);
-        push_field(len as i32, &mut bytes);
-        push_field(PLAIN as i32, &mut bytes);
+        push_field(page as i32, &mut bytes);
+        push_field(size(self.content.len())?, &mut bytes);
+        push_field(size(content.len())?, &mut bytes);
+        push_field(crc32fast::hash(&content) as i32, &mut bytes);
+        // A struct: the distance to the field before, which was number 4, and the type.
+        let field = 5 + page as u8;
+        bytes.push((field - 4) << 4 | 0xC);
+        for &number in fields {
+            push_field(number as i32, &mut bytes);
+        }
+        // The ends of both structs.
         bytes.extend_from_slice(&[0, 0]);
         let header = bytes.len();
         bytes.extend_from_slice(&content);
-        Ok(DictionaryPage {
-            bytes,
-            uncompressed: header + self.content.len(),
-        })
+        Ok((bytes, header + self.content.len()))
     }
 
     /// Which rows have a value, as one run, after its length.
@@ -410,17 +399,6 @@ impl PageEncoder {
 enum Numbers<'a> {
     Dates(&'a Values<i32>),
     Cells(&'a Cells),
-}
-
-/// The days of dates; missing where they are not known.
-fn days_of(texts: &Texts) -> Values<i32> {
-    let known: Vec<Option<i32>> = texts.words().iter().map(|word| days(word)).collect();
-    let mut dates = Values::default();
-    for row in 0..texts.len() {
-        let code = texts.codes().get(row);
-        dates.push(code.and_then(|&code| known[code as usize]));
-    }
-    dates
 }
 
 /// The values that are there.
