@@ -7,6 +7,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
 use assert_cmd::Command;
+use lanefish::games::Date;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -80,39 +81,8 @@ fn fields(line: &str) -> Vec<String> {
 
 /// Days since 1970-01-01, counted one by one.
 fn days(date: &str) -> String {
-    let parts: Vec<i32> = date
-        .split('.')
-        .filter_map(|part| part.parse().ok())
-        .collect();
-    let &[year, month, day] = &parts[..] else {
-        return String::new();
-    };
-    let is_leap = |year: i32| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let lens = |year| {
-        [
-            31,
-            28 + i32::from(is_leap(year)),
-            31,
-            30,
-            31,
-            30,
-            31,
-            31,
-            30,
-            31,
-            30,
-            31,
-        ]
-    };
-    if !(1..=12).contains(&month) || !(1..=lens(year)[month as usize - 1]).contains(&day) {
-        return String::new();
-    }
-    let years = |years: std::ops::Range<i32>| -> i32 {
-        years.map(|year| 365 + i32::from(is_leap(year))).sum()
-    };
-    let before = years(1970..year) - years(year..1970);
-    let months: i32 = lens(year)[..month as usize - 1].iter().sum();
-    (before + months + day - 1).to_string()
+    let date = Date::parse(date.as_bytes()).and_then(Date::days);
+    date.map(|days| days.to_string()).unwrap_or_default()
 }
 
 fn agrees(directory: &Path, arguments: &[&str]) {
@@ -271,6 +241,43 @@ fn whole_records() {
             3
         }
     );
+}
+
+#[test]
+fn tables_of_whole_records_lose_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let name = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let mut inputs = vec![
+        sample("lichess-2025-05.pgn"),
+        sample("lichess-2025-05.epd"),
+        sample("sample.boards"),
+        sample("famous.epd"),
+        // Dates of all kinds.
+        sample("../fuzz/corpus/pgn/dates.pgn"),
+    ];
+    match shared_data("pgn/awkward") {
+        None => {}
+        Some(awkward) => inputs.extend(fs::read_dir(awkward).unwrap().map(|entry| {
+            let path = entry.unwrap().path();
+            path.to_str().unwrap().to_owned()
+        })),
+    }
+    let convert = |from: &str, to: &str| {
+        let done = lanefish(&["convert", "--force", "-o", to, from]);
+        done.status.code() < Some(2)
+    };
+    for input in inputs {
+        let direct = name("direct.boards");
+        if !convert(&input, &direct) {
+            continue;
+        }
+        let direct = fs::read(&direct).unwrap();
+        for table in ["t.parquet", "t.arrow", "t.arrows"] {
+            let (table, back) = (name(table), name("back.boards"));
+            assert!(convert(&input, &table) && convert(&table, &back), "{input}");
+            assert!(fs::read(&back).unwrap() == direct, "{input}: {table}");
+        }
+    }
 }
 
 #[test]

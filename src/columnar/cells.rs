@@ -128,6 +128,24 @@ impl Cells {
     }
 }
 
+/// The column of dates that are no days, beside the column of days.
+pub(crate) const DATE_TEXT: &str = "date_text";
+
+/// The texts of dates that days do not say: without a day, or in another form.
+pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
+    let is_day = |word: &Arc<str>| {
+        let date = Date::parse(word.as_bytes()).filter(|date| date.days().is_some());
+        date.is_some_and(|date| *date.to_string() == **word)
+    };
+    let days: Vec<bool> = texts.words().iter().map(is_day).collect();
+    let mut codes = Values::default();
+    for row in 0..texts.len() {
+        let code = texts.codes().get(row);
+        codes.push(code.copied().filter(|&code| !days[code as usize]));
+    }
+    Texts::from_parts(codes, texts.words().to_vec())
+}
+
 /// Dates as days since 1970-01-01; missing where they are not known.
 pub(super) fn days_of(texts: &Texts) -> Values<i32> {
     let days = |word: &Arc<str>| Date::parse(word.as_bytes())?.days();

@@ -20,6 +20,7 @@ mod tests;
 pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
 pub use cells::{Cells, Described, Type};
+pub(crate) use cells::{DATE_TEXT, dates_without_days};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
 

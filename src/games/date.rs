@@ -2,6 +2,7 @@
 
 use super::selection::SelectionError;
 use std::cmp::Ordering;
+use std::fmt;
 use std::str::FromStr;
 
 /// A day, month or year of the Gregorian calendar, as far as it is known.
@@ -89,6 +90,27 @@ impl Date {
         Some(days - 719_468)
     }
 
+    /// The day of a number of days since 1970-01-01; `None` outside the years 1 to 9999.
+    pub fn of_days(days: i32) -> Option<Self> {
+        // Years that begin in March, from 0000-03-01 on, by their place in 400 years.
+        let days = i64::from(days) + 719_468;
+        let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (year, month) = match month {
+            10.. => (year + 1, month - 9),
+            _ => (year, month + 3),
+        };
+        let year = u16::try_from(400 * era + year).ok();
+        Some(Self {
+            year: year.filter(|year| (1..=9999).contains(year))?,
+            month: u8::try_from(month).ok(),
+            day: u8::try_from(day).ok(),
+        })
+    }
+
     /// Compares the parts that are known in both dates.
     pub(super) fn compare_known(self, other: Self) -> Ordering {
         let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
@@ -99,6 +121,20 @@ impl Date {
             .cmp(&other.year)
             .then(known(self.month, other.month))
             .then(known(self.day, other.day))
+    }
+}
+
+impl fmt::Display for Date {
+    /// As in PGN: `YYYY.MM.DD`, with question marks for what is not known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.year)?;
+        for part in [self.month, self.day] {
+            match part {
+                Some(number) => write!(f, ".{number:02}")?,
+                None => f.write_str(".??")?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -181,5 +217,18 @@ mod tests {
             }
         }
         assert_eq!(Some(last), days("2099.12.31"));
+        for day in (-719_162..2_932_897)
+            .step_by(17)
+            .chain([-719_162, 2_932_896])
+        {
+            let date = Date::of_days(day).unwrap();
+            assert_eq!(date.days(), Some(day));
+            assert_eq!(days(&date.to_string()), Some(day));
+        }
+        assert_eq!(Date::of_days(2_932_896).unwrap().to_string(), "9999.12.31");
+        for day in [-719_163, 2_932_897, i32::MIN, i32::MAX] {
+            assert_eq!(Date::of_days(day), None);
+        }
+        assert_eq!(Date::parse(b"1997").unwrap().to_string(), "1997.??.??");
     }
 }

@@ -3,13 +3,13 @@
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use crate::columnar::{
-    Block, Blocks, Cells, Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet,
-    ParquetFile, Type,
+    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet,
+    ParquetFile, Type, dates_without_days,
 };
 use crate::games::GameRow;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Array, COLUMNS, Column, Columns, Tile};
+use crate::table::{Array, COLUMNS, Column, Columns, Field, Tile};
 use arrow_array::RecordBatch;
 use std::fmt;
 use std::io::{self, Write};
@@ -135,7 +135,9 @@ impl TableRows<'_> {
                 let board = Described::new("board", Type::Board, meaning);
                 let columns = always(*fen).chain(carried());
                 let columns = columns.map(Described::of_listed);
-                [board].into_iter().chain(columns).collect()
+                let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
+                let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
+                [board].into_iter().chain(columns).chain([text]).collect()
             }
             Self::Games { .. } => super::games::described(),
         }
@@ -270,12 +272,20 @@ impl Job for Table<'_> {
                 boards.map(|board| Cells::board(&board)).collect(),
             ));
         }
-        filled.extend(self.fill(tile).into_iter().map(|mut array| {
-            if let Array::Text(texts) = &mut array {
+        let mut arrays = self.fill(tile);
+        for array in &mut arrays {
+            if let Array::Text(texts) = array {
                 texts.drop_empty();
             }
-            Cells::Array(array)
-        }));
+        }
+        if let TableRows::Records { fen } = self.rows {
+            let mut columns = always(fen).chain(carried());
+            let date = columns.position(|column| column.field == Some(Field::Date));
+            if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
+                arrays.push(Array::Text(dates_without_days(dates)));
+            }
+        }
+        filled.extend(arrays.into_iter().map(Cells::Array));
         if part.cells.is_empty() {
             part.cells = filled.iter().map(Cells::empty_like).collect();
         }

@@ -1,6 +1,7 @@
 //! Which columns of a table are read, and as what.
 
 use super::super::DecodeOptions;
+use crate::columnar::DATE_TEXT;
 use crate::table::{Array, Field};
 use arrow_schema::DataType;
 
@@ -82,6 +83,8 @@ pub(super) struct Plan {
     pub(super) positions: Positions,
     /// Fields and their columns.
     pub(super) fields: Vec<(Field, usize, Kind)>,
+    /// The column of texts of dates that are no days, where dates are days.
+    pub(super) date_text: Option<usize>,
     /// Descriptions of columns that are left.
     left: Vec<String>,
 }
@@ -146,6 +149,7 @@ impl Plan {
         let mut plan = Self {
             positions,
             fields: Vec::new(),
+            date_text: None,
             left: Vec::new(),
         };
         let field_of = |name: &str| match name {
@@ -164,8 +168,19 @@ impl Plan {
                     plan.fields.push((field, at, column.kind));
                 }
                 Some(_) => {}
+                None if name == DATE_TEXT && column.kind.is_text() => {}
                 None if matches!(name, "fen" | "board" | "halfmove" | "fullmove") => {}
                 None => plan.left.push(described(at)),
+            }
+        }
+        if let Some(at) = find(DATE_TEXT).filter(|&at| columns[at].kind.is_text())
+            && options.fields.contains(Field::Date)
+        {
+            // A file has no column of days if no date is one.
+            match plan.fields.iter().find(|(field, ..)| *field == Field::Date) {
+                None => plan.fields.push((Field::Date, at, columns[at].kind)),
+                Some((.., Kind::Date)) => plan.date_text = Some(at),
+                Some(_) => {}
             }
         }
         Ok(plan)
@@ -185,13 +200,16 @@ impl Plan {
                 .collect(),
         };
         columns.extend(self.fields.iter().map(|&(_, at, _)| at));
+        columns.extend(self.date_text);
         columns
     }
 
     /// Whether a column is read as bytes.
     pub(super) fn reads_bytes(&self, column: usize) -> bool {
         let is_field = |&(_, at, kind): &(Field, usize, Kind)| at == column && kind.is_text();
-        self.positions.column() == column || self.fields.iter().any(is_field)
+        self.positions.column() == column
+            || self.date_text == Some(column)
+            || self.fields.iter().any(is_field)
     }
 
     /// The note on the columns that are left.

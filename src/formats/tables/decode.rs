@@ -10,6 +10,7 @@ use crate::block::Packed;
 use crate::chess::Move;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
+use crate::games::Date;
 use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, Values};
 use arrow_array::{Array as _, ArrayRef};
 use std::borrow::Cow;
@@ -137,6 +138,9 @@ impl Decoder<'_> {
         }
         for &(field, column, kind) in &self.plan.fields {
             self.field(field, column, kind)?;
+        }
+        if let Some(column) = self.plan.date_text {
+            self.date_texts(column)?;
         }
         if !self.bad.is_empty() {
             let rows = (0..self.good.len() as u32)
@@ -326,10 +330,14 @@ impl Decoder<'_> {
                     Kind::Date => {
                         let date = value
                             .number(at)
-                            .map(|days| date_of_days(days).ok_or_else(|| out_of_range(name, days)));
-                        let date = date.transpose();
-                        let text = date.as_ref().ok().and_then(Option::as_deref);
-                        texts.push(text.map(str::as_bytes));
+                            .map(|days| {
+                                let date = i32::try_from(days).ok().and_then(Date::of_days);
+                                date.ok_or_else(|| out_of_range(name, days))
+                            })
+                            .transpose();
+                        let text = date.as_ref().ok().copied().flatten();
+                        let text = text.map(|date| date.to_string());
+                        texts.push(text.as_deref().map(str::as_bytes));
                         date?;
                     }
                     _ => texts.push(value.text(at).filter(|text| !text.is_empty())),
@@ -360,6 +368,20 @@ impl Decoder<'_> {
             }
         })?;
         self.batch.fields.insert(field, values);
+        Ok(())
+    }
+
+    /// Dates that are no days have a text in another column.
+    fn date_texts(&mut self, column: usize) -> Result<(), String> {
+        let days = self.batch.fields.remove(&Field::Date);
+        let mut texts = Dictionary::default();
+        self.each_value(column, |value, at, record, _| {
+            let text = value.text(at).filter(|text| !text.is_empty());
+            let day = days.as_ref().and_then(|days| days.text(record));
+            texts.push(text.or(day.map(str::as_bytes)));
+            Ok(())
+        })?;
+        self.batch.fields.insert(Field::Date, texts.finish());
         Ok(())
     }
 
@@ -526,32 +548,6 @@ fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i
     }
 }
 
-/// The date of a number of days since 1970, as fields have it; `None` outside the years 1 to 9999.
-fn date_of_days(days: i128) -> Option<String> {
-    const BEFORE_1970: i64 = 719_162;
-    const OF_400_YEARS: i64 = 146_097;
-    let days = i64::try_from(days).ok()?.checked_add(BEFORE_1970)?;
-    let mut year = 1 + 400 * days.div_euclid(OF_400_YEARS);
-    let mut rest = days.rem_euclid(OF_400_YEARS);
-    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    while rest >= 365 + i64::from(is_leap(year)) {
-        rest -= 365 + i64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + i64::from(is_leap(year));
-    let mut month = 1;
-    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if rest < len {
-            break;
-        }
-        rest -= len;
-        month += 1;
-    }
-    (1..=9999)
-        .contains(&year)
-        .then(|| format!("{year:04}.{month:02}.{:02}", rest + 1))
-}
-
 /// Texts, each of which is kept once.
 #[derive(Default)]
 struct Dictionary {
@@ -586,33 +582,5 @@ impl Dictionary {
     }
     fn finish(self) -> Array {
         Array::Text(table::Texts::from_parts(self.codes, self.words))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_are_dates() {
-        for (days, date) in [
-            (0, "1970.01.01"),
-            (-1, "1969.12.31"),
-            (59, "1970.03.01"),
-            (11_016, "2000.02.29"),
-            (19_782, "2024.02.29"),
-            (-719_162, "0001.01.01"),
-            (2_932_896, "9999.12.31"),
-        ] {
-            assert_eq!(date_of_days(days).as_deref(), Some(date), "{days}");
-        }
-        for days in [
-            -719_163,
-            2_932_897,
-            i128::from(i32::MIN),
-            i128::from(i32::MAX),
-        ] {
-            assert_eq!(date_of_days(days), None);
-        }
     }
 }
