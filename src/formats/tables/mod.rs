@@ -45,11 +45,17 @@ mod columns;
 #[cfg(feature = "parquet")]
 mod decode;
 #[cfg(feature = "parquet")]
+mod footer;
+#[cfg(feature = "parquet")]
 mod guard;
+#[cfg(feature = "parquet")]
+mod messages;
 #[cfg(feature = "parquet")]
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod pieces;
 #[cfg(feature = "parquet")]
 mod unpack;
 #[cfg(feature = "parquet")]

@@ -1,50 +1,39 @@
 //! Parquet files.
 
-use super::columns::{Column, Kind, Plan};
+use super::columns::{Column, Plan};
 use super::decode::{ReadColumns, decode};
+use super::footer::{MAGIC, footer_damage, leaves, metadata};
 use super::guard::guarded;
 use super::pages::{self, Page, Pages};
+use super::pieces::{OneColumn, Pieces};
 use super::unpack::{Packing, Unpacked};
 use super::{DecodeRows, Facts, MOST_BYTES, MOST_ROWS, OpenTable, Part, Table, TableError};
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
-use crate::input::{self, Source};
+use crate::input::Source;
 use crate::table::Fields;
-use ::parquet::arrow::arrow_reader::{
-    ParquetRecordBatchReader, RowGroups, RowSelection, RowSelector,
-};
-use ::parquet::arrow::{
-    FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema_by_columns,
-};
+use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
+use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use ::parquet::basic::{Compression, Type as Physical};
-use ::parquet::column::page::{PageIterator, PageReader};
-use ::parquet::errors::{ParquetError, Result as ParquetResult};
-use ::parquet::file::metadata::{
-    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
-};
-use ::parquet::file::reader::{ChunkReader, Length};
+use ::parquet::column::page::PageReader;
+use ::parquet::errors::Result as ParquetResult;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{SchemaDescriptor, Type};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
-use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Parquet files with a column of positions.
 #[derive(Clone, Copy, Debug)]
 pub struct Parquet;
 
-const MAGIC: &[u8] = b"PAR1";
 /// Rows of a part, if the pages allow it.
 const ROWS: u64 = 32 << 10;
 /// Rows that are decoded at once.
 const AT_ONCE: u64 = 8 << 10;
-/// The longest metadata that are read.
-const MOST_METADATA: u64 = 512 << 20;
-/// Row groups of a file, which have numbers of 16 bits.
-const MOST_GROUPS: u64 = 1 << 15;
 /// Bytes of a page in the old LZ4 frames at most: how far they unpack cannot be limited, but it is 255 times.
 const MOST_LZ4: u64 = 4 << 20;
 
@@ -125,109 +114,6 @@ impl OpenTable for Parquet {
                 .collect(),
         })
     }
-}
-
-fn footer_damage(source: &Source, what: String) -> Damage {
-    Damage {
-        offset: source.len().saturating_sub(8),
-        what,
-    }
-}
-
-/// Reads the metadata at the end of the file.
-fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> {
-    let len = source.len();
-    let wrong = |what: &str| footer_damage(source, what.to_owned());
-    let read = |range: Range<u64>| {
-        let bytes = source.bytes(range);
-        bytes.map_err(|error| footer_damage(source, error.to_string()))
-    };
-    if len < 12 {
-        return Err(wrong("too short for a Parquet file"));
-    }
-    if !read(0..4)?.starts_with(MAGIC) {
-        return Err(Damage {
-            offset: 0,
-            what: "not a Parquet file: it does not begin with PAR1".to_owned(),
-        });
-    }
-    let footer = read(len - 8..len)?;
-    let Some((&size, magic)) = footer.split_first_chunk::<4>() else {
-        return Err(wrong("there is no footer"));
-    };
-    if magic != MAGIC {
-        return Err(wrong(
-            "the footer is missing: the file is truncated, or something was appended",
-        ));
-    }
-    let size = u64::from(u32::from_le_bytes(size));
-    if size > len - 12 {
-        return Err(wrong("the footer claims more metadata than the file has"));
-    }
-    if size > MOST_METADATA {
-        return Err(wrong("the metadata are longer than 512 MiB"));
-    }
-    let bytes = read(len - 8 - size..len - 8)?;
-    // The library makes room for all of them before it reads the first one.
-    if pages::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
-        return Err(wrong("the metadata cannot be read"));
-    }
-    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes));
-    let metadata =
-        metadata.map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
-    let count = metadata.file_metadata().schema_descr().num_columns();
-    let mut rows = 0u64;
-    for group in metadata.row_groups() {
-        let group_rows = u64::try_from(group.num_rows()).ok();
-        let sum = group_rows.and_then(|group_rows| rows.checked_add(group_rows));
-        rows = sum.ok_or_else(|| wrong("the number of rows is impossible"))?;
-        if group.num_columns() != count {
-            return Err(wrong("columns of a row group are missing"));
-        }
-    }
-    if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
-        return Err(wrong(
-            "the row groups have another number of rows than the file",
-        ));
-    }
-    Ok(Arc::new(metadata))
-}
-
-/// The columns of a file, and the numbers of the leaves of those that are not nested.
-fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<usize>)>, Damage> {
-    let schema = metadata.file_metadata().schema_descr();
-    let mut columns = Vec::new();
-    let fields = schema.root_schema().get_fields();
-    let mut leaves = vec![None; fields.len()];
-    for leaf in 0..schema.num_columns() {
-        let column = schema.column(leaf);
-        let is_plain = column.path().parts().len() == 1
-            && column.max_rep_level() == 0
-            && column.max_def_level() <= 1;
-        if is_plain && let Some(of_root) = leaves.get_mut(schema.get_column_root_idx(leaf)) {
-            *of_root = Some(leaf);
-        }
-    }
-    for (field, leaf) in fields.iter().zip(leaves) {
-        let name = field.name().to_owned();
-        let data = leaf.and_then(|leaf| {
-            guarded(|| {
-                let mask = ProjectionMask::leaves(schema, [leaf]);
-                parquet_to_arrow_schema_by_columns(schema, mask, None)
-            })
-            .ok()
-        });
-        let data = data.and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
-        columns.push((
-            Column {
-                name,
-                kind: data.as_ref().map_or(Kind::Other, Kind::of),
-                data: data.map_or_else(|| "nested".to_owned(), |data| data.to_string()),
-            },
-            leaf,
-        ));
-    }
-    Ok(columns)
 }
 
 /// How a column is read.
@@ -638,85 +524,3 @@ impl Group {
         })
     }
 }
-
-/// Pages that lie anywhere, as if one followed the other.
-struct Pieces {
-    /// With the place where each begins.
-    pieces: Vec<(u64, Bytes)>,
-    len: u64,
-}
-
-impl Pieces {
-    fn push(&mut self, bytes: input::Bytes) {
-        let len = bytes.len() as u64;
-        self.pieces.push((self.len, Bytes::from_owner(bytes)));
-        self.len += len;
-    }
-    /// What follows a place in its page.
-    fn from(&self, place: u64) -> Option<Bytes> {
-        let number = self.pieces.partition_point(|&(start, _)| start <= place);
-        let (start, bytes) = self.pieces.get(number.checked_sub(1)?)?;
-        let at = usize::try_from(place - start).ok()?;
-        (at <= bytes.len()).then(|| bytes.slice(at..))
-    }
-}
-
-fn beyond() -> ParquetError {
-    ParquetError::EOF("a page is shorter than it claims".to_owned())
-}
-
-impl Length for Pieces {
-    fn len(&self) -> u64 {
-        self.len
-    }
-}
-
-impl ChunkReader for Pieces {
-    type T = bytes::buf::Reader<Bytes>;
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        self.from(start).map(Buf::reader).ok_or_else(beyond)
-    }
-    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        // An empty page may end where the next one begins.
-        if length == 0 {
-            return Ok(Bytes::new());
-        }
-        let bytes = self.from(start).filter(|bytes| length <= bytes.len());
-        bytes.map(|bytes| bytes.slice(..length)).ok_or_else(beyond)
-    }
-}
-
-/// The pages of a column, as if they were all of a row group.
-struct OneColumn<'a> {
-    pages: Mutex<Option<Box<dyn PageReader>>>,
-    rows: usize,
-    metadata: &'a ParquetMetaData,
-}
-
-impl RowGroups for OneColumn<'_> {
-    fn num_rows(&self) -> usize {
-        self.rows
-    }
-    fn column_chunks(&self, _: usize) -> ParquetResult<Box<dyn PageIterator>> {
-        let pages = self.pages.lock();
-        let pages = pages.unwrap_or_else(PoisonError::into_inner).take();
-        Ok(Box::new(Once(pages)))
-    }
-    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
-        Box::new(self.metadata.row_groups().iter().take(1))
-    }
-    fn metadata(&self) -> &ParquetMetaData {
-        self.metadata
-    }
-}
-
-struct Once(Option<Box<dyn PageReader>>);
-
-impl Iterator for Once {
-    type Item = ParquetResult<Box<dyn PageReader>>;
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.take().map(Ok)
-    }
-}
-
-impl PageIterator for Once {}

@@ -1,0 +1,119 @@
+//! What a Parquet file says about itself at its end.
+
+use super::columns::{Column, Kind};
+use super::guard::guarded;
+use super::pages;
+use crate::error::Damage;
+use crate::input::Source;
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema_by_columns};
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(super) const MAGIC: &[u8] = b"PAR1";
+/// Row groups of a file, which have numbers of 16 bits.
+const MOST_GROUPS: u64 = 1 << 15;
+/// The longest metadata that are read.
+const MOST_METADATA: u64 = 512 << 20;
+pub(super) fn footer_damage(source: &Source, what: String) -> Damage {
+    Damage {
+        offset: source.len().saturating_sub(8),
+        what,
+    }
+}
+
+/// Reads the metadata at the end of the file.
+pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> {
+    let len = source.len();
+    let wrong = |what: &str| footer_damage(source, what.to_owned());
+    let read = |range: Range<u64>| {
+        let bytes = source.bytes(range);
+        bytes.map_err(|error| footer_damage(source, error.to_string()))
+    };
+    if len < 12 {
+        return Err(wrong("too short for a Parquet file"));
+    }
+    if !read(0..4)?.starts_with(MAGIC) {
+        return Err(Damage {
+            offset: 0,
+            what: "not a Parquet file: it does not begin with PAR1".to_owned(),
+        });
+    }
+    let footer = read(len - 8..len)?;
+    let Some((&size, magic)) = footer.split_first_chunk::<4>() else {
+        return Err(wrong("there is no footer"));
+    };
+    if magic != MAGIC {
+        return Err(wrong(
+            "the footer is missing: the file is truncated, or something was appended",
+        ));
+    }
+    let size = u64::from(u32::from_le_bytes(size));
+    if size > len - 12 {
+        return Err(wrong("the footer claims more metadata than the file has"));
+    }
+    if size > MOST_METADATA {
+        return Err(wrong("the metadata are longer than 512 MiB"));
+    }
+    let bytes = read(len - 8 - size..len - 8)?;
+    // The library makes room for all of them before it reads the first one.
+    if pages::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
+        return Err(wrong("the metadata cannot be read"));
+    }
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes));
+    let metadata =
+        metadata.map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
+    let count = metadata.file_metadata().schema_descr().num_columns();
+    let mut rows = 0u64;
+    for group in metadata.row_groups() {
+        let group_rows = u64::try_from(group.num_rows()).ok();
+        let sum = group_rows.and_then(|group_rows| rows.checked_add(group_rows));
+        rows = sum.ok_or_else(|| wrong("the number of rows is impossible"))?;
+        if group.num_columns() != count {
+            return Err(wrong("columns of a row group are missing"));
+        }
+    }
+    if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
+        return Err(wrong(
+            "the row groups have another number of rows than the file",
+        ));
+    }
+    Ok(Arc::new(metadata))
+}
+
+/// The columns of a file, and the numbers of the leaves of those that are not nested.
+pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<usize>)>, Damage> {
+    let schema = metadata.file_metadata().schema_descr();
+    let mut columns = Vec::new();
+    let fields = schema.root_schema().get_fields();
+    let mut leaves = vec![None; fields.len()];
+    for leaf in 0..schema.num_columns() {
+        let column = schema.column(leaf);
+        let is_plain = column.path().parts().len() == 1
+            && column.max_rep_level() == 0
+            && column.max_def_level() <= 1;
+        if is_plain && let Some(of_root) = leaves.get_mut(schema.get_column_root_idx(leaf)) {
+            *of_root = Some(leaf);
+        }
+    }
+    for (field, leaf) in fields.iter().zip(leaves) {
+        let name = field.name().to_owned();
+        let data = leaf.and_then(|leaf| {
+            guarded(|| {
+                let mask = ProjectionMask::leaves(schema, [leaf]);
+                parquet_to_arrow_schema_by_columns(schema, mask, None)
+            })
+            .ok()
+        });
+        let data = data.and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
+        columns.push((
+            Column {
+                name,
+                kind: data.as_ref().map_or(Kind::Other, Kind::of),
+                data: data.map_or_else(|| "nested".to_owned(), |data| data.to_string()),
+            },
+            leaf,
+        ));
+    }
+    Ok(columns)
+}
