@@ -11,6 +11,9 @@ mod cli;
 /// Parquet and Arrow files as outputs.
 #[cfg(feature = "parquet")]
 mod columns;
+/// Columns of arrays in memory.
+#[cfg(feature = "parquet")]
+mod compute;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
