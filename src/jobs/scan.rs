@@ -29,13 +29,12 @@ const WAITING: usize = 4;
 ///
 /// ```
 /// use lanefish::jobs::Scan;
-/// use lanefish::pipeline::RunOptions;
 /// use lanefish::{input::Inputs, table::Columns, tiers::Tier};
 ///
 /// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let columns = Columns::named("fen,legal_moves")?;
-/// let mut scan = Scan::new(inputs, columns, analyzer, |options| RunOptions { threads: 2, ..options });
+/// let mut scan = Scan::new(inputs, columns, analyzer, |options| options.threads(2));
 /// let mut rows = 0;
 /// for batch in &mut scan {
 ///     rows += batch?.num_rows() as u64;
