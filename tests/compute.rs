@@ -172,7 +172,7 @@ fn the_first_bad_row_is_the_error() {
         match done {
             Err(Error::Strict(reject)) => {
                 assert_eq!(reject.place.row, Some(BLOCK as u64 + 3));
-                assert_eq!(reject.reasons, ["black_king_missing"]);
+                assert_eq!(reject.reasons, ["not_one_king_each"]);
                 assert_eq!(reject.raw, b"8/8/8/8/8/8/8/K6R w - - 0 1");
             }
             other => panic!("{other:?}"),

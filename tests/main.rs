@@ -41,6 +41,9 @@ mod pgn_structure;
 mod pipeline;
 /// Reports of datasets, compared with plain counting.
 mod report;
+/// Runs as streams of record batches.
+#[cfg(feature = "parquet")]
+mod scan;
 /// Shards: disjoint, and together everything.
 mod shard;
 /// Every slider algorithm, compared with the ray walk.

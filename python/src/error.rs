@@ -16,7 +16,7 @@ pyo3::create_exception!(
      ...     lanefish.compute([\"8/8/8/8/8/8/8/K6R w - - 0 1\"])\n\
      ... except lanefish.Error as error:\n\
      ...     print(error.row, error.reasons)\n\
-     0 ['black_king_missing']"
+     0 ['not_one_king_each']"
 );
 
 /// An exception with this message.
