@@ -1,7 +1,7 @@
 //! What there is: columns, and this CPU.
 
 use crate::reading;
-use lanefish::cpu;
+use lanefish::cpu as processor;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use lanefish::tiers::Tier;
 use pyo3::prelude::*;
@@ -39,13 +39,13 @@ pub(crate) fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let analyzer = reading::analyzer(py)?;
     let tier = analyzer.tier();
     let names = |present: bool| -> Vec<&str> {
-        let features = cpu::features().into_iter();
+        let features = processor::features().into_iter();
         let features = features.filter(|feature| feature.present == present);
         features.map(|feature| feature.name).collect()
     };
     let facts = PyDict::new(py);
     facts.set_item("version", env!("CARGO_PKG_VERSION"))?;
-    facts.set_item("cpu", cpu::model())?;
+    facts.set_item("cpu", processor::model())?;
     facts.set_item("architecture", std::env::consts::ARCH)?;
     facts.set_item("cores", reading::threads(None)?)?;
     facts.set_item("features", names(true))?;
