@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// `paths` is a path or several: files of any supported format, compressed or not, or directories of them. Nothing is
 /// read before the first batch is taken, and never much more than what was taken: memory does not grow with the files. The
 /// result is an iterator of record batches, and other packages take it as it is: `pyarrow.table(scan)`,
-/// `polars.from_arrow(scan)`, `duckdb.sql("from scan")`. It can be read once.
+/// `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
 ///
 /// With `on_bad="raise"`, the first bad record is an `Error`, after the whole batches before it; with "skip", bad records
 /// are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight

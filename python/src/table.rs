@@ -99,7 +99,7 @@ fn column<'py>(
 
 /// Some rows of columns: what a scan yields.
 ///
-/// Other packages take it as it is: `pyarrow.record_batch(batch)`, `polars.from_arrow(batch)`.
+/// Other packages take it as it is: `pyarrow.record_batch(batch)`, `polars.DataFrame(batch)`.
 ///
 /// >>> import lanefish
 /// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], "legal_moves")
@@ -151,8 +151,8 @@ impl RecordBatch {
 
 /// Columns of positions in memory: what `compute` returns.
 ///
-/// Other packages take it as it is, without a copy: `pyarrow.table(table)`, `polars.from_arrow(table)`,
-/// `duckdb.sql("from table")`. Without any of them, `table["legal_moves"]` and `to_pydict()` are Python lists.
+/// Other packages take it as it is, without a copy: `pyarrow.table(computed)`, `polars.DataFrame(computed)`,
+/// `duckdb.sql("from computed")`. Without any of them, `table["legal_moves"]` and `to_pydict()` are Python lists.
 ///
 /// >>> import lanefish
 /// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], ["legal_moves", "in_check"])

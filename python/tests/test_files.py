@@ -60,14 +60,14 @@ def test_scan_to_packages(million, long):
 
 def test_scan_to_polars(long):
     pl = package("polars")
-    frame = pl.from_arrow(lanefish.scan(long, ["legal_moves"], limit=100_000))
+    frame = pl.DataFrame(lanefish.scan(long, ["legal_moves"], limit=100_000))
     assert frame.height == 100_000
 
 
 def test_scan_to_duckdb(long):
     duckdb = package("duckdb")
     scan = lanefish.scan(long, ["legal_moves"], limit=100_000)  # noqa: F841
-    assert duckdb.sql("select count(*) from scan").fetchone() == (100_000,)
+    assert duckdb.sql("select count(*) from scan").fetchall() == [(100_000,)]
 
 
 def test_scan_and_bad_records(mixed):
