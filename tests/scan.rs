@@ -54,7 +54,7 @@ fn a_stream_is_the_table() {
         assert_eq!(batches.expect("no failure"), table);
         let summary = scan.summary().expect("the end was reached");
         assert_eq!(summary.rejected, 1);
-        let rows = table.iter().map(|batch| batch.num_rows() as u64).sum();
+        let rows: u64 = table.iter().map(|batch| batch.num_rows() as u64).sum();
         assert_eq!(summary.accepted(), rows);
         assert!(scan.next().is_none());
     }
