@@ -11,6 +11,9 @@ mod cli;
 /// Parquet and Arrow files as outputs.
 #[cfg(feature = "parquet")]
 mod columns;
+/// Columns of arrays in memory.
+#[cfg(feature = "parquet")]
+mod compute;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
@@ -38,6 +41,9 @@ mod pgn_structure;
 mod pipeline;
 /// Reports of datasets, compared with plain counting.
 mod report;
+/// Runs as streams of record batches.
+#[cfg(feature = "parquet")]
+mod scan;
 /// Shards: disjoint, and together everything.
 mod shard;
 /// Every slider algorithm, compared with the ray walk.

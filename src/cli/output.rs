@@ -1,7 +1,6 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use super::args::OutputArgs;
-use super::choice::format_names;
 use super::closed;
 use super::places::Destination;
 #[cfg(feature = "parquet")]
@@ -9,7 +8,6 @@ use super::table::TableKind;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use lanefish::Error;
-use lanefish::formats::foreign;
 use lanefish::formats::{Encoded, Encoder, Format, Writer};
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
@@ -415,25 +413,7 @@ pub(crate) fn format_of(
     match (file, default) {
         (None, Some(default)) => Ok(default),
         (None, None) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
-        (Some(path), _) => match Format::of_name(path) {
-            Some(format) if format.is_writable() => Ok(format),
-            Some(format) => bail!(
-                "{}: {format} can be read but not written; formats that can be written: {}",
-                path.display(),
-                format_names(true).join(", ")
-            ),
-            None if let Some(what) = foreign::of_name(path) => bail!(
-                "'{}' would be {what}: lanefish cannot write that format yet; formats that can be \
-                 written: {}",
-                path.display(),
-                format_names(true).join(", ")
-            ),
-            None => bail!(
-                "cannot infer a format from '{}'; name it .{}, or pass --to FORMAT",
-                path.display(),
-                format_names(true).join(", .")
-            ),
-        },
+        (Some(path), _) => Format::of_output(path).map_err(anyhow::Error::msg),
     }
 }
 

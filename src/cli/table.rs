@@ -23,12 +23,12 @@ pub(crate) enum TableKind {
 impl TableKind {
     /// The format for a file extension.
     pub(crate) fn of_extension(extension: &str) -> Option<Self> {
-        match extension {
-            "parquet" => Some(Self::Parquet),
-            "arrow" | "feather" => Some(Self::Arrow),
-            "arrows" => Some(Self::Arrows),
-            _ => None,
-        }
+        Some(match TableFormat::of_extension(extension)? {
+            TableFormat::Parquet(_) => Self::Parquet,
+            TableFormat::Ipc(IpcKind::File) => Self::Arrow,
+            TableFormat::Ipc(IpcKind::Stream) => Self::Arrows,
+            _ => return None,
+        })
     }
     fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::block::Packed;
 use crate::games::Date;
-use crate::table::{Array, ChosenColumn, Column, Kind, Texts, Values};
+use crate::table::{Array, ChosenColumn, Column, Kind, Texts, Tile, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -111,11 +111,37 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Values of a column for records; empty texts are missing.
+    pub(crate) fn of_array(mut array: Array) -> Self {
+        if let Array::Text(texts) = &mut array {
+            texts.drop_empty();
+        }
+        Self::Array(array)
+    }
+    /// Adds the rows of a tile that count to columns, which may not have been begun.
+    pub(crate) fn append_tile(columns: &mut Vec<Self>, filled: Vec<Self>, tile: &Tile<'_>) {
+        if columns.is_empty() {
+            *columns = filled.iter().map(Self::empty_like).collect();
+        }
+        let runs = tile.runs();
+        for (to, values) in columns.iter_mut().zip(&filled) {
+            for run in &runs {
+                to.append(values, run.start - tile.start..run.end - tile.start);
+            }
+        }
+    }
     /// Values of the same type, none yet.
     pub(crate) fn empty_like(&self) -> Self {
         match self {
             Self::Array(array) => Self::Array(array.empty_like()),
             Self::Boards(_) => Self::Boards(Vec::new()),
+        }
+    }
+    /// Adds a row without a value; a board becomes one without pieces.
+    pub(crate) fn push_missing(&mut self) {
+        match self {
+            Self::Array(array) => array.push_missing(),
+            Self::Boards(boards) => boards.push([0; 4]),
         }
     }
     /// Adds a run of rows of the same column.

@@ -37,6 +37,10 @@ impl Ipc {
             kind,
         }
     }
+    /// The schema of all batches.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
     /// A block as a record batch.
     ///
     /// # Errors

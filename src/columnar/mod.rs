@@ -1,4 +1,6 @@
-//! Columns for other tools: Parquet and Arrow files.
+//! Columns for other tools: Parquet and Arrow files, and arrays in memory.
+//!
+//! [`compute`] fills columns of the positions in Arrow arrays; the rest of this module is about files.
 //!
 //! A job fills columns a tile at a time, as for CSV, and keeps the rows that count ([`Cells`]). The rows of all chunks,
 //! in order, are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that
@@ -12,6 +14,7 @@
 mod arrow;
 mod blocks;
 mod cells;
+mod compute;
 mod ipc;
 mod parquet;
 #[cfg(test)]
@@ -21,6 +24,7 @@ pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
 pub use cells::{Cells, Described, Type};
 pub(crate) use cells::{DATE_TEXT, dates_without_days};
+pub use compute::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
 

@@ -3,16 +3,24 @@
 //! The command line only starts these and prints what they make; so can any other program.
 
 mod conversion;
+#[cfg(feature = "parquet")]
+mod file;
 mod games;
 mod in_order;
 mod rows;
+#[cfg(feature = "parquet")]
+mod scan;
 mod statistics;
 #[cfg(feature = "parquet")]
 mod table;
 
 pub use conversion::{Conversion, Converted};
+#[cfg(feature = "parquet")]
+pub use file::{FileOptions, RecordFile, Target};
 pub use games::{GameFormat, GameRows};
 pub use rows::Rows;
+#[cfg(feature = "parquet")]
+pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
 #[cfg(feature = "parquet")]
 pub use table::{Table, TableBlock, TableFile, TableFormat, TableRows, Tabulated};

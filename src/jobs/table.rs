@@ -4,16 +4,17 @@ use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use crate::columnar::{
     Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet,
-    ParquetFile, Type, dates_without_days,
+    ParquetFile, Type, dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::{Array, COLUMNS, Column, Columns, Field, Tile};
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use std::fmt;
 use std::io::{self, Write};
-use std::ops::Range;
+use std::sync::Arc;
 
 /// What the rows of a table are.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,26 @@ pub enum TableFormat {
     Parquet(Compression),
     /// Arrow, as a file or as a stream.
     Ipc(IpcKind),
+    /// Record batches in memory: no file.
+    Batches,
+}
+
+impl TableFormat {
+    /// The format for a file extension, with the usual compression.
+    ///
+    /// ```
+    /// use lanefish::columnar::IpcKind;
+    /// use lanefish::jobs::TableFormat;
+    /// assert_eq!(TableFormat::of_extension("feather"), Some(TableFormat::Ipc(IpcKind::File)));
+    /// ```
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "parquet" => Some(Self::Parquet(Compression::default())),
+            "arrow" | "feather" => Some(Self::Ipc(IpcKind::File)),
+            "arrows" => Some(Self::Ipc(IpcKind::Stream)),
+            _ => None,
+        }
+    }
 }
 
 /// Fills the columns of a table.
@@ -56,11 +77,22 @@ pub struct Table<'a> {
 enum Encoder {
     Parquet(Parquet),
     Ipc(Ipc),
+    Batches(Ipc),
 }
 
 /// A finished block of a table.
 #[derive(Debug)]
 pub struct TableBlock(Finish);
+
+impl TableBlock {
+    /// The record batch, of a table that is not Parquet.
+    pub fn into_batch(self) -> Option<RecordBatch> {
+        match self.0 {
+            Finish::Batch(batch) => Some(batch),
+            Finish::Pages(_) => None,
+        }
+    }
+}
 
 #[derive(Debug)]
 enum Finish {
@@ -159,6 +191,7 @@ impl<'a> Table<'a> {
                     Encoder::Parquet(Parquet::new(columns, compression))
                 }
                 TableFormat::Ipc(kind) => Encoder::Ipc(Ipc::new(columns, kind)),
+                TableFormat::Batches => Encoder::Batches(Ipc::new(columns, IpcKind::Stream)),
             },
             line: InOrder::new(Cutter {
                 blocks: Blocks::default(),
@@ -176,7 +209,26 @@ impl<'a> Table<'a> {
         Ok(TableFile(match &self.encoder {
             Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
             Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
+            Encoder::Batches(_) => return Err(io::Error::other("record batches are no file")),
         }))
+    }
+
+    /// The Arrow schema of the columns.
+    pub fn schema(&self) -> SchemaRef {
+        match &self.encoder {
+            Encoder::Parquet(_) => Arc::new(schema(&self.rows.described())),
+            Encoder::Ipc(ipc) | Encoder::Batches(ipc) => ipc.schema(),
+        }
+    }
+
+    /// The last block, if there are rows left: after all parts, instead of [`Self::finish`] where there is no file.
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn last(self) -> io::Result<Option<TableBlock>> {
+        let encoder = self.encoder;
+        let last = self.line.into_inner().blocks.finish();
+        last.map(|block| encoder.encode(block)).transpose()
     }
 
     /// Ends the file, after all parts.
@@ -212,7 +264,7 @@ impl Encoder {
     fn encode(&self, block: Block) -> io::Result<TableBlock> {
         Ok(TableBlock(match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
-            Self::Ipc(ipc) => Finish::Batch(ipc.encode(&block)?),
+            Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),
         }))
     }
 }
@@ -241,13 +293,6 @@ impl<W: Write> TableFile<W> {
     }
 }
 
-/// Adds the runs of a tile to a column.
-fn append(to: &mut Cells, values: &Cells, runs: &[Range<usize>]) {
-    for run in runs {
-        to.append(values, run.clone());
-    }
-}
-
 impl Job for Table<'_> {
     type Part = Tabulated;
     fn queries(&self) -> Queries {
@@ -260,11 +305,6 @@ impl Job for Table<'_> {
         Tabulated::default()
     }
     fn tile(&self, part: &mut Tabulated, tile: &Tile<'_>) {
-        let runs: Vec<_> = tile.runs();
-        let runs: Vec<_> = runs
-            .into_iter()
-            .map(|run| run.start - tile.start..run.end - tile.start)
-            .collect();
         let mut filled = Vec::new();
         if let TableRows::Records { .. } = self.rows {
             let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
@@ -273,11 +313,6 @@ impl Job for Table<'_> {
             ));
         }
         let mut arrays = self.fill(tile);
-        for array in &mut arrays {
-            if let Array::Text(texts) = array {
-                texts.drop_empty();
-            }
-        }
         if let TableRows::Records { fen } = self.rows {
             let mut columns = always(fen).chain(carried());
             let date = columns.position(|column| column.field == Some(Field::Date));
@@ -285,13 +320,8 @@ impl Job for Table<'_> {
                 arrays.push(Array::Text(dates_without_days(dates)));
             }
         }
-        filled.extend(arrays.into_iter().map(Cells::Array));
-        if part.cells.is_empty() {
-            part.cells = filled.iter().map(Cells::empty_like).collect();
-        }
-        for (to, values) in part.cells.iter_mut().zip(&filled) {
-            append(to, values, &runs);
-        }
+        filled.extend(arrays.into_iter().map(Cells::of_array));
+        Cells::append_tile(&mut part.cells, filled, tile);
     }
     fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
         if let TableRows::Games { .. } = self.rows {

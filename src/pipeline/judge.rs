@@ -10,6 +10,8 @@ use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
+#[cfg(feature = "parquet")]
+use crate::formats::{DecodeOptions, Decoded};
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, first_rows, rows_of};
 use crate::tiers::Analyzer;
@@ -175,6 +177,41 @@ impl<J: Job> Judge<'_, J> {
             raw,
         });
     }
+}
+
+/// Judges the records of a chunk that belongs to no run, and runs a job on those that count; returns the others, too.
+#[cfg(feature = "parquet")]
+pub(crate) fn judge_alone<J: Job>(
+    analyzer: &dyn Analyzer,
+    options: &DecodeOptions,
+    job: &J,
+    (format, chunk): (Format, &Chunk),
+    decoded: Decoded,
+    results: &mut [GroupResults],
+) -> (J::Part, Vec<Reject>) {
+    let mut part = job.begin();
+    let mut judge = Judge {
+        analyzer,
+        validity: options.validity,
+        stops: false,
+        range: 0..u64::MAX,
+        job,
+        queries: job.queries() | Queries::INVALID,
+        format,
+        chunk,
+        texts: decoded.texts.as_deref(),
+        lines_before: None,
+        counted: (0, 0),
+        part: &mut part,
+        rejects: decoded.rejects,
+        results,
+    };
+    for batch in decoded.batches {
+        judge.batch(&Arc::new(batch));
+    }
+    let mut rejects = judge.rejects;
+    rejects.sort_by_key(|reject| reject.place.record);
+    (part, rejects)
 }
 
 /// Keeps only the records of a mask for which `is` holds.

@@ -28,6 +28,8 @@ mod sieve;
 mod summary;
 
 pub use crate::input::{Shard, ShardError};
+#[cfg(feature = "parquet")]
+pub(crate) use judge::judge_alone;
 pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};

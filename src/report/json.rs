@@ -10,8 +10,11 @@ use super::{
 };
 use crate::distinct::{LEVELS, Sketch, Sketches};
 use crate::games::Speed;
+use crate::pipeline::Summary;
+use crate::tiers::Tier;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The version of the layout.
 const SCHEMA: u64 = 1;
@@ -40,6 +43,27 @@ pub enum ReportError {
         /// The layout that it has.
         found: u64,
     },
+}
+
+/// The `run` key of `stats --json`.
+pub fn run_to_json(
+    tier: Tier,
+    threads: usize,
+    elapsed: Duration,
+    summary: &Summary,
+) -> Map<String, Value> {
+    let seconds = elapsed.as_secs_f64();
+    object([
+        ("tier", json!(tier.name())),
+        ("threads", json!(threads)),
+        ("seconds", json!(seconds)),
+        (
+            "positions_per_second",
+            json!(summary.records as f64 / seconds),
+        ),
+        ("bytes_read", json!(summary.bytes)),
+        ("games", json!(summary.games)),
+    ])
 }
 
 impl Report {

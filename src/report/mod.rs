@@ -31,7 +31,7 @@ mod signature;
 pub use compare::{BarsComparison, BoardComparison, Comparison, PlotComparison, ShareComparison};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
-pub use json::ReportError;
+pub use json::{ReportError, run_to_json};
 pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 

@@ -15,7 +15,7 @@ use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
 use lanefish::numbers::{bytes, short};
 use lanefish::one_line;
-use lanefish::report::{Comparison, Report, csv, html};
+use lanefish::report::{Comparison, Report, csv, html, run_to_json};
 use lanefish::stats::GroupBy;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -228,18 +228,11 @@ impl StatsArgs {
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         };
-        let run = json!({
-            "tier": tier,
-            "threads": session.threads,
-            "seconds": seconds,
-            "positions_per_second": rate,
-            "bytes_read": summary.bytes,
-            "games": summary.games,
-        });
+        let run = run_to_json(session.analyzer.tier(), session.threads, *elapsed, summary);
         let made = Made {
             report,
             games: summary.games,
-            run: object(run),
+            run,
             page_run: Some(html::Run {
                 tier: tier.to_owned(),
                 threads: session.threads,

@@ -171,6 +171,10 @@ impl Decoder<'_> {
 
     /// Keeps the texts for rejects, unless they are too long.
     fn keep(&mut self, array: &ArrayRef, texts: &Texts<'_>) {
+        if self.columns.is_in_memory() {
+            self.raws.0.push(Arc::clone(array));
+            return;
+        }
         let (buffers, size) = (&mut self.buffers, &mut self.size);
         texts.each_buffer(|place, len| {
             if !buffers.contains(&place) {
@@ -178,7 +182,7 @@ impl Decoder<'_> {
                 *size = size.saturating_add(len);
             }
         });
-        if self.columns.is_in_memory() || self.size <= MOST_KEPT && buffers.len() < 64 {
+        if self.size <= MOST_KEPT && buffers.len() < 64 {
             self.raws.0.push(Arc::clone(array));
         } else {
             self.size = usize::MAX;

@@ -31,6 +31,10 @@
 //! A file has an index of its record batches, a stream is walked from message to message. Each batch is decoded by the
 //! thread that first needs it, in place if it is not compressed, and divided into parts.
 //!
+//! # Memory
+//!
+//! Arrays in memory are a table as well: this is how [`crate::columnar::compute`] reads what other programs hand over.
+//!
 //! # Untrusted files
 //!
 //! All sizes that the file claims are checked before they are relied on: a page or buffer may have at most 1 GiB
@@ -49,6 +53,8 @@ mod footer;
 #[cfg(feature = "parquet")]
 mod guard;
 #[cfg(feature = "parquet")]
+mod memory;
+#[cfg(feature = "parquet")]
 mod messages;
 #[cfg(feature = "parquet")]
 mod pages;
@@ -63,6 +69,8 @@ mod values;
 
 #[cfg(feature = "parquet")]
 pub use arrow::Arrow;
+#[cfg(feature = "parquet")]
+pub(crate) use memory::Arrays;
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 

@@ -42,6 +42,19 @@ impl<'a> Texts<'a> {
                 let array = array.as_binary_opt::<i64>()?;
                 Layout::LargeOffsets(array.value_offsets(), array.value_data())
             }
+            // Strings have the layout of bytes.
+            DataType::Utf8View => {
+                let array = array.as_string_view_opt()?;
+                Layout::View(array.views(), array.data_buffers())
+            }
+            DataType::Utf8 => {
+                let array = array.as_string_opt::<i32>()?;
+                Layout::Offsets(array.value_offsets(), array.value_data())
+            }
+            DataType::LargeUtf8 => {
+                let array = array.as_string_opt::<i64>()?;
+                Layout::LargeOffsets(array.value_offsets(), array.value_data())
+            }
             DataType::FixedSizeBinary(_) => {
                 let array = array.as_fixed_size_binary_opt()?;
                 let width = usize::try_from(array.value_length()).ok()?;

@@ -1,0 +1,38 @@
+"""Columns of chess positions as Arrow data: legal moves, checks, attacks, statistics.
+
+>>> import lanefish
+>>> start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+>>> lanefish.compute([start], columns=["legal_moves", "in_check"]).to_pydict()
+{'legal_moves': [20], 'in_check': [False]}
+
+Data come from and go to pyarrow, polars, pandas, duckdb and all others that have the Arrow PyCapsule interface; none
+of them is needed.
+"""
+
+from ._lanefish import (
+    Error,
+    RecordBatch,
+    Scan,
+    Table,
+    __version__,
+    columns,
+    compute,
+    convert,
+    cpu,
+    scan,
+    stats,
+)
+
+__all__ = [
+    "Error",
+    "RecordBatch",
+    "Scan",
+    "Table",
+    "__version__",
+    "columns",
+    "compute",
+    "convert",
+    "cpu",
+    "scan",
+    "stats",
+]

@@ -1,0 +1,143 @@
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Optional, Protocol, TypedDict, Union
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> tuple[object, object]: ...
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+_Path = Union[str, "os.PathLike[str]"]
+_Paths = Union[_Path, Iterable[_Path]]
+_Data = Union[_ArrowArray, _ArrowStream, Iterable[Optional[str]]]
+_Validity = Literal["playable", "strict"]
+
+class _Column(TypedDict):
+    name: str
+    type: str
+    meaning: str
+    default: bool
+
+class _Converted(TypedDict):
+    records: int
+    rejected: int
+    reasons: dict[str, int]
+    rejects: list[str]
+    notes: list[str]
+    lost: dict[str, int]
+
+__version__: str
+
+class Error(Exception):
+    row: Optional[int]
+    record: Optional[int]
+    line: Optional[int]
+    path: Optional[str]
+    reasons: Optional[list[str]]
+    text: Optional[str]
+
+class RecordBatch:
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def to_pydict(self) -> dict[str, list[Any]]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> tuple[object, object]: ...
+
+class Table:
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def bad_rows(self) -> list[int]: ...
+    @property
+    def rejects(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[RecordBatch]: ...
+    def __getitem__(self, name: str) -> list[Any]: ...
+    def to_pydict(self) -> dict[str, list[Any]]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+class Scan:
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def records(self) -> Optional[int]: ...
+    @property
+    def rejected(self) -> Optional[int]: ...
+    @property
+    def rejects(self) -> Optional[list[str]]: ...
+    def __iter__(self) -> Scan: ...
+    def __next__(self) -> RecordBatch: ...
+    def __enter__(self) -> Scan: ...
+    def __exit__(self, *_raised: object) -> None: ...
+    def read_all(self) -> Table: ...
+    def close(self) -> None: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+def compute(
+    data: _Data,
+    columns: Union[str, Iterable[str], None] = None,
+    *,
+    on_bad: Literal["raise", "null", "skip"] = "raise",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+) -> Table: ...
+def scan(
+    paths: _Paths,
+    columns: Union[str, Iterable[str], None] = None,
+    *,
+    on_bad: Literal["raise", "skip"] = "raise",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    from_format: Optional[str] = None,
+    skip: int = 0,
+    limit: Optional[int] = None,
+    shard: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+) -> Scan: ...
+def stats(
+    paths: _Paths,
+    *,
+    by: Optional[str] = None,
+    details: bool = False,
+    on_bad: Literal["raise", "skip"] = "skip",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    from_format: Optional[str] = None,
+    skip: int = 0,
+    limit: Optional[int] = None,
+    shard: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+) -> dict[str, Any]: ...
+def convert(
+    input: _Paths,
+    output: _Path,
+    *,
+    to: Optional[str] = None,
+    overwrite: bool = False,
+    level: Optional[int] = None,
+    compression: Optional[str] = None,
+    fen: bool = False,
+    on_bad: Literal["raise", "skip"] = "raise",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    from_format: Optional[str] = None,
+    skip: int = 0,
+    limit: Optional[int] = None,
+    shard: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+) -> _Converted: ...
+def columns() -> list[_Column]: ...
+def cpu() -> dict[str, Any]: ...

@@ -1,0 +1,83 @@
+//! `compute`: columns of positions in memory.
+
+use crate::signals::Signals;
+use crate::table::Table;
+use crate::{error, input, reading};
+use lanefish::Error;
+use lanefish::columnar::{self, ComputeOptions, OnBad};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Columns of positions: a table that other packages take as it is.
+///
+/// `data` is anything with the Arrow PyCapsule interface (an array of FEN, or a table with a column `fen` or `board`,
+/// from pyarrow, polars, pandas, duckdb, ...), or any iterable of `str` and None. `columns` are names, as a list or
+/// separated by commas; `columns()` lists them. `fen_column` names another column of a table.
+///
+/// `on_bad` says what becomes of rows without a valid position: "raise" an `Error`, "null" in all columns, or "skip".
+/// The result is the same for any number of `threads` (by default, all cores).
+///
+/// >>> import lanefish
+/// >>> start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+/// >>> lanefish.compute([start, "nonsense"], "legal_moves,in_check", on_bad="null").to_pydict()
+/// {'legal_moves': [20, None], 'in_check': [False, None]}
+#[pyfunction]
+#[pyo3(signature = (
+    data, columns=None, *, on_bad="raise", threads=None, fen_column=None, validity="playable", keep_en_passant=false
+))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn compute(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    columns: Option<&Bound<'_, PyAny>>,
+    on_bad: &str,
+    threads: Option<usize>,
+    fen_column: Option<String>,
+    validity: &str,
+    keep_en_passant: bool,
+) -> PyResult<Table> {
+    let on_bad = match on_bad {
+        "raise" => OnBad::Raise,
+        "null" => OnBad::Null,
+        "skip" => OnBad::Skip,
+        _ => {
+            return Err(PyValueError::new_err(
+                "on_bad must be 'raise', 'null' or 'skip'",
+            ));
+        }
+    };
+    let columns = reading::columns(py, columns)?;
+    let threads = reading::threads(threads)?;
+    let decode = reading::decode(fen_column, validity, keep_en_passant)?;
+    let analyzer = reading::analyzer(py)?;
+    let positions = input::positions(data)?;
+    let (computed, signals) = py.detach(|| {
+        let signals = Signals::new();
+        let interrupt = || signals.have_raised();
+        let options = ComputeOptions::new(analyzer)
+            .threads(threads)
+            .decode(decode)
+            .on_bad(on_bad)
+            .interrupt(Some(&interrupt));
+        let computed = columnar::compute(&positions, &columns, &options);
+        drop(positions);
+        (computed, signals)
+    });
+    if let Some(raised) = signals.into_raised() {
+        return Err(raised);
+    }
+    let computed = computed.map_err(|failed| match &failed {
+        Error::Strict(reject) => error::of_row(py, reject),
+        other => error::of(py, other),
+    })?;
+    let rejects = computed.first_rejects.iter().map(|reject| {
+        let row = reject.place.record;
+        format!("row {row}: {}", reject.message)
+    });
+    Ok(Table {
+        rejects: rejects.collect(),
+        schema: computed.schema,
+        batches: computed.batches,
+        bad: computed.bad,
+    })
+}

@@ -1,0 +1,67 @@
+//! What there is: columns, and this CPU.
+
+use crate::reading;
+use lanefish::cpu as processor;
+use lanefish::table::{COLUMNS, Columns, TAGS};
+use lanefish::tiers::Tier;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// All columns: a dict for each, with its name, type and meaning, and whether it is one of the defaults.
+///
+/// >>> import lanefish
+/// >>> [column["type"] for column in lanefish.columns() if column["name"] == "legal_moves"]
+/// ['u16']
+#[pyfunction]
+pub(crate) fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
+    let all = PyList::empty(py);
+    let listed = COLUMNS.iter();
+    let listed = listed.map(|column| [column.name, column.kind.name(), column.meaning]);
+    for [name, kind, meaning] in listed.chain([[TAGS.pattern, TAGS.kind.name(), TAGS.meaning]]) {
+        let column = PyDict::new(py);
+        column.set_item("name", name)?;
+        column.set_item("type", kind)?;
+        column.set_item("meaning", meaning)?;
+        column.set_item("default", defaults.contains(&name))?;
+        all.append(column)?;
+    }
+    Ok(all)
+}
+
+/// What this CPU offers, and which implementation (tier) is used, and why. `LANEFISH_TIER` sets another one.
+///
+/// >>> import lanefish
+/// >>> lanefish.cpu()["tier"] in lanefish.cpu()["tiers"]
+/// True
+#[pyfunction]
+pub(crate) fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let analyzer = reading::analyzer(py)?;
+    let tier = analyzer.tier();
+    let names = |present: bool| -> Vec<&str> {
+        let features = processor::features().into_iter();
+        let features = features.filter(|feature| feature.present == present);
+        features.map(|feature| feature.name).collect()
+    };
+    let facts = PyDict::new(py);
+    facts.set_item("version", env!("CARGO_PKG_VERSION"))?;
+    facts.set_item("cpu", processor::model())?;
+    facts.set_item("architecture", std::env::consts::ARCH)?;
+    facts.set_item("cores", reading::threads(None)?)?;
+    facts.set_item("features", names(true))?;
+    facts.set_item("missing", names(false))?;
+    facts.set_item(
+        "tiers",
+        Tier::available().map(Tier::name).collect::<Vec<_>>(),
+    )?;
+    facts.set_item("tier", tier.name())?;
+    facts.set_item("uses", analyzer.features())?;
+    facts.set_item(
+        "why",
+        match std::env::var("LANEFISH_TIER").as_deref() {
+            Err(_) | Ok("" | "auto") => tier.why().to_owned(),
+            Ok(_) => format!("{tier} was requested by LANEFISH_TIER"),
+        },
+    )?;
+    Ok(facts)
+}

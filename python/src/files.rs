@@ -1,0 +1,234 @@
+//! `stats` and `convert`: whole files.
+
+use crate::error;
+use crate::reading::{self, Given, Reading};
+use crate::signals::Signals;
+use lanefish::Error;
+use lanefish::jobs::{FileOptions, RecordFile, Statistics, Target};
+use lanefish::pipeline::{Progress, RunOptions, Summary, run};
+use lanefish::report::run_to_json;
+use lanefish::stats::GroupBy;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Runs without the GIL, until a signal handler raises an exception.
+fn attended<T: Send>(
+    py: Python<'_>,
+    reading: &Reading,
+    work: impl FnOnce(RunOptions<'_>) -> T + Send,
+) -> PyResult<T> {
+    let analyzer = reading::analyzer(py)?;
+    let reading = reading.clone();
+    let (done, signals) = py.detach(|| {
+        let signals = Signals::new();
+        let interrupt = AtomicBool::new(false);
+        let mut on_progress = |_: Progress| {
+            if signals.have_raised() {
+                interrupt.store(true, Ordering::Relaxed);
+            }
+        };
+        let options = reading.set(RunOptions::new(analyzer));
+        let options = options
+            .interrupt(Some(&interrupt))
+            .on_progress(Some(&mut on_progress));
+        let done = work(options);
+        (done, signals)
+    });
+    match signals.into_raised() {
+        Some(raised) => Err(raised),
+        None => Ok(done),
+    }
+}
+
+fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
+    failure.map_or(Ok(()), |failure| Err(error::of(py, failure)))
+}
+
+/// Statistics of the records of files: the dict of `lanefish stats --json`.
+///
+/// `by` also counts each group of positions by itself: any column, of numbers with a width such as "ply/20". `details`
+/// counts what takes longer. Bad records are left out and counted under "rejected", unless `on_bad="raise"`; the other
+/// arguments are those of `scan`.
+///
+/// >>> import lanefish, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
+/// >>> with open(path, "w") as file:
+/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
+/// >>> stats = lanefish.stats(path)
+/// >>> stats["positions"], stats["legal_moves"]["sum"], stats["rejected"]
+/// (1, 12, 0)
+#[pyfunction]
+#[pyo3(signature = (
+    paths, *, by=None, details=false, on_bad="skip", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
+    shard=None, validity="playable", keep_en_passant=false
+))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn stats<'py>(
+    py: Python<'py>,
+    paths: &Bound<'py, PyAny>,
+    by: Option<&str>,
+    details: bool,
+    on_bad: &str,
+    threads: Option<usize>,
+    fen_column: Option<String>,
+    from_format: Option<String>,
+    skip: u64,
+    limit: Option<u64>,
+    shard: Option<String>,
+    validity: &str,
+    keep_en_passant: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = Given {
+        from_format,
+        fen_column,
+        on_bad: on_bad.to_owned(),
+        threads,
+        skip,
+        limit,
+        shard,
+        validity: validity.to_owned(),
+        keep_en_passant,
+    };
+    let reading = given.check(py)?;
+    let by = by.map(|by| by.parse::<GroupBy>()).transpose();
+    let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
+    let analyzer = reading::analyzer(py)?;
+    let inputs = reading.inputs(py, paths)?;
+    let (text, failure) = attended(py, &reading, |mut options| {
+        let begin = Instant::now();
+        let threads = options.threads;
+        let mut job = Statistics::new(analyzer);
+        if details {
+            job = job.with_details();
+        }
+        if let Some(by) = by {
+            job = job.grouped_by(by);
+        }
+        options.decode.fields = job.fields();
+        options.decode.tags = job.tags();
+        let summary = run(&inputs, options, &job, |part| job.put_back(part));
+        let run = run_to_json(analyzer.tier(), threads, begin.elapsed(), &summary);
+        if let Some(failure) = summary.failure {
+            return (String::new(), Some(failure));
+        }
+        match job.finish(summary.rejected, keep_en_passant) {
+            Ok(report) => {
+                let mut object = report.to_json();
+                object.insert("run".to_owned(), run.into());
+                (serde_json::Value::Object(object).to_string(), None)
+            }
+            Err(failure) => (String::new(), Some(failure)),
+        }
+    })?;
+    check(py, failure.as_ref())?;
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// Writes the records of files to another one, of any format that can be written.
+///
+/// The format is that of the name, or `to`; the file appears whole or not at all, and an existing one is replaced only
+/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`; `compression` is that of the
+/// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
+///
+/// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The result
+/// says how many records were read and `rejected`, and which fields were `lost`, because the format has no place for
+/// them. The other arguments are those of `scan`.
+///
+/// >>> import lanefish, tempfile, os
+/// >>> folder = tempfile.mkdtemp()
+/// >>> with open(os.path.join(folder, "one.epd"), "w") as file:
+/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
+/// >>> done = lanefish.convert(os.path.join(folder, "one.epd"), os.path.join(folder, "one.boards"))
+/// >>> done["records"], done["rejected"], done["lost"]
+/// (1, 0, {})
+#[pyfunction]
+#[pyo3(signature = (
+    input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
+    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false
+))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    output: PathBuf,
+    to: Option<&str>,
+    overwrite: bool,
+    level: Option<i32>,
+    compression: Option<&str>,
+    fen: bool,
+    on_bad: &str,
+    threads: Option<usize>,
+    fen_column: Option<String>,
+    from_format: Option<String>,
+    skip: u64,
+    limit: Option<u64>,
+    shard: Option<String>,
+    validity: &str,
+    keep_en_passant: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = Given {
+        from_format,
+        fen_column,
+        on_bad: on_bad.to_owned(),
+        threads,
+        skip,
+        limit,
+        shard,
+        validity: validity.to_owned(),
+        keep_en_passant,
+    };
+    let wrong = |text: String| error::message(py, text);
+    let reading = given.check(py)?;
+    let mut target = Target::of(to, &output).map_err(wrong)?;
+    if let Some(compression) = compression {
+        target = target.with_compression(compression).map_err(wrong)?;
+    }
+    let options = FileOptions::default()
+        .force(overwrite)
+        .level(level)
+        .fen(fen);
+    let file = RecordFile::new(&output, Some(target), options).map_err(wrong)?;
+    let inputs = reading.inputs(py, input)?;
+    let place = output.canonicalize().ok();
+    let is_output = |path: &&std::sync::Arc<std::path::Path>| {
+        place.is_some() && path.canonicalize().ok() == place
+    };
+    if let Some(path) = inputs.paths.iter().find(is_output) {
+        let path = path.display();
+        return Err(wrong(format!(
+            "{path} is an input and cannot also be an output"
+        )));
+    }
+    let (summary, lost) = attended(py, &reading, |options| file.write(&inputs, options))?;
+    check(py, summary.failure.as_ref())?;
+    let done = counts(py, &summary)?;
+    let losses = PyDict::new(py);
+    for (field, records) in lost {
+        losses.set_item(field.name(), records)?;
+    }
+    done.set_item("lost", losses)?;
+    Ok(done)
+}
+
+/// What was read.
+fn counts<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let counts = PyDict::new(py);
+    counts.set_item("records", summary.records)?;
+    counts.set_item("rejected", summary.rejected)?;
+    let reasons = PyDict::new(py);
+    for (reason, times) in &summary.reasons {
+        reasons.set_item(reason, times)?;
+    }
+    counts.set_item("reasons", reasons)?;
+    let rejects = summary.first_rejects.iter().map(ToString::to_string);
+    counts.set_item("rejects", rejects.collect::<Vec<_>>())?;
+    let notes = summary.files.iter().filter_map(|file| {
+        let note = file.note.as_deref()?;
+        Some(format!("{}: {note}", file.path.display()))
+    });
+    counts.set_item("notes", notes.collect::<Vec<_>>())?;
+    Ok(counts)
+}

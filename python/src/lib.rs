@@ -1,0 +1,35 @@
+//! lanefish for Python: a thin binding.
+//!
+//! Whatever is about chess, columns and runs is in the library; here are arguments, exceptions, and the way of Arrow data
+//! from and to other packages, through the Arrow PyCapsule interface.
+//!
+//! Work is done without the GIL. A thread that works for a call takes the GIL now and then, only to let Python handle
+//! signals ([`signals`]); the threads of a scan never do.
+
+mod compute;
+mod error;
+mod facts;
+mod files;
+mod input;
+mod reading;
+mod scan;
+mod signals;
+mod table;
+
+use pyo3::prelude::*;
+
+/// Columns of chess positions as Arrow data.
+#[pymodule]
+fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<table::RecordBatch>()?;
+    module.add_class::<scan::Scan>()?;
+    module.add_function(wrap_pyfunction!(compute::compute, module)?)?;
+    module.add_function(wrap_pyfunction!(scan::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(files::stats, module)?)?;
+    module.add_function(wrap_pyfunction!(files::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::columns, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::cpu, module)?)
+}

@@ -1,0 +1,173 @@
+//! Options that several functions share.
+
+use crate::error;
+use lanefish::chess::validity::Validity;
+use lanefish::formats::{self, DecodeOptions, Format};
+use lanefish::input::{Access, Inputs};
+use lanefish::pipeline::{RunOptions, Shard};
+use lanefish::table::Columns;
+use lanefish::tiers::{Analyzer, Tier};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The implementation that answers: the best one, or that of `LANEFISH_TIER`.
+pub(crate) fn analyzer(py: Python<'_>) -> PyResult<&'static dyn Analyzer> {
+    let tier = match std::env::var("LANEFISH_TIER").as_deref() {
+        Err(_) | Ok("" | "auto") => Tier::best(),
+        Ok(name) => name
+            .parse()
+            .map_err(|_| error::message(py, format!("LANEFISH_TIER: unknown tier `{name}`")))?,
+    };
+    tier.analyzer().ok_or_else(|| {
+        let available: Vec<_> = Tier::available().map(Tier::name).collect();
+        let available = available.join(", ");
+        error::message(
+            py,
+            format!("this CPU cannot run the tier `{tier}`; it can run {available}"),
+        )
+    })
+}
+
+/// Number of threads: as given, or one for each core.
+pub(crate) fn threads(threads: Option<usize>) -> PyResult<usize> {
+    match threads {
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        Some(threads @ 1..=1024) => Ok(threads),
+        Some(_) => Err(PyValueError::new_err("threads must be 1 to 1024")),
+    }
+}
+
+/// Columns by name: a string with commas, or any names.
+pub(crate) fn columns(py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyResult<Columns> {
+    let names = match names {
+        None => Columns::DEFAULT.to_owned(),
+        Some(names) if names.is_instance_of::<PyString>() => names.extract()?,
+        Some(names) => {
+            let names: PyResult<Vec<String>> =
+                names.try_iter()?.map(|name| name?.extract()).collect();
+            names?.join(",")
+        }
+    };
+    Columns::named(&names).map_err(|unknown| {
+        let hint = "lanefish.columns() lists all of them";
+        error::message(py, format!("{unknown}; {hint}"))
+    })
+}
+
+/// How files are read: what users give.
+pub(crate) struct Given {
+    pub(crate) from_format: Option<String>,
+    pub(crate) fen_column: Option<String>,
+    pub(crate) on_bad: String,
+    pub(crate) threads: Option<usize>,
+    pub(crate) skip: u64,
+    pub(crate) limit: Option<u64>,
+    pub(crate) shard: Option<String>,
+    pub(crate) validity: String,
+    pub(crate) keep_en_passant: bool,
+}
+
+/// The same, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    pub(crate) threads: usize,
+    pub(crate) decode: DecodeOptions,
+    /// Whether the first bad record is an error.
+    pub(crate) strict: bool,
+    from: Option<Format>,
+    skip: u64,
+    limit: Option<u64>,
+    shard: Option<Shard>,
+}
+
+/// The decoding options that also data in memory have.
+pub(crate) fn decode(
+    fen_column: Option<String>,
+    validity: &str,
+    keep_en_passant: bool,
+) -> PyResult<DecodeOptions> {
+    let validity = match validity {
+        "playable" => Validity::Playable,
+        "strict" => Validity::Strict,
+        _ => {
+            return Err(PyValueError::new_err(
+                "validity must be 'playable' or 'strict'",
+            ));
+        }
+    };
+    Ok(DecodeOptions::default()
+        .validity(validity)
+        .keep_en_passant(keep_en_passant)
+        .fen_column(fen_column.map(Arc::from)))
+}
+
+impl Given {
+    pub(crate) fn check(self, py: Python<'_>) -> PyResult<Reading> {
+        let strict = match &*self.on_bad {
+            "raise" => true,
+            "skip" => false,
+            _ => return Err(PyValueError::new_err("on_bad must be 'raise' or 'skip'")),
+        };
+        let from = self.from_format.map(|name| name.parse::<Format>());
+        let from = from.transpose();
+        let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
+        Ok(Reading {
+            threads: threads(self.threads)?,
+            decode: decode(self.fen_column, &self.validity, self.keep_en_passant)?,
+            strict,
+            from: from.map_err(|unknown| error::message(py, unknown.to_string()))?,
+            skip: self.skip,
+            limit: self.limit,
+            shard: shard.map_err(|wrong| error::message(py, wrong.to_string()))?,
+        })
+    }
+}
+
+impl Reading {
+    /// The inputs of these names.
+    pub(crate) fn inputs(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Inputs> {
+        let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {
+            Ok(path) => vec![path],
+            Err(_) => match paths.try_iter() {
+                Ok(paths) => {
+                    let paths: PyResult<_> = paths.map(|path| path?.extract::<PathBuf>()).collect();
+                    paths?
+                }
+                Err(_) => return Err(PyTypeError::new_err("expected a path, or several")),
+            },
+        };
+        if names.is_empty() {
+            return Err(PyValueError::new_err("no paths"));
+        }
+        let from = self.from;
+        let inputs = py.detach(|| match from {
+            Some(_) => Inputs::resolve(&names, |_| true),
+            None => Inputs::resolve(&names, formats::is_supported),
+        });
+        let inputs = inputs.map_err(|failed| error::of(py, &failed))?;
+        if let Some(path) = inputs.broken.first() {
+            let path = path.display();
+            return Err(error::message(
+                py,
+                format!("{path}: a broken symbolic link"),
+            ));
+        }
+        Ok(inputs)
+    }
+
+    /// Sets the options of a run.
+    pub(crate) fn set<'a>(self, options: RunOptions<'a>) -> RunOptions<'a> {
+        options
+            .threads(self.threads)
+            .decode(self.decode)
+            .from(self.from)
+            .access(Access::default())
+            .strict(self.strict)
+            .shard(self.shard)
+            .skip(self.skip)
+            .limit(self.limit)
+    }
+}

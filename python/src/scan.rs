@@ -1,0 +1,255 @@
+//! `scan`: columns of files, as a stream of record batches.
+
+use crate::error;
+use crate::reading::{self, Given};
+use crate::signals::Signals;
+use crate::table::{RecordBatch, Table, field_of, struct_of};
+use arrow_array::{self as arrow, ArrayRef};
+use arrow_schema::{ArrowError, FieldRef, SchemaRef};
+use lanefish::jobs::{self, ScanStep};
+use lanefish::pipeline::Summary;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// How long a thread waits before it looks for signals.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Columns of the records of files, as a stream of record batches in order.
+///
+/// `paths` is a path or several: files of any supported format, compressed or not, or directories of them. Nothing is
+/// read before the first batch is taken, and never much more than what was taken: memory does not grow with the files. The
+/// result is an iterator of record batches, and other packages take it as it is: `pyarrow.table(scan)`,
+/// `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
+///
+/// With `on_bad="raise"`, the first bad record is an `Error`, after the whole batches before it; with "skip", bad records
+/// are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight
+/// shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
+///
+/// >>> import lanefish, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
+/// >>> with open(path, "w") as file:
+/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\nnonsense\n8/8/8/8/8/8/8/K1k5 w - -\n")
+/// >>> scan = lanefish.scan(path, "index,legal_moves", on_bad="skip")
+/// >>> [batch.to_pydict() for batch in scan], scan.rejected
+/// ([{'index': [0, 2], 'legal_moves': [12, 1]}], 1)
+#[pyfunction]
+#[pyo3(signature = (
+    paths, columns=None, *, on_bad="raise", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
+    shard=None, validity="playable", keep_en_passant=false
+))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn scan(
+    py: Python<'_>,
+    paths: &Bound<'_, PyAny>,
+    columns: Option<&Bound<'_, PyAny>>,
+    on_bad: &str,
+    threads: Option<usize>,
+    fen_column: Option<String>,
+    from_format: Option<String>,
+    skip: u64,
+    limit: Option<u64>,
+    shard: Option<String>,
+    validity: &str,
+    keep_en_passant: bool,
+) -> PyResult<Scan> {
+    let given = Given {
+        from_format,
+        fen_column,
+        on_bad: on_bad.to_owned(),
+        threads,
+        skip,
+        limit,
+        shard,
+        validity: validity.to_owned(),
+        keep_en_passant,
+    };
+    let columns = reading::columns(py, columns)?;
+    let reading = given.check(py)?;
+    let analyzer = reading::analyzer(py)?;
+    let inputs = reading.inputs(py, paths)?;
+    let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| {
+        reading.set(options)
+    });
+    Ok(Scan {
+        schema: scan.schema(),
+        scan: Arc::new(Mutex::new(scan)),
+    })
+}
+
+/// A stream of record batches: what `scan` returns.
+///
+/// >>> import lanefish, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
+/// >>> with open(path, "w") as file:
+/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
+/// >>> with lanefish.scan(path, "legal_moves") as scan:
+/// ...     print(next(scan).to_pydict())
+/// {'legal_moves': [12]}
+#[pyclass(module = "lanefish", frozen)]
+pub(crate) struct Scan {
+    schema: SchemaRef,
+    scan: Arc<Mutex<jobs::Scan>>,
+}
+
+fn lock(scan: &Mutex<jobs::Scan>) -> MutexGuard<'_, jobs::Scan> {
+    scan.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Scan {
+    /// The next batch; `None` at the end.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<arrow::RecordBatch>> {
+        loop {
+            match py.detach(|| lock(&self.scan).step(PATIENCE)) {
+                Ok(ScanStep::Batch(batch)) => return Ok(Some(batch)),
+                Ok(ScanStep::Pending) => py.check_signals()?,
+                Ok(_) => return Ok(None),
+                Err(failed) => return Err(error::of(py, &failed)),
+            }
+        }
+    }
+
+    fn of_summary<T: Send>(
+        &self,
+        py: Python<'_>,
+        get: impl FnOnce(&Summary) -> T + Send,
+    ) -> Option<T> {
+        py.detach(|| lock(&self.scan).summary().map(get))
+    }
+}
+
+#[pymethods]
+impl Scan {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        Ok(self.next(py)?.map(RecordBatch))
+    }
+    fn __repr__(&self) -> String {
+        let fields = self.schema.fields().iter();
+        let names: Vec<&str> = fields.map(|field| &**field.name()).collect();
+        format!("<lanefish.Scan of {}>", names.join(", "))
+    }
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, pyo3::types::PyTuple>) {
+        self.close(py);
+    }
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+    /// Number of records read, good and bad; None before the end.
+    #[getter]
+    fn records(&self, py: Python<'_>) -> Option<u64> {
+        self.of_summary(py, |summary| summary.records)
+    }
+    /// Number of bad records; None before the end.
+    #[getter]
+    fn rejected(&self, py: Python<'_>) -> Option<u64> {
+        self.of_summary(py, |summary| summary.rejected)
+    }
+    /// Place and reason of the first bad records; None before the end.
+    #[getter]
+    fn rejects(&self, py: Python<'_>) -> Option<Vec<String>> {
+        self.of_summary(py, |summary| {
+            let rejects = summary.first_rejects.iter();
+            rejects.map(ToString::to_string).collect()
+        })
+    }
+    /// Reads the rest into a table.
+    fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
+        let mut batches = Vec::new();
+        while let Some(batch) = self.next(py)? {
+            batches.push(batch);
+            py.check_signals()?;
+        }
+        Ok(Table {
+            schema: Arc::clone(&self.schema),
+            batches,
+            bad: Vec::new(),
+            rejects: self.rejects(py).unwrap_or_default(),
+        })
+    }
+    /// Ends the work; nothing comes after.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| lock(&self.scan).close());
+    }
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.schema.as_ref())?)
+    }
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        if self.of_summary(py, |_| ()).is_some() {
+            return Err(error::message(py, "the stream has been read: scan again"));
+        }
+        let batches = Batches {
+            scan: Arc::clone(&self.scan),
+            field: field_of(&self.schema),
+            thread: thread::current().id(),
+        };
+        Ok(to_stream_pycapsule(
+            py,
+            Box::new(batches),
+            requested_schema,
+        )?)
+    }
+}
+
+/// The stream for another package, which may call from any thread, with the GIL or without.
+struct Batches {
+    scan: Arc<Mutex<jobs::Scan>>,
+    field: FieldRef,
+    /// The thread that asked for the stream. Another one must not wait for the GIL: whoever has it may wait for that thread.
+    thread: ThreadId,
+}
+
+impl ArrayReader for Batches {
+    fn field(&self) -> FieldRef {
+        Arc::clone(&self.field)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<ArrayRef, ArrowError>;
+    fn next(&mut self) -> Option<Self::Item> {
+        let signals = Signals::new();
+        loop {
+            let step = lock(&self.scan).step(PATIENCE);
+            return match step {
+                Ok(ScanStep::Batch(batch)) => Some(Ok(struct_of(batch))),
+                Ok(ScanStep::Pending) => {
+                    if thread::current().id() == self.thread && signals.have_raised() {
+                        // The caller reports an error of its own: the signal is repeated for Python.
+                        let repeat = |py: Python<'_>| {
+                            py.import("_thread")?
+                                .call_method0("interrupt_main")
+                                .map(drop)
+                        };
+                        let _ = Python::attach(repeat);
+                        return Some(Err(ArrowError::ComputeError("interrupted".to_owned())));
+                    }
+                    continue;
+                }
+                Ok(_) => None,
+                Err(failed) => {
+                    // C strings end at a null.
+                    let text = error::text_of(&failed).replace('\0', " ");
+                    Some(Err(ArrowError::ComputeError(text)))
+                }
+            };
+        }
+    }
+}

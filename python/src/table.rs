@@ -1,0 +1,232 @@
+//! Record batches and tables for other packages.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{self as arrow, Array, ArrayRef, StructArray};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use pyo3_arrow::ffi::{
+    ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
+};
+use std::sync::Arc;
+
+/// Rows as a struct, which is how they are handed over.
+pub(crate) fn field_of(schema: &Schema) -> FieldRef {
+    let field = Field::new_struct("", schema.fields().clone(), false);
+    Arc::new(field.with_metadata(schema.metadata().clone()))
+}
+
+/// A batch as a struct.
+pub(crate) fn struct_of(batch: arrow::RecordBatch) -> ArrayRef {
+    Arc::new(StructArray::from(batch))
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
+}
+
+/// The values of an array as Python objects.
+fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
+    macro_rules! numbers {
+        ($type:ty) => {
+            array
+                .as_primitive::<$type>()
+                .iter()
+                .try_for_each(|value| list.append(value))
+        };
+    }
+    match array.data_type() {
+        DataType::Boolean => array
+            .as_boolean()
+            .iter()
+            .try_for_each(|value| list.append(value)),
+        DataType::UInt8 => numbers!(UInt8Type),
+        DataType::UInt16 => numbers!(UInt16Type),
+        DataType::UInt32 => numbers!(UInt32Type),
+        DataType::UInt64 => numbers!(UInt64Type),
+        DataType::Int16 => numbers!(Int16Type),
+        DataType::Utf8 => array
+            .as_string::<i32>()
+            .iter()
+            .try_for_each(|value| list.append(value)),
+        DataType::Date32 => {
+            const BEFORE_1970: i64 = 719_163;
+            let date = list.py().import("datetime")?.getattr("date")?;
+            array
+                .as_primitive::<Date32Type>()
+                .iter()
+                .try_for_each(|days| {
+                    let days = days.map(|days| i64::from(days) + BEFORE_1970);
+                    let day = days.map(|day| date.call_method1("fromordinal", (day,)));
+                    list.append(day.transpose()?)
+                })
+        }
+        other => Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            "columns of {other} have no Python values"
+        ))),
+    }
+}
+
+/// The columns by name.
+fn dict<'py>(
+    py: Python<'py>,
+    schema: &Schema,
+    batches: &[arrow::RecordBatch],
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for (at, field) in schema.fields().iter().enumerate() {
+        all.set_item(field.name(), column(py, at, batches)?)?;
+    }
+    Ok(all)
+}
+
+fn column<'py>(
+    py: Python<'py>,
+    at: usize,
+    batches: &[arrow::RecordBatch],
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        append(&list, batch.column(at))?;
+        py.check_signals()?;
+    }
+    Ok(list)
+}
+
+/// Some rows of columns: what a scan yields.
+///
+/// Other packages take it as it is: `pyarrow.record_batch(batch)`, `polars.DataFrame(batch)`.
+///
+/// >>> import lanefish
+/// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], "legal_moves")
+/// >>> [batch.to_pydict() for batch in table]
+/// [{'legal_moves': [12]}]
+#[pyclass(module = "lanefish", frozen)]
+pub(crate) struct RecordBatch(pub(crate) arrow::RecordBatch);
+
+#[pymethods]
+impl RecordBatch {
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+    fn __repr__(&self) -> String {
+        let names = names(self.0.schema_ref()).join(", ");
+        format!(
+            "<lanefish.RecordBatch: {} rows of {names}>",
+            self.0.num_rows()
+        )
+    }
+    /// Number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        names(self.0.schema_ref())
+    }
+    /// The values of each column as a list.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, self.0.schema_ref(), std::slice::from_ref(&self.0))
+    }
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
+    }
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let field = field_of(self.0.schema_ref());
+        let rows = struct_of(self.0.clone());
+        Ok(to_array_pycapsules(py, field, &rows, requested_schema)?)
+    }
+}
+
+/// Columns of positions in memory: what `compute` returns.
+///
+/// Other packages take it as it is, without a copy: `pyarrow.table(computed)`, `polars.DataFrame(computed)`,
+/// `duckdb.sql("from computed")`. Without any of them, `table["legal_moves"]` and `to_pydict()` are Python lists.
+///
+/// >>> import lanefish
+/// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], ["legal_moves", "in_check"])
+/// >>> table["legal_moves"], table.column_names, len(table)
+/// ([12], ['legal_moves', 'in_check'], 1)
+#[pyclass(module = "lanefish", frozen)]
+pub(crate) struct Table {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<arrow::RecordBatch>,
+    pub(crate) bad: Vec<u64>,
+    pub(crate) rejects: Vec<String>,
+}
+
+#[pymethods]
+impl Table {
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(arrow::RecordBatch::num_rows).sum()
+    }
+    fn __repr__(&self) -> String {
+        let names = names(&self.schema).join(", ");
+        format!("<lanefish.Table: {} rows of {names}>", self.__len__())
+    }
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batches = self.batches.iter().cloned().map(RecordBatch);
+        let batches: PyResult<Vec<_>> = batches.map(|batch| Bound::new(py, batch)).collect();
+        batches?.into_bound_py_any(py)?.call_method0("__iter__")
+    }
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        match self.schema.index_of(name) {
+            Ok(at) => column(py, at, &self.batches),
+            Err(_) => Err(PyKeyError::new_err(name.to_owned())),
+        }
+    }
+    /// Number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.__len__()
+    }
+    /// Names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        names(&self.schema)
+    }
+    /// Numbers of the rows of the data without a valid position, with `on_bad="null"` and `"skip"`.
+    #[getter]
+    fn bad_rows(&self) -> Vec<u64> {
+        self.bad.clone()
+    }
+    /// What is wrong with the first of them.
+    #[getter]
+    fn rejects(&self) -> Vec<String> {
+        self.rejects.clone()
+    }
+    /// The values of each column as a list.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.schema, &self.batches)
+    }
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.schema.as_ref())?)
+    }
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let batches: Vec<_> = self
+            .batches
+            .iter()
+            .cloned()
+            .map(struct_of)
+            .map(Ok)
+            .collect();
+        let reader = ArrayIterator::new(batches, field_of(&self.schema));
+        Ok(to_stream_pycapsule(py, Box::new(reader), requested_schema)?)
+    }
+}

@@ -1,0 +1,223 @@
+"""Files: scan, stats, convert."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+from conftest import START, TOP, package
+
+import lanefish
+
+SAMPLE = TOP / "data" / "sample.epd"
+
+
+@pytest.fixture
+def mixed(tmp_path, sample):
+    """Good lines with two bad ones among them."""
+    path = tmp_path / "mixed.epd"
+    lines = sample[:20] + ["nonsense"] + sample[20:40] + ["8/8/8/8/8/8/8/K6R w - -"]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory, million):
+    """A file that takes long to read."""
+    path = tmp_path_factory.mktemp("long") / "long.fen"
+    text = "\n".join(million) + "\n"
+    with open(path, "w") as file:
+        for _ in range(10):
+            file.write(text)
+    return path
+
+
+def test_scan_is_compute(command):
+    names = "index,fen,legal_moves,in_check,phase"
+    found = lanefish.scan(SAMPLE, names).read_all().to_pydict()
+    lines = command("compute", SAMPLE, "--columns", names).splitlines()[1:]
+    flags = ["0", "1"]
+    rows = zip(*found.values())
+    assert [f"{i},{f},{m},{flags[c]},{p}" for i, f, m, c, p in rows] == lines
+
+
+def test_scan_to_packages(million, long):
+    pa = package("pyarrow")
+    scan = lanefish.scan(long, ["legal_moves"], limit=1_000_000)
+    table = pa.table(scan)
+    assert table.num_rows == 1_000_000 and scan.records == 1_000_000
+    expected = lanefish.compute(million, "legal_moves")["legal_moves"]
+    assert table["legal_moves"].to_pylist() == expected
+    with pytest.raises(lanefish.Error, match="has been read"):
+        pa.table(scan)
+    assert pa.record_batch(next(lanefish.scan(long, "phase"))).num_rows > 1000
+
+
+def test_scan_to_polars(long):
+    pl = package("polars")
+    frame = pl.DataFrame(lanefish.scan(long, ["legal_moves"], limit=100_000))
+    assert frame.height == 100_000
+
+
+def test_scan_to_duckdb(long):
+    duckdb = package("duckdb")
+    scan = lanefish.scan(long, ["legal_moves"], limit=100_000)  # noqa: F841
+    assert duckdb.sql("select count(*) from scan").fetchall() == [(100_000,)]
+
+
+def test_scan_and_bad_records(mixed):
+    scan = lanefish.scan(mixed, "index,legal_moves", on_bad="skip")
+    assert scan.rejected is None
+    rows = [row for batch in scan for row in batch.to_pydict()["index"]]
+    assert rows == [*range(20), *range(21, 41)]
+    assert scan.rejected == 2 and scan.records == 42 and len(scan.rejects) == 2
+    with pytest.raises(lanefish.Error, match="mixed.epd:21") as caught:
+        list(lanefish.scan(mixed))
+    assert caught.value.line == 21 and caught.value.text == "nonsense"
+    assert caught.value.record == 20 and caught.value.path == str(mixed)
+    with pytest.raises(ValueError):
+        lanefish.scan(mixed, on_bad="null")
+
+
+def test_scan_options(mixed):
+    index = lambda **options: lanefish.scan(mixed, "index", on_bad="skip", **options).read_all()["index"]
+    assert index(skip=3, limit=2) == [3, 4]
+    assert len(index(shard="0/2")) + len(index(shard="1/2")) == 40
+    assert index(threads=1) == index(threads=5)
+    assert index(from_format="epd") == index()
+    both = lanefish.scan([mixed, str(SAMPLE)], "index", on_bad="skip").read_all()
+    assert len(both) == 40 + len(lanefish.scan(SAMPLE, "index").read_all())
+
+
+def test_errors(tmp_path):
+    with pytest.raises(lanefish.Error, match="cannot open .*missing.epd: No such file"):
+        lanefish.scan(tmp_path / "missing.epd")
+    for wrong in [{"from_format": "xyz"}, {"shard": "9/2"}]:
+        with pytest.raises(lanefish.Error):
+            lanefish.scan(SAMPLE, **wrong)
+    with pytest.raises(lanefish.Error):
+        lanefish.stats(SAMPLE, by="beauty")
+    (tmp_path / "bad.zst").write_bytes(b"no zstd")
+    with pytest.raises(lanefish.Error, match="zstd"):
+        list(lanefish.scan(tmp_path / "bad.zst"))
+    with pytest.raises(TypeError):
+        lanefish.scan(5)
+
+
+def test_scan_stops_early(long):
+    threads = threading.active_count()
+    with lanefish.scan(long, "fen") as scan:
+        next(scan)
+    assert list(scan) == []
+    scan = lanefish.scan(long, "fen")
+    next(scan)
+    begin = time.monotonic()
+    del scan
+    assert time.monotonic() - begin < 2
+    assert threading.active_count() == threads
+    lanefish.scan(long)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
+def test_scan_memory_is_flat(long):
+    def resident():
+        status = open("/proc/self/status").read()
+        return int(status.split("RssAnon:")[1].split()[0])
+
+    scan = lanefish.scan(long, "all")
+    next(scan)
+    time.sleep(2)  # Nobody takes anything: nothing may pile up.
+    before = resident()
+    for _ in range(100):
+        next(scan)
+    assert resident() - before < 300_000
+
+
+def test_stats_are_those_of_the_command_line(mixed, command):
+    for by in [None, "phase", "legal_moves/10"]:
+        for path in [SAMPLE, mixed]:
+            found = lanefish.stats(path, by=by, details=True)
+            options = ["--by", by] if by else []
+            expected = json.loads(command("stats", "--json", "--details", *options, path))
+            assert set(found.pop("run")) == set(expected.pop("run"))
+            assert found == expected
+    assert lanefish.stats(mixed)["rejected"] == 2
+    with pytest.raises(lanefish.Error):
+        lanefish.stats(mixed, on_bad="raise")
+
+
+def test_convert(mixed, tmp_path, command):
+    for name in ["a.boards", "a.epd.zst", "a.parquet", "a.arrow", "a.arrows", "a.fen"]:
+        done = lanefish.convert(SAMPLE, tmp_path / name)
+        assert done["rejected"] == 0 and done["records"] > 0
+        command("convert", SAMPLE, "-o", tmp_path / f"expected.{name}")
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"expected.{name}").read_bytes(), name
+    with pytest.raises(lanefish.Error, match="exists"):
+        lanefish.convert(SAMPLE, tmp_path / "a.boards")
+    lanefish.convert(SAMPLE, tmp_path / "a.boards", overwrite=True)
+    with pytest.raises(lanefish.Error, match="mixed.epd:21"):
+        lanefish.convert(mixed, tmp_path / "b.boards")
+    assert not (tmp_path / "b.boards").exists()
+    assert lanefish.convert(mixed, tmp_path / "b.boards", on_bad="skip")["rejected"] == 2
+    with pytest.raises(lanefish.Error, match="cannot infer a format"):
+        lanefish.convert(SAMPLE, tmp_path / "b.xyz")
+    with pytest.raises(lanefish.Error, match="is an input"):
+        lanefish.convert(mixed, mixed, overwrite=True)
+    lanefish.convert(SAMPLE, tmp_path / "c.dat", to="boards")
+    again = lanefish.scan(tmp_path / "a.parquet", "fen").read_all()
+    assert again["fen"] == lanefish.scan(SAMPLE, "fen").read_all()["fen"]
+
+
+def test_the_gil_is_released(long):
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.001):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    lanefish.stats(long, threads=1, limit=3_000_000)
+    stop.set()
+    thread.join()
+    assert len(ticks) > 50
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(
+    "work",
+    [
+        "lanefish.stats([PATH] * 50)",
+        "lanefish.convert([PATH] * 50, OUT)",
+        "[None for _ in lanefish.scan([PATH] * 50, 'all')]",
+        "lanefish.scan([PATH] * 50, 'all').read_all()",
+        "lanefish.compute([START] * 200_000 * 20, 'all')",
+    ],
+)
+def test_ctrl_c(work, long, tmp_path):
+    code = textwrap.dedent(
+        f"""
+        import lanefish
+        PATH, OUT, START = {str(long)!r}, {str(tmp_path / "out.boards")!r}, {START!r}
+        print("ready", flush=True)
+        try:
+            {work}
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "interrupted\n"
+    assert time.monotonic() - begin < 5
+    assert list(tmp_path.iterdir()) == []

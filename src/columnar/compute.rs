@@ -1,0 +1,393 @@
+//! Columns of positions that are Arrow arrays in memory.
+//!
+//! The rows are divided into pieces of [`BLOCK`](super::BLOCK) rows, wherever the chunks of the arrays end. A thread takes a piece, decodes
+//! it as a row group of a file is decoded, judges it as the pipeline does, and fills the columns a tile at a time. A
+//! piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided. Threads
+//! belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no thread.
+
+use super::arrow::{record_batch, schema};
+use super::cells::{Cells, Described};
+use crate::error::{Damage, Error, Reject};
+use crate::formats::tables::{Arrays, Part};
+use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
+use crate::input::Bytes;
+use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
+use crate::queries::{GroupResults, Queries};
+use crate::setters::setters;
+use crate::table::{Batch, Columns, Tile};
+use crate::tiers::Analyzer;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What becomes of rows without a valid position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnBad {
+    /// The first one is an error.
+    #[default]
+    Raise,
+    /// Their values are missing.
+    Null,
+    /// They are left out.
+    Skip,
+}
+
+/// Positions in memory: an Arrow array of FEN or of packed boards, or record batches with a column of these.
+///
+/// Any type of strings will do, also views and dictionaries; boards are 32 bytes, as in boards files.
+#[derive(Clone, Debug)]
+pub struct Positions(Arrays);
+
+/// How [`compute`] works.
+#[non_exhaustive]
+pub struct ComputeOptions<'a> {
+    /// Answers the queries.
+    pub analyzer: &'a dyn Analyzer,
+    /// Threads, the calling one included.
+    pub threads: usize,
+    /// How positions are read, and which are accepted; fields and tags follow from the columns.
+    pub decode: DecodeOptions,
+    /// What becomes of bad rows.
+    pub on_bad: OnBad,
+    /// Called from time to time by the calling thread; [`Error::Interrupted`] is the result once it returns true.
+    pub interrupt: Option<&'a dyn Fn() -> bool>,
+}
+
+impl<'a> ComputeOptions<'a> {
+    /// The defaults: one thread, and a bad row is an error.
+    pub fn new(analyzer: &'a dyn Analyzer) -> Self {
+        Self {
+            analyzer,
+            threads: 1,
+            decode: DecodeOptions::default(),
+            on_bad: OnBad::default(),
+            interrupt: None,
+        }
+    }
+}
+
+setters!(ComputeOptions<'a> {
+    threads: usize,
+    decode: DecodeOptions,
+    on_bad: OnBad,
+    interrupt: Option<&'a dyn Fn() -> bool>,
+});
+
+impl fmt::Debug for ComputeOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComputeOptions")
+            .field("analyzer", &self.analyzer)
+            .field("threads", &self.threads)
+            .field("decode", &self.decode)
+            .field("on_bad", &self.on_bad)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Columns of positions.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Computed {
+    /// The schema of all batches.
+    pub schema: SchemaRef,
+    /// The rows in their order.
+    pub batches: Vec<RecordBatch>,
+    /// Rows without a valid position, in ascending order.
+    pub bad: Vec<u64>,
+    /// How often each reason was given; a row may have several.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// The first bad rows.
+    pub first_rejects: Vec<Reject>,
+    /// What was changed or noticed in reading.
+    pub remarks: Remarks,
+}
+
+/// What stands for the name of a file in messages.
+const NAME: &str = "data";
+
+impl Positions {
+    /// Chunks of an array, of FEN in any type of strings, or of packed boards (`FixedSizeBinary(32)`).
+    ///
+    /// # Errors
+    /// If the chunks are not of this type.
+    pub fn of_array(data: &DataType, chunks: Vec<ArrayRef>) -> Result<Self, Error> {
+        Arrays::of_positions(data, chunks).map(Self).map_err(wrong)
+    }
+    /// Record batches with a column `board` or `fen`, or one that [`DecodeOptions::fen_column`] names.
+    ///
+    /// # Errors
+    /// If the batches do not have this schema.
+    pub fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Self, Error> {
+        Arrays::of_batches(schema, batches).map(Self).map_err(wrong)
+    }
+    /// Number of rows.
+    pub fn len(&self) -> u64 {
+        self.0.rows()
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn wrong(reason: String) -> Error {
+    Error::Columns {
+        path: Arc::from(Path::new(NAME)),
+        reason,
+    }
+}
+
+/// The columns of a piece, of the rows that count.
+struct Fill<'a>(&'a Columns);
+
+impl Fill<'_> {
+    fn add(&self, cells: &mut Vec<Cells>, tile: &Tile<'_>) {
+        let filled = self
+            .0
+            .iter()
+            .map(|column| Cells::of_array(column.fill(tile)));
+        Cells::append_tile(cells, filled.collect(), tile);
+    }
+    /// The columns without rows.
+    fn empty(&self) -> Vec<Cells> {
+        let batch = Arc::new(Batch::new());
+        let mut cells = Vec::new();
+        self.add(&mut cells, &Tile::new(&batch, 0, 0, &[], &[]));
+        cells
+    }
+}
+
+impl Job for Fill<'_> {
+    type Part = Vec<Cells>;
+    fn queries(&self) -> Queries {
+        self.0.queries()
+    }
+    fn begin(&self) -> Vec<Cells> {
+        Vec::new()
+    }
+    fn tile(&self, cells: &mut Vec<Cells>, tile: &Tile<'_>) {
+        self.add(cells, tile);
+    }
+}
+
+/// What a piece becomes.
+struct Piece {
+    batch: RecordBatch,
+    bad: Vec<u64>,
+    rejects: Vec<Reject>,
+    reasons: BTreeMap<&'static str, u64>,
+    remarks: Remarks,
+}
+
+/// What all threads work on.
+struct Work<'a> {
+    part: &'a (dyn Fn(u64) -> Option<Part> + Sync),
+    columns: &'a Columns,
+    described: &'a [Described],
+    schema: &'a SchemaRef,
+    decode: &'a DecodeOptions,
+    analyzer: &'a dyn Analyzer,
+    on_bad: OnBad,
+    /// The piece that is taken next.
+    next: AtomicU64,
+    /// Nothing from this piece on counts.
+    end: AtomicU64,
+    is_interrupted: AtomicBool,
+    done: Mutex<BTreeMap<u64, Result<Piece, Error>>>,
+}
+
+/// Columns of the catalogue for positions in memory.
+///
+/// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. In the order of
+/// the rows, every batch but the last one has [`BLOCK`](super::BLOCK) rows, less those left out.
+///
+/// # Errors
+/// If there is no column of positions, a row is bad and [`OnBad::Raise`] is set ([`Error::Strict`]), or the work was
+/// interrupted.
+///
+/// ```
+/// use arrow_array::{ArrayRef, StringArray, UInt16Array};
+/// use lanefish::columnar::{ComputeOptions, Positions, compute};
+/// use lanefish::{table::Columns, tiers::Tier};
+/// use std::sync::Arc;
+///
+/// let fens: ArrayRef = Arc::new(StringArray::from(vec![
+///     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+///     "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
+/// ]));
+/// let positions = Positions::of_array(&fens.data_type().clone(), vec![fens])?;
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let columns = Columns::named("legal_moves")?;
+/// let computed = compute(&positions, &columns, &ComputeOptions::new(analyzer))?;
+/// let moves = computed.batches[0].column(0).as_any().downcast_ref::<UInt16Array>();
+/// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn compute(
+    positions: &Positions,
+    columns: &Columns,
+    options: &ComputeOptions<'_>,
+) -> Result<Computed, Error> {
+    let decode = options.decode.clone().fields(columns.fields());
+    let decode = decode.tags(columns.tags());
+    let part = positions.0.parts(super::BLOCK as u64, &decode);
+    let part = part.map_err(wrong)?;
+    let described: Vec<Described> = columns
+        .iter()
+        .map(|column| match (Described::of(column), options.on_bad) {
+            (described, OnBad::Null) => described.nullable(),
+            (described, _) => described,
+        })
+        .collect();
+    let schema = Arc::new(schema(&described));
+    let work = Work {
+        part: &part,
+        columns,
+        described: &described,
+        schema: &schema,
+        decode: &decode,
+        analyzer: options.analyzer,
+        on_bad: options.on_bad,
+        next: AtomicU64::new(0),
+        end: AtomicU64::new(u64::MAX),
+        is_interrupted: AtomicBool::new(false),
+        done: Mutex::default(),
+    };
+    let pieces = positions.len().div_ceil(super::BLOCK as u64);
+    let threads = (options.threads.max(1) as u64).min(pieces);
+    let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
+    std::thread::scope(|scope| {
+        for number in 1..threads {
+            let thread = std::thread::Builder::new().name(format!("lanefish {number}"));
+            // With fewer threads it takes longer, but is the same.
+            if thread.spawn_scoped(scope, || work.all(|| false)).is_err() {
+                break;
+            }
+        }
+        work.all(is_interrupted);
+    });
+    if work.is_interrupted.into_inner() {
+        return Err(Error::Interrupted);
+    }
+    let mut computed = Computed {
+        schema: Arc::clone(&schema),
+        batches: Vec::new(),
+        bad: Vec::new(),
+        reasons: BTreeMap::new(),
+        first_rejects: Vec::new(),
+        remarks: Remarks::default(),
+    };
+    let done = work.done.into_inner();
+    for piece in done.unwrap_or_else(PoisonError::into_inner).into_values() {
+        let piece = piece?;
+        computed.batches.push(piece.batch);
+        computed.bad.extend(piece.bad);
+        for (reason, times) in piece.reasons {
+            *computed.reasons.entry(reason).or_default() += times;
+        }
+        let room = FIRST_REJECTS - computed.first_rejects.len();
+        computed
+            .first_rejects
+            .extend(piece.rejects.into_iter().take(room));
+        computed.remarks.merge(&piece.remarks);
+    }
+    Ok(computed)
+}
+
+impl Work<'_> {
+    /// Takes pieces until there are no more.
+    fn all(&self, is_interrupted: impl Fn() -> bool) {
+        let mut results = vec![GroupResults::default(); TILE];
+        loop {
+            if is_interrupted() {
+                self.is_interrupted.store(true, Ordering::Relaxed);
+            }
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.end.load(Ordering::Relaxed)
+                || self.is_interrupted.load(Ordering::Relaxed)
+            {
+                return;
+            }
+            let Some(part) = (self.part)(number) else {
+                return;
+            };
+            let piece = self.piece(part, &mut results);
+            if piece.is_err() {
+                // Those before it are taken already, and the first error counts.
+                self.end.fetch_min(number, Ordering::Relaxed);
+            }
+            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.insert(number, piece);
+        }
+    }
+
+    fn piece(&self, part: Part, results: &mut [GroupResults]) -> Result<Piece, Error> {
+        let rows = part.rows();
+        let mut chunk = Chunk::new(Arc::from(Path::new(NAME)), Bytes::from(Vec::new()));
+        chunk.part = Some(part);
+        let format = Format::ARROW;
+        let mut decoded = format.decode(&chunk, self.decode);
+        let failed = |what: String| Error::Damaged {
+            path: Arc::clone(&chunk.file),
+            damage: Damage { offset: 0, what },
+        };
+        if let Some(damage) = decoded.damage.pop() {
+            return Err(failed(damage.what));
+        }
+        let mut totals = Totals {
+            records: rows.start,
+            ..Totals::default()
+        };
+        decoded.number(&mut totals, &chunk);
+        let remarks = std::mem::take(&mut decoded.remarks);
+        let job = Fill(self.columns);
+        let input = (format, &chunk);
+        let (mut cells, mut rejects) =
+            judge_alone(self.analyzer, self.decode, &job, input, decoded, results);
+        if self.on_bad == OnBad::Raise && !rejects.is_empty() {
+            return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
+        }
+        if cells.is_empty() {
+            cells = job.empty();
+        }
+        let mut reasons = BTreeMap::new();
+        for reason in rejects.iter().flat_map(|reject| &reject.reasons) {
+            *reasons.entry(*reason).or_default() += 1;
+        }
+        let bad: Vec<u64> = rejects.iter().map(|reject| reject.place.record).collect();
+        rejects.truncate(FIRST_REJECTS);
+        if self.on_bad == OnBad::Null && !bad.is_empty() {
+            let bad = bad.iter().map(|row| (row - rows.start) as usize);
+            let bad: Vec<usize> = bad.collect();
+            let len = (rows.end - rows.start) as usize;
+            cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
+        }
+        let batch = record_batch(self.described, self.schema, cells);
+        Ok(Piece {
+            batch: batch.map_err(|error| failed(error.to_string()))?,
+            bad,
+            rejects,
+            reasons,
+            remarks,
+        })
+    }
+}
+
+/// The cells as `len` rows, of which those of these numbers are missing.
+fn spread(cells: &Cells, missing: &[usize], len: usize) -> Cells {
+    let mut all = cells.empty_like();
+    let mut from = 0;
+    for &row in missing {
+        // Before it there are as many missing rows as there are numbers before its own.
+        let run = row - all.len();
+        all.append(cells, from..from + run);
+        all.push_missing();
+        from += run;
+    }
+    all.append(cells, from..from + (len - all.len()));
+    all
+}

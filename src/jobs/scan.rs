@@ -1,0 +1,225 @@
+//! A run of the pipeline as a stream of record batches.
+//!
+//! The run has a thread of its own, which begins with the first batch that is asked for and sends finished batches
+//! through a short channel. Where nobody takes them, that thread waits, and with it the run: memory does not grow with
+//! the inputs. A stream that is dropped ends its run.
+
+use super::table::{Table, TableFormat, TableRows, Tabulated};
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::pipeline::{RunOptions, Summary, run};
+use crate::table::Columns;
+use crate::tiers::Analyzer;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Finished batches that may wait to be taken.
+const WAITING: usize = 4;
+
+/// Columns of inputs as record batches, in order.
+///
+/// Batches have [`BLOCK`](crate::columnar::BLOCK) rows, the last one fewer. After the last one, or an error,
+/// [`Scan::summary`] says what was read.
+///
+/// ```
+/// use lanefish::jobs::Scan;
+/// use lanefish::{input::Inputs, table::Columns, tiers::Tier};
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let columns = Columns::named("fen,legal_moves")?;
+/// let mut scan = Scan::new(inputs, columns, analyzer, |options| options.threads(2));
+/// let mut rows = 0;
+/// for batch in &mut scan {
+///     rows += batch?.num_rows() as u64;
+/// }
+/// assert_eq!(scan.summary().map(|summary| summary.accepted()), Some(rows));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Scan {
+    schema: SchemaRef,
+    state: State,
+    interrupt: Arc<AtomicBool>,
+    summary: Option<Summary>,
+}
+
+enum State {
+    /// The run, to be begun with the place for its batches.
+    New(Box<Begin>),
+    Running(Receiver<RecordBatch>, JoinHandle<Summary>),
+    Over,
+}
+
+type Begin = dyn FnOnce(&SyncSender<RecordBatch>) -> Summary + Send + Sync;
+
+/// What a [`Scan`] has after some time.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ScanStep {
+    /// The next batch.
+    Batch(RecordBatch),
+    /// Nothing yet.
+    Pending,
+    /// The end.
+    End,
+}
+
+impl fmt::Debug for Scan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan")
+            .field("schema", &self.schema)
+            .field("summary", &self.summary)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scan {
+    /// A stream of these columns. `set` changes the options of the run; it is called when that begins. The fields and
+    /// tags that are decoded follow from the columns.
+    pub fn new(
+        inputs: Inputs,
+        columns: Columns,
+        analyzer: &'static dyn Analyzer,
+        set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
+    ) -> Self {
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let table = Table::new(TableRows::Columns(&columns), TableFormat::Batches);
+        let schema = table.schema();
+        drop(table);
+        let flag = Arc::clone(&interrupt);
+        let begin = move |sender: &SyncSender<RecordBatch>| {
+            let mut options = set(RunOptions::new(analyzer));
+            options.decode.fields = columns.fields();
+            options.decode.tags = columns.tags();
+            options.interrupt = Some(&flag);
+            read(&inputs, &columns, options, sender)
+        };
+        Self {
+            schema,
+            state: State::New(Box::new(begin)),
+            interrupt,
+            summary: None,
+        }
+    }
+
+    /// The schema of all batches.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Waits for the next batch, but no longer than this.
+    ///
+    /// # Errors
+    /// If the run failed. Some batches of the rows before may have come, and nothing comes after.
+    pub fn step(&mut self, patience: Duration) -> Result<ScanStep, Error> {
+        if let State::New(_) = self.state
+            && let State::New(begin) = std::mem::replace(&mut self.state, State::Over)
+        {
+            let (sender, receiver) = sync_channel(WAITING);
+            let thread = thread::Builder::new().name("lanefish scan".to_owned());
+            let thread = thread.spawn(move || begin(&sender));
+            let thread = thread.map_err(|error| Error::Threads {
+                threads: 1,
+                reason: error.to_string(),
+            })?;
+            self.state = State::Running(receiver, thread);
+        }
+        let State::Running(receiver, _) = &self.state else {
+            return Ok(ScanStep::End);
+        };
+        match receiver.recv_timeout(patience) {
+            Ok(batch) => return Ok(ScanStep::Batch(batch)),
+            Err(RecvTimeoutError::Timeout) => return Ok(ScanStep::Pending),
+            Err(RecvTimeoutError::Disconnected) => {}
+        }
+        let mut summary = self.end().unwrap_or_default();
+        let failure = summary.failure.take();
+        self.summary = Some(summary);
+        failure.map_or(Ok(ScanStep::End), Err)
+    }
+
+    /// What was read, once the stream has ended.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+
+    /// Ends the run; nothing comes after.
+    pub fn close(&mut self) {
+        self.interrupt.store(true, Ordering::Relaxed);
+        self.end();
+    }
+
+    /// Waits for the thread, which nobody takes batches from.
+    fn end(&mut self) -> Option<Summary> {
+        let State::Running(receiver, thread) = std::mem::replace(&mut self.state, State::Over)
+        else {
+            return None;
+        };
+        drop(receiver);
+        let panicked = |_| Summary {
+            failure: Some(Error::Threads {
+                threads: 1,
+                reason: "a thread ended with a panic".to_owned(),
+            }),
+            ..Summary::default()
+        };
+        Some(thread.join().unwrap_or_else(panicked))
+    }
+}
+
+impl Drop for Scan {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<RecordBatch, Error>;
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            return match self.step(Duration::from_secs(1)) {
+                Ok(ScanStep::Batch(batch)) => Some(Ok(batch)),
+                Ok(ScanStep::Pending) => continue,
+                Ok(ScanStep::End) => None,
+                Err(error) => Some(Err(error)),
+            };
+        }
+    }
+}
+
+/// Reads all inputs and sends their batches.
+fn read(
+    inputs: &Inputs,
+    columns: &Columns,
+    options: RunOptions<'_>,
+    sender: &SyncSender<RecordBatch>,
+) -> Summary {
+    let failed = |source| Error::Write {
+        path: "record batches".into(),
+        source,
+    };
+    // Whoever takes batches is gone: nobody will see this.
+    let send = |batch| sender.send(batch).map_err(|_| Error::Interrupted);
+    let job = Table::new(TableRows::Columns(columns), TableFormat::Batches);
+    let mut summary = run(inputs, options, &job, |part: Tabulated| {
+        part.blocks().try_for_each(|block| {
+            let batch = block.map_err(failed)?.into_batch();
+            batch.map_or(Ok(()), send)
+        })
+    });
+    if summary.failure.is_none() {
+        let last = job.last().map_err(failed);
+        let sent = last.and_then(|last| match last.and_then(super::TableBlock::into_batch) {
+            Some(batch) if batch.num_rows() > 0 => send(batch),
+            _ => Ok(()),
+        });
+        summary.failure = sent.err();
+    }
+    summary
+}

@@ -1,0 +1,273 @@
+//! Columns of arrays in memory, compared with one position at a time.
+
+use crate::support::{FAMOUS, Random};
+use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int16Type, UInt16Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeStringArray, NullArray,
+    RecordBatch, StringArray,
+};
+use arrow_schema::{DataType, Field, Schema};
+use lanefish::Error;
+use lanefish::block::Packed;
+use lanefish::chess::Position;
+use lanefish::chess::validity::Validity;
+use lanefish::columnar::{BLOCK, Cells, ComputeOptions, Computed, OnBad, Positions, compute};
+use lanefish::formats::DecodeOptions;
+use lanefish::table::Columns;
+use lanefish::tiers::Tier;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Texts that are no valid position.
+const BAD: [Option<&str>; 4] = [
+    None,
+    Some("nonsense"),
+    Some(""),
+    Some("8/8/8/8/8/8/8/K6R w - - 0 1"),
+];
+
+fn options() -> ComputeOptions<'static> {
+    ComputeOptions::new(Tier::best().analyzer().expect("it was chosen"))
+}
+
+fn columns(names: &str) -> Columns {
+    Columns::named(names).expect("columns of the catalogue")
+}
+
+/// Positions of random games, some of them bad.
+fn texts(len: usize, bad_ones: bool) -> Vec<Option<String>> {
+    let mut random = Random::new(5);
+    (0..len)
+        .map(|_| {
+            if bad_ones && random.below(10) == 0 {
+                return BAD[random.below(4) as usize].map(str::to_owned);
+            }
+            Some(FAMOUS[random.below(FAMOUS.len() as u64) as usize].to_owned())
+        })
+        .collect()
+}
+
+fn of_array(array: ArrayRef) -> Positions {
+    let data = array.data_type().clone();
+    Positions::of_array(&data, vec![array]).expect("one array")
+}
+
+/// What one position at a time has: the number of legal moves, where the text is a valid position.
+fn slow(text: Option<&str>) -> Option<u16> {
+    let position: Position = text?.parse().ok()?;
+    position
+        .is_valid(Validity::Playable)
+        .then(|| position.legal_moves().len() as u16)
+}
+
+/// Index and number of legal moves of each row.
+fn rows(computed: &Computed) -> Vec<(Option<u64>, Option<u16>)> {
+    let batches = computed.batches.iter();
+    batches
+        .flat_map(|batch| {
+            let index = batch.column(0).as_primitive::<UInt64Type>().iter();
+            let moves = batch.column(1).as_primitive::<UInt16Type>().iter();
+            index.zip(moves).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn expected(texts: &[Option<String>], on_bad: OnBad) -> Vec<(Option<u64>, Option<u16>)> {
+    let rows = (0..).zip(texts);
+    rows.filter_map(|(row, text)| match (slow(text.as_deref()), on_bad) {
+        (Some(moves), _) => Some((Some(row), Some(moves))),
+        (None, OnBad::Null) => Some((None, None)),
+        (None, _) => None,
+    })
+    .collect()
+}
+
+/// The texts in every layout of strings.
+fn layouts(texts: &[Option<String>]) -> Vec<ArrayRef> {
+    let mut view = StringViewBuilder::new();
+    let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
+    for text in texts {
+        view.append_option(text.as_ref());
+        dictionary.append_option(text.as_ref());
+    }
+    let all = || texts.iter().map(Option::as_deref);
+    let bytes = all().map(|text| text.map(str::as_bytes));
+    vec![
+        Arc::new(all().collect::<StringArray>()),
+        Arc::new(all().collect::<LargeStringArray>()),
+        Arc::new(bytes.collect::<BinaryArray>()),
+        Arc::new(view.finish()),
+        Arc::new(dictionary.finish()),
+    ]
+}
+
+#[test]
+fn every_layout_is_like_one_position_at_a_time() {
+    let texts = texts(3000, true);
+    for on_bad in [OnBad::Null, OnBad::Skip] {
+        for array in layouts(&texts) {
+            let options = options().on_bad(on_bad);
+            for (from, len) in [(0, 3000), (1, 2999), (999, 65), (17, 1), (3000, 0)] {
+                let positions = of_array(array.slice(from, len));
+                let done = compute(&positions, &columns("index,legal_moves"), &options);
+                let done = done.expect("bad rows are no error");
+                assert_eq!(rows(&done), expected(&texts[from..from + len], on_bad));
+                let bad = texts[from..from + len].iter();
+                let bad = bad
+                    .enumerate()
+                    .filter(|(_, text)| slow(text.as_deref()).is_none());
+                assert!(done.bad.iter().copied().eq(bad.map(|(row, _)| row as u64)));
+            }
+        }
+    }
+}
+
+#[test]
+fn neither_threads_nor_chunks_matter() {
+    let texts = texts(2 * BLOCK + 777, true);
+    let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
+    let columns = columns("all");
+    let mut random = Random::new(7);
+    for on_bad in [OnBad::Null, OnBad::Skip] {
+        let one = compute(
+            &of_array(Arc::clone(&array)),
+            &columns,
+            &options().on_bad(on_bad),
+        );
+        let one = one.expect("bad rows are no error");
+        assert_eq!(one.batches.len(), 3);
+        for threads in [2, 5] {
+            let mut chunks = Vec::new();
+            let mut at = 0;
+            while at < array.len() {
+                let len = (random.below(9000) as usize).min(array.len() - at);
+                chunks.push(array.slice(at, len));
+                at += len;
+            }
+            let positions = Positions::of_array(&DataType::Utf8, chunks).expect("one type");
+            let options = options().on_bad(on_bad).threads(threads);
+            let other = compute(&positions, &columns, &options).expect("bad rows are no error");
+            assert_eq!(one.batches, other.batches);
+            assert_eq!(one.bad, other.bad);
+            assert_eq!(one.reasons, other.reasons);
+        }
+    }
+}
+
+#[test]
+fn the_first_bad_row_is_the_error() {
+    let mut texts = texts(3 * BLOCK, false);
+    for row in [BLOCK + 3, BLOCK + 4, 2 * BLOCK + 1] {
+        texts[row] = Some("8/8/8/8/8/8/8/K6R w - - 0 1".to_owned());
+    }
+    let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
+    for threads in [1, 3] {
+        let done = compute(
+            &of_array(Arc::clone(&array)),
+            &columns("fen"),
+            &options().threads(threads),
+        );
+        match done {
+            Err(Error::Strict(reject)) => {
+                assert_eq!(reject.place.row, Some(BLOCK as u64 + 3));
+                assert_eq!(reject.reasons, ["not_one_king_each"]);
+                assert_eq!(reject.raw, b"8/8/8/8/8/8/8/K6R w - - 0 1");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn all_rows_may_be_bad_and_none_be_there() {
+    for len in [0, 1, 9] {
+        let array: ArrayRef =
+            Arc::new(vec![None::<&str>; len].into_iter().collect::<StringArray>());
+        for (on_bad, rows) in [(OnBad::Null, len), (OnBad::Skip, 0)] {
+            let positions = of_array(Arc::clone(&array));
+            let done = compute(&positions, &columns("all"), &options().on_bad(on_bad));
+            let done = done.expect("bad rows are no error");
+            assert_eq!(done.bad.len(), len);
+            let batches = done.batches.iter();
+            assert_eq!(batches.map(RecordBatch::num_rows).sum::<usize>(), rows);
+            for column in done.batches.iter().flat_map(RecordBatch::columns) {
+                assert_eq!(column.null_count(), rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn boards_and_tables_are_positions() {
+    let positions = FAMOUS.map(|fen| fen.parse::<Position>().expect("a position"));
+    let boards = positions.each_ref().map(|position| {
+        let words = Cells::board(&Packed::pack(position).expect("a valid position"));
+        words.map(u64::to_le_bytes).as_flattened().to_vec()
+    });
+    let boards = FixedSizeBinaryArray::try_from_iter(boards.iter()).expect("32 bytes each");
+    let boards: ArrayRef = Arc::new(boards);
+    let moves: Vec<u16> = positions
+        .iter()
+        .map(|it| it.legal_moves().len() as u16)
+        .collect();
+    for (from, len) in [(0, 9), (3, 4)] {
+        let sliced = boards.slice(from, len);
+        let done = compute(&of_array(sliced), &columns("legal_moves"), &options()).expect("boards");
+        let found = done.batches[0].column(0).as_primitive::<UInt16Type>();
+        assert_eq!(found.values()[..], moves[from..from + len]);
+    }
+    // Fields come along; other columns may have any type.
+    let schema = Schema::new(vec![
+        Field::new("nothing", DataType::Null, true),
+        Field::new("score", DataType::Int32, true),
+        Field::new("position", DataType::Utf8, false),
+    ]);
+    let scores: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(-40_000)]));
+    let arrays: Vec<ArrayRef> = vec![
+        Arc::new(NullArray::new(3)),
+        scores,
+        Arc::new(StringArray::from(FAMOUS[..3].to_vec())),
+    ];
+    let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
+    let table = Positions::of_batches(&schema, &[batch.slice(1, 2), batch]).expect("one schema");
+    let named = DecodeOptions::default().fen_column(Some("position".into()));
+    let options_of_it = options().decode(named).on_bad(OnBad::Null);
+    let done = compute(&table, &columns("score"), &options_of_it).expect("a column of texts");
+    let scores: Vec<_> = done.batches[0]
+        .column(0)
+        .as_primitive::<Int16Type>()
+        .iter()
+        .collect();
+    assert_eq!(scores, [None, None, Some(1), None, None]);
+    assert_eq!(done.bad, [1, 4]);
+    assert_eq!(done.reasons["value_out_of_range"], 2);
+    let missing = compute(&table, &columns("score"), &options()).expect_err("no column `fen`");
+    assert!(
+        missing
+            .to_string()
+            .starts_with("data has no column `fen` or `board`"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn work_can_be_interrupted() {
+    let texts = texts(5 * BLOCK, false);
+    let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
+    for threads in [1, 2] {
+        let calls = Cell::new(0);
+        let interrupt = || {
+            calls.set(calls.get() + 1);
+            calls.get() == 2
+        };
+        let options = options().threads(threads).interrupt(Some(&interrupt));
+        let done = compute(
+            &of_array(Arc::clone(&array)),
+            &columns("legal_moves"),
+            &options,
+        );
+        assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
+    }
+}
