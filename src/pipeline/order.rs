@@ -186,6 +186,8 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
         }
         if line.ended {
             if line.busy == 0 {
+                // Others may wait for a worker that found nothing to take.
+                shared.moved.notify_all();
                 return None;
             }
             line = shared.wait(line);
@@ -351,4 +353,44 @@ fn judge<J: Job>(
         _ => {}
     }
     (outcome, output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Access;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    /// A worker that found nothing to take, after the end, and the others that wait for what it may have taken.
+    #[test]
+    fn nobody_waits_for_a_worker_that_found_nothing() {
+        let feed = Feed {
+            inputs: &[],
+            next_input: 0,
+            current: None,
+            from: None,
+            access: Access::default(),
+            shard: None,
+            chunk_size: 64,
+            max_record: 64,
+            decode: DecodeOptions::default(),
+            consumed: Arc::default(),
+            past_damage: false,
+            ended: false,
+        };
+        let shared = Shared::new(feed, 2);
+        shared.line().ended = true;
+        shared.line().busy = 1;
+        let (sender, done) = channel();
+        thread::scope(|scope| {
+            scope.spawn(|| sender.send(next_task(&shared).is_none()));
+            thread::sleep(Duration::from_millis(50));
+            shared.line().busy = 0;
+            assert!(next_task(&shared).is_none());
+            let waited = done.recv_timeout(Duration::from_secs(20));
+            drop(StopOnDrop(&shared));
+            assert_eq!(waited, Ok(true));
+        });
+    }
 }
