@@ -42,27 +42,6 @@ fn count_present_in(present: &[u64], rows: Range<usize>) -> usize {
     whole + before(rows.end) - before(rows.start)
 }
 
-/// Adds some of the bits of another column to the bits of `len` rows.
-fn append_bits(bits: &mut Vec<u64>, len: usize, others: &[u64], rows: Range<usize>) {
-    let end = len + rows.len();
-    bits.resize(end.div_ceil(64), 0);
-    let (mut to, mut from) = (len, rows.start);
-    while to < end {
-        let shift = from % 64;
-        let mut word = others[from / 64] >> shift;
-        if shift > 0 && from / 64 + 1 < others.len() {
-            word |= others[from / 64 + 1] << (64 - shift);
-        }
-        let free = (64 - to % 64).min(end - to);
-        if free < 64 {
-            word &= (1 << free) - 1;
-        }
-        bits[to / 64] |= word << (to % 64);
-        to += free;
-        from += free;
-    }
-}
-
 impl<T: Clone + Default> Values<T> {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
@@ -172,10 +151,6 @@ impl<T: Clone + Default> Values<T> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// The same, to be changed.
-    pub(super) fn values_mut(&mut self) -> &mut [T] {
-        &mut self.values
-    }
     /// All values; rows that are missing hold the default.
     pub fn into_values(self) -> Vec<T> {
         self.values
@@ -190,19 +165,6 @@ impl<T: Clone + Default> Values<T> {
     /// When a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
         rows.for_each(|row| self.push(other.get(row).cloned()));
-    }
-    /// Adds a run of rows of another column.
-    ///
-    /// # Panics
-    /// When the rows are out of range.
-    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        append_bits(
-            &mut self.present,
-            self.values.len(),
-            &other.present,
-            rows.clone(),
-        );
-        self.values.extend_from_slice(&other.values[rows]);
     }
     /// Some of the rows, from a multiple of 64 on.
     ///
@@ -359,18 +321,6 @@ impl Texts {
     pub fn get(&self, row: usize) -> Option<&Arc<str>> {
         self.codes.get(row).map(|&code| &self.words[code as usize])
     }
-    /// Makes empty texts missing ones.
-    pub(crate) fn drop_empty(&mut self) {
-        if self.words.iter().all(|word| !word.is_empty()) {
-            return;
-        }
-        let codes = std::mem::take(&mut self.codes);
-        for row in 0..codes.len() {
-            let code = codes.get(row).copied();
-            let code = code.filter(|&code| !self.words[code as usize].is_empty());
-            self.codes.push(code);
-        }
-    }
     /// Number of rows that are not missing.
     pub fn count_present(&self) -> usize {
         self.codes.count_present()
@@ -397,31 +347,6 @@ impl Texts {
             start = end;
         }
         some
-    }
-    /// Adds a run of rows of another column, with all words of its dictionary that are not there.
-    ///
-    /// # Panics
-    /// When the rows are out of range.
-    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        // Columns of a few words have the same ones in every tile.
-        let base = self.words.len().checked_sub(other.words.len());
-        let base = base.filter(|&base| {
-            let pairs = self.words[base..].iter().zip(&other.words);
-            pairs
-                .into_iter()
-                .all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
-        });
-        let base = base.unwrap_or_else(|| {
-            self.words.extend_from_slice(&other.words);
-            self.words.len() - other.words.len()
-        });
-        let start = self.codes.len();
-        self.codes.append(&other.codes, rows);
-        if base > 0 {
-            for code in &mut self.codes.values[start..] {
-                *code += base as u32;
-            }
-        }
     }
     /// Adds rows of another column.
     ///
@@ -506,6 +431,10 @@ macro_rules! same_type {
     };
 }
 
+// After the macros, which it uses.
+#[cfg(feature = "parquet")]
+mod append;
+
 impl Array {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -557,26 +486,6 @@ impl Array {
             }
         }
     }
-    /// A column of the same type without rows.
-    pub(crate) fn empty_like(&self) -> Self {
-        match self {
-            Self::U8(_) => Self::U8(Values::default()),
-            Self::I16(_) => Self::I16(Values::default()),
-            Self::U16(_) => Self::U16(Values::default()),
-            Self::U32(_) => Self::U32(Values::default()),
-            Self::U64(_) => Self::U64(Values::default()),
-            Self::Flag(_) => Self::Flag(Values::default()),
-            Self::Text(_) => Self::Text(Texts::default()),
-            Self::Strings(_) => Self::Strings(Strings::default()),
-        }
-    }
-    /// Adds a run of rows of a column of the same type.
-    ///
-    /// # Panics
-    /// When the types differ, or the rows are out of range.
-    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        same_type!(self, other, (to, from) => to.append(from, rows));
-    }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {
         each_type!(self, column => column.push(None));
@@ -621,38 +530,6 @@ impl Array {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn appended_runs_are_the_rows_one_by_one() {
-        let mut numbers = crate::chess::random::Random::new(5);
-        let mut random = |most: u32| numbers.below(most) as usize;
-        let (mut values, mut texts) = (Values::<u16>::default(), Texts::default());
-        let mut strings = Strings::default();
-        let words: Vec<Arc<str>> = ["", "a", "bc", "def"].map(Arc::from).into();
-        for _ in 0..400 {
-            let value = random(5);
-            values.push((value > 0).then_some(value as u16));
-            let word = words.get(value).cloned();
-            strings.push(word.as_deref());
-            texts.push(word);
-        }
-        let arrays = [
-            Array::U16(values),
-            Array::Text(texts),
-            Array::Strings(strings),
-        ];
-        let mut found = arrays.each_ref().map(Array::empty_like);
-        let mut expected = found.clone();
-        for _ in 0..100 {
-            let start = random(400);
-            let rows = start..start + random(401 - start as u32);
-            for (at, array) in arrays.iter().enumerate() {
-                found[at].append(array, rows.clone());
-                expected[at].extend_from(array, rows.clone());
-                assert_eq!(found[at], expected[at], "{rows:?}");
-            }
-        }
-    }
 
     #[test]
     fn spreading() {

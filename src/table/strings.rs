@@ -1,7 +1,6 @@
 //! Columns of computed texts.
 
 use super::array::Values;
-use std::ops::Range;
 
 /// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
 /// commas or backslashes, so that CSV and JSON take them as they are.
@@ -112,7 +111,8 @@ impl Strings {
     ///
     /// # Panics
     /// When the rows are out of range, or as [`Self::push`].
-    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
+    #[cfg(feature = "parquet")]
+    pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
         let ends = other.ends.values();
         let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
         let end = rows.end.checked_sub(1).map_or(0, |last| ends[last]);
@@ -128,6 +128,7 @@ impl Strings {
         }
     }
     /// All texts, one after the other, and where each ends.
+    #[cfg(feature = "parquet")]
     pub(crate) fn parts(&self) -> (&[u8], &[u32]) {
         (&self.bytes, self.ends.values())
     }
