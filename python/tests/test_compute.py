@@ -105,16 +105,20 @@ def test_duckdb(million, expected):
     assert computed.to_pydict() == expected
 
 
-def test_boards(sample):
-    pa = package("pyarrow")
-    assert sample
-    # Colour and the three type planes of a king in each corner: bits 0 and 63.
-    king = 0b110
-    planes = [1 << 63] + [((king >> bit) & 1) * (1 | 1 << 63) for bit in range(3)]
-    board = b"".join(plane.to_bytes(8, "little") for plane in planes)
-    array = pa.array([board, board], pa.binary(32))
-    table = lanefish.compute(array, "fen", on_bad="null")
-    assert len(table) == 2
+def test_boards(million, tmp_path):
+    package("pyarrow")
+    from pyarrow import parquet
+
+    fens = million[:10_000]
+    (tmp_path / "in.fen").write_text("\n".join(fens) + "\n")
+    lanefish.convert(tmp_path / "in.fen", tmp_path / "boards.parquet")
+    table = parquet.read_table(tmp_path / "boards.parquet")
+    assert "fen" not in table.column_names
+    names = [name for name in COLUMNS if name != "fen"]
+    expected = lanefish.compute(fens, names).to_pydict()
+    assert lanefish.compute(table["board"], names).to_pydict() == expected
+    # With the clocks, that a board has not.
+    assert lanefish.compute(table, ["fen", *names]).to_pydict() == {"fen": fens, **expected}
 
 
 def test_bad_rows():

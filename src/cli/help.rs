@@ -12,6 +12,9 @@ use lanefish::formats::Format;
 use lanefish::table::TAGS;
 use std::fmt::Write;
 
+/// Arguments of commands that short help omits, besides the choice of games.
+const RARE_OF_COMMANDS: [&str; 4] = ["keep_en_passant", "fen_column", "compression", "fen"];
+
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
@@ -136,7 +139,7 @@ pub(super) fn command() -> Command {
                 }
                 // The seed of `generate` is another one.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
-                let rare = heading == Some("Games (PGN)") || matches!(&*id, "keep_en_passant" | "fen_column" | "compression" | "fen");
+                let rare = heading == Some("Games (PGN)") || RARE_OF_COMMANDS.contains(&&*id);
                 arg.help_heading(heading).hide_short_help(rare)
             });
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");

@@ -102,8 +102,8 @@ impl Target {
                 let parsed = parsed.map_err(|error| error.to_string())?;
                 Ok(Self::Table(TableFormat::Parquet(parsed)))
             }
-            _ => Err("--compression is for Parquet files; other outputs are compressed where their names end in \
-                 .zst, .gz or .bz2"
+            _ => Err("compression of pages is for Parquet files; other files are compressed where their names end \
+                 in .zst, .gz or .bz2"
                 .to_owned()),
         }
     }
@@ -160,11 +160,12 @@ impl RecordFile {
                 Err("record batches are no file".to_owned())
             }
             (Target::Records(_), _) if options.fen => {
-                Err("--fen is for Parquet and Arrow files".to_owned())
+                Err("a column `fen` is for Parquet and Arrow files".to_owned())
             }
-            (_, None) if options.level.is_some() => {
-                Err("--level: the output is not compressed; it is where its name ends in .zst, .gz or .bz2".to_owned())
-            }
+            (_, None) if options.level.is_some() => Err(
+                "a level of compression is for files with names that end in .zst, .gz or .bz2"
+                    .to_owned(),
+            ),
             _ => Ok(Self {
                 path: path.to_owned(),
                 target,

@@ -50,8 +50,19 @@ pub(super) struct Judge<'a, J: Job> {
 }
 
 impl<J: Job> Judge<'_, J> {
+    /// Processes batches, as far as they are requested; returns all rejects, in order.
+    pub(super) fn batches(mut self, batches: Vec<Batch>) -> Vec<Reject> {
+        for batch in batches {
+            if !self.batch(&Arc::new(batch)) {
+                break;
+            }
+        }
+        self.rejects.sort_by_key(|reject| reject.place.record);
+        self.rejects
+    }
+
     /// Processes a batch; false if nothing after it is requested.
-    pub(super) fn batch(&mut self, batch: &Arc<Batch>) -> bool {
+    fn batch(&mut self, batch: &Arc<Batch>) -> bool {
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
         for start in (0..batch.len()).step_by(ROWS) {
@@ -179,7 +190,7 @@ impl<J: Job> Judge<'_, J> {
     }
 }
 
-/// Judges the records of a chunk that belongs to no run, and runs a job on those that count; returns the others, too.
+/// Judges the records of a chunk that belongs to no run, and runs a job on those that count; also returns the rejects.
 #[cfg(feature = "parquet")]
 pub(crate) fn judge_alone<J: Job>(
     analyzer: &dyn Analyzer,
@@ -190,7 +201,7 @@ pub(crate) fn judge_alone<J: Job>(
     results: &mut [GroupResults],
 ) -> (J::Part, Vec<Reject>) {
     let mut part = job.begin();
-    let mut judge = Judge {
+    let judge = Judge {
         analyzer,
         validity: options.validity,
         stops: false,
@@ -206,11 +217,7 @@ pub(crate) fn judge_alone<J: Job>(
         rejects: decoded.rejects,
         results,
     };
-    for batch in decoded.batches {
-        judge.batch(&Arc::new(batch));
-    }
-    let mut rejects = judge.rejects;
-    rejects.sort_by_key(|reject| reject.place.record);
+    let rejects = judge.batches(decoded.batches);
     (part, rejects)
 }
 

@@ -311,7 +311,7 @@ fn judge<J: Job>(
     if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
         let mut part = job.begin();
         let texts = decoded.texts.take();
-        let mut judge = Judge {
+        let judge = Judge {
             analyzer: settings.analyzer,
             validity: settings.decode.validity,
             stops: settings.strict,
@@ -327,13 +327,7 @@ fn judge<J: Job>(
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,
         };
-        for batch in std::mem::take(&mut decoded.batches) {
-            if !judge.batch(&Arc::new(batch)) {
-                break;
-            }
-        }
-        let mut rejects = judge.rejects;
-        rejects.sort_by_key(|reject| reject.place.record);
+        let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
         if settings.strict
             && let Some(first) = rejects.first()
         {
