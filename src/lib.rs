@@ -35,6 +35,7 @@
 //! | [`pipeline`] | inputs to results, on all threads, in order |
 //! | [`jobs`], [`stats`], [`perft`] | what is done with positions |
 //! | [`report`], [`distinct`] | what datasets consist of; which positions are the same |
+//! | `sql` | files as tables, columns as functions (feature `sql`) |
 //!
 //! # Examples
 //!
@@ -108,7 +109,8 @@
 //! # Features
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program
-//! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`.
+//! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`. `sql`
+//! adds queries over files of positions, by DataFusion.
 
 #[doc(hidden)]
 pub mod bench;
@@ -143,6 +145,8 @@ mod short_text;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;
+#[cfg(feature = "sql")]
+pub mod sql;
 pub mod stats;
 pub mod table;
 pub mod tiers;

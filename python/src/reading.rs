@@ -147,15 +147,7 @@ impl Reading {
             Some(_) => Inputs::resolve(&names, |_| true),
             None => Inputs::resolve(&names, formats::is_supported),
         });
-        let inputs = inputs.map_err(|failed| error::of(py, &failed))?;
-        if let Some(path) = inputs.broken.first() {
-            let path = path.display();
-            return Err(error::message(
-                py,
-                format!("{path}: a broken symbolic link"),
-            ));
-        }
-        Ok(inputs)
+        inputs.map_err(|failed| error::of(py, &failed))
     }
 
     /// Sets the options of a run.

@@ -251,6 +251,8 @@ pub(crate) enum Command {
     Convert(super::convert::ConvertArgs),
     Games(super::games::GamesArgs),
     Show(super::show::ShowArgs),
+    #[cfg(feature = "sql")]
+    Sql(super::sql::SqlArgs),
     Perft(super::perft::PerftArgs),
     Bench(super::bench::BenchArgs),
     Generate(super::generate::GenerateArgs),

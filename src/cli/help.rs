@@ -109,6 +109,7 @@ fn is_useless(command: &str, id: &str) -> bool {
             id,
             "force" | "color" | "progress" | "shard" | "skip" | "limit"
         ),
+        "sql" => matches!(id, "color" | "shard" | "skip" | "limit"),
         "stats" | "show" => false,
         _ => id == "color",
     }
@@ -194,6 +195,11 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
         .filter(|&id| given(id) && id != "from")
     {
         let reason = match missing {
+            _ if name == "sql" && is_useless(name, id) => {
+                "whose statements say which records they want".to_owned()
+            }
+            // Every other option of reading is one of its tables.
+            _ if name == "sql" => continue,
             _ if is_useless(name, id) => "which reads no records".to_owned(),
             // The position of `perft` is judged, too.
             Some((_, source)) if id != "validity" => {
@@ -355,6 +361,24 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             (
                 "Games that ended in stalemate",
                 "lanefish games games.pgn --format jsonl | jq 'select(.end == \"stalemate\")'",
+            ),
+        ],
+        "sql" => &[
+            (
+                "Groups of the positions with a check",
+                "lanefish sql \"select phase, count(*), avg(legal_moves) from 'games.pgn.zst' where in_check group by phase order by phase\"",
+            ),
+            (
+                "Rows for other programs",
+                "lanefish sql \"select fen, san, score from 'games.pgn' where abs(score) < 50\" -o quiet.parquet",
+            ),
+            (
+                "Columns as functions, of a table that has only positions",
+                "lanefish sql \"select legal_moves(fen), matches(fen, '8/8/8/8/4P3/8/8/8') from 'hub.csv'\"",
+            ),
+            (
+                "What reaches the files",
+                "lanefish sql \"explain select white, black from 'games.pgn' where checkmate limit 10\"",
             ),
         ],
         "show" => &[

@@ -22,6 +22,8 @@ mod progress;
 mod selection;
 mod session;
 mod show;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod stdin;
 mod style;
@@ -67,6 +69,10 @@ pub(crate) fn run() -> ExitCode {
         // Nothing can be done if standard error is closed as well.
         let text = format!("{error:#}");
         let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
+        #[cfg(feature = "sql")]
+        if let Some(sql::Wrong { excerpt, .. }) = error.downcast_ref() {
+            let _ = write!(io::stderr(), "{excerpt}");
+        }
         FAILED
     });
     ExitCode::from(status)
@@ -90,6 +96,8 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Compute(command)) => command.run(&Session::new(global)?),
         Some(Command::Convert(command)) => command.run(&Session::new(global)?),
         Some(Command::Games(command)) => command.run(&Session::new(global)?),
+        #[cfg(feature = "sql")]
+        Some(Command::Sql(command)) => command.run(&Session::new(global)?),
         Some(Command::Show(command)) => command.run(&Session::new(global)?),
         Some(Command::Perft(command)) => command.run(&Session::new(global)?),
         Some(Command::Generate(command)) => command.run(&Session::new(global)?),

@@ -172,7 +172,7 @@ impl TextRows {
 }
 
 /// The extension of a name without that of the compression: `csv` for `rows.csv.zst`.
-fn extension(path: &Path) -> Option<String> {
+pub(crate) fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     let last = lower(path)?;
     match Compression::of_extension(&last) {

@@ -11,7 +11,7 @@ use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::error::{self, Reject};
+use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
 use lanefish::numbers::{counted, grouped};
@@ -282,6 +282,30 @@ impl<'a> Session<'a> {
         self.global.verbose > 0
     }
 
+    /// How records are decoded.
+    pub(crate) fn decode(&self, reading: &Reading, default: Validity) -> DecodeOptions {
+        DecodeOptions::default()
+            .keep_en_passant(reading.keep_en_passant)
+            .validity(self.validity(default))
+            .games(reading.games.selection())
+            .strict_pgn(self.global.strict_pgn)
+            .max_record(self.global.max_record)
+            .fen_column(reading.fen_column.as_deref().map(Arc::from))
+    }
+
+    /// The file of rejected records, if one is requested: runs that follow each other write one.
+    pub(crate) fn open_rejects(&self) -> Result<Option<Output>> {
+        Ok(match (self.rejects.take(), &self.global.rejects) {
+            (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
+            (open, _) => open,
+        })
+    }
+
+    /// Keeps the file of rejected records for the next run, or to be committed.
+    pub(crate) fn keep_rejects(&self, rejects: Option<Output>) {
+        self.rejects.replace(rejects);
+    }
+
     /// Reads the inputs under the global options.
     pub(crate) fn read<J: Job>(
         &self,
@@ -310,11 +334,7 @@ impl<'a> Session<'a> {
                 ));
             }
         }
-        // Commands that read several times write one file.
-        let mut rejects = match (self.rejects.take(), &self.global.rejects) {
-            (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
-            (open, _) => open,
-        };
+        let mut rejects = self.open_rejects()?;
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {
                 return Ok(());
@@ -323,33 +343,20 @@ impl<'a> Session<'a> {
             reject.write_line(&mut line);
             output.put(&line)
         };
-        let broken: Vec<Reject> = inputs.broken.iter().map(|path| broken_link(path)).collect();
-        for reject in &broken {
-            on_reject(reject)?;
-            if self.global.strict {
-                return Err(Error::Strict(Box::new(reject.clone())).into());
-            }
-        }
         // Roughly: some inputs are read from beginning to end in every shard.
         let shards = self.global.shard.map_or(1, |shard| shard.count().into());
         let total = inputs.total_bytes().map(|total| total / shards);
         let mut meter = Meter::new(self.global.progress, total);
         let mut on_progress = |progress| meter.show(progress);
-        let mut summary = pipeline::run(
+        let summary = pipeline::run(
             &inputs,
             RunOptions::new(self.analyzer)
                 .threads(self.threads)
                 .decode(
-                    DecodeOptions::default()
-                        .keep_en_passant(reading.keep_en_passant)
-                        .validity(self.validity(run.default_validity))
+                    self.decode(reading, run.default_validity)
                         .fields(run.fields)
                         .tags(run.tags)
-                        .games(reading.games.selection())
-                        .game_rows(run.game_rows)
-                        .strict_pgn(self.global.strict_pgn)
-                        .max_record(self.global.max_record)
-                        .fen_column(reading.fen_column.as_deref().map(Arc::from)),
+                        .game_rows(run.game_rows),
                 )
                 .from(from)
                 .access(self.access())
@@ -378,15 +385,8 @@ impl<'a> Session<'a> {
             sink,
         );
         meter.finish();
-        summary.records += broken.len() as u64;
-        summary.rejected += broken.len() as u64;
-        if !broken.is_empty() {
-            *summary.reasons.entry(BROKEN_LINK).or_default() += broken.len() as u64;
-        }
-        summary.first_rejects.splice(0..0, broken);
-        summary.first_rejects.truncate(pipeline::FIRST_REJECTS);
         if summary.failure.is_none() {
-            self.rejects.replace(rejects);
+            self.keep_rejects(rejects);
         }
         Ok(Timed {
             summary,
@@ -397,6 +397,31 @@ impl<'a> Session<'a> {
     /// Reports what was rejected and dropped, and returns the exit status or the error that ended the run. If
     /// there was none, the file of rejected records is committed.
     pub(crate) fn conclude(&self, summary: Summary) -> Result<u8> {
+        self.report(&summary);
+        if summary.failure.is_none() {
+            self.commit(None)?;
+        }
+        self.outcome(summary)
+    }
+
+    /// The exit status, or the error that ended the run.
+    pub(crate) fn outcome(&self, summary: Summary) -> Result<u8> {
+        match summary.failure {
+            Some(error) if error.is_of_input() && summary.records > 0 => {
+                let records = grouped(summary.records);
+                self.note(format_args!(
+                    "the {records} records before that place were processed"
+                ));
+                Err(error.into())
+            }
+            Some(error) => Err(error.into()),
+            None if summary.rejected > 0 => Ok(SOMETHING_WRONG),
+            None => Ok(0),
+        }
+    }
+
+    /// Reports what was rejected and dropped.
+    pub(crate) fn report(&self, summary: &Summary) {
         let rejected = summary.rejected;
         // With --strict the error is the record; how many others were found by then depends on timing.
         if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
@@ -461,35 +486,7 @@ impl<'a> Session<'a> {
                 counted(left_out.positions, "position")
             ));
         }
-        if summary.failure.is_none() {
-            self.commit(None)?;
-        }
-        match summary.failure {
-            Some(error) if error.is_of_input() && summary.records > 0 => {
-                let records = grouped(summary.records);
-                self.note(format_args!(
-                    "the {records} records before that place were processed"
-                ));
-                Err(error.into())
-            }
-            Some(error) => Err(error.into()),
-            None if rejected > 0 => Ok(SOMETHING_WRONG),
-            None => Ok(0),
-        }
     }
-}
-
-/// The reason of directory entries that lead nowhere.
-const BROKEN_LINK: &str = "broken_link";
-
-/// The reject for one of them.
-fn broken_link(path: &Path) -> Reject {
-    Reject::new(
-        error::Place::start_of(path.into()),
-        vec![BROKEN_LINK],
-        "a broken symbolic link",
-        Vec::new(),
-    )
 }
 
 /// A file itself, or the entries of a directory.

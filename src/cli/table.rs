@@ -30,7 +30,15 @@ impl TableKind {
             _ => return None,
         })
     }
-    fn name(self) -> &'static str {
+    /// The format itself.
+    pub(crate) fn format(self, compression: Option<Compression>) -> TableFormat {
+        match self {
+            Self::Parquet => TableFormat::Parquet(compression.unwrap_or_default()),
+            Self::Arrow => TableFormat::Ipc(IpcKind::File),
+            Self::Arrows => TableFormat::Ipc(IpcKind::Stream),
+        }
+    }
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Parquet => "Parquet",
             Self::Arrow | Self::Arrows => "Arrow",
@@ -68,11 +76,7 @@ impl TableArgs {
         kind: TableKind,
         args: &OutputArgs,
     ) -> Result<u8> {
-        let format = match kind {
-            TableKind::Parquet => TableFormat::Parquet(self.compression.unwrap_or_default()),
-            TableKind::Arrow => TableFormat::Ipc(IpcKind::File),
-            TableKind::Arrows => TableFormat::Ipc(IpcKind::Stream),
-        };
+        let format = kind.format(self.compression);
         if kind != TableKind::Parquet {
             self.refuse()?;
         }

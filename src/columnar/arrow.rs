@@ -42,7 +42,7 @@ fn data_type(kind: Type) -> DataType {
 }
 
 /// The rows as a record batch.
-pub(super) fn record_batch(
+pub(crate) fn record_batch(
     columns: &[Described],
     schema: &SchemaRef,
     cells: Vec<Cells>,

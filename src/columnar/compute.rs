@@ -20,6 +20,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -326,28 +327,13 @@ impl Work<'_> {
     }
 
     fn piece(&self, part: Part, results: &mut [GroupResults]) -> Result<Piece, Error> {
-        let rows = part.rows();
-        let mut chunk = Chunk::new(Arc::from(Path::new(NAME)), Bytes::from(Vec::new()));
-        chunk.part = Some(part);
-        let format = Format::ARROW;
-        let mut decoded = format.decode(&chunk, self.decode);
-        let failed = |what: String| Error::Damaged {
-            path: Arc::clone(&chunk.file),
-            damage: Damage { offset: 0, what },
-        };
-        if let Some(damage) = decoded.damage.pop() {
-            return Err(failed(damage.what));
-        }
-        let mut totals = Totals {
-            records: rows.start,
-            ..Totals::default()
-        };
-        decoded.number(&mut totals, &chunk);
-        let remarks = std::mem::take(&mut decoded.remarks);
         let job = Fill(self.columns);
-        let input = (format, &chunk);
-        let (mut cells, mut rejects) =
-            judge_alone(self.analyzer, self.decode, &job, input, decoded, results);
+        let Judged {
+            rows,
+            output: mut cells,
+            mut rejects,
+            remarks,
+        } = judged(part, self.decode, self.analyzer, &job, results)?;
         if self.on_bad == OnBad::Raise && !rejects.is_empty() {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
         }
@@ -368,13 +354,85 @@ impl Work<'_> {
         }
         let batch = record_batch(self.described, self.schema, cells);
         Ok(Piece {
-            batch: batch.map_err(|error| failed(error.to_string()))?,
+            batch: batch.map_err(|error| damaged(error.to_string()))?,
             bad,
             rejects,
             reasons,
             remarks,
         })
     }
+}
+
+/// What a job makes of a piece.
+struct Judged<T> {
+    rows: Range<u64>,
+    output: T,
+    rejects: Vec<Reject>,
+    remarks: Remarks,
+}
+
+fn damaged(what: String) -> Error {
+    Error::Damaged {
+        path: Arc::from(Path::new(NAME)),
+        damage: Damage { offset: 0, what },
+    }
+}
+
+/// Decodes a piece, and runs a job on the rows that count.
+fn judged<J: Job>(
+    part: Part,
+    options: &DecodeOptions,
+    analyzer: &dyn Analyzer,
+    job: &J,
+    results: &mut [GroupResults],
+) -> Result<Judged<J::Part>, Error> {
+    let rows = part.rows();
+    let mut chunk = Chunk::new(Arc::from(Path::new(NAME)), Bytes::from(Vec::new()));
+    chunk.part = Some(part);
+    let format = Format::ARROW;
+    let mut decoded = format.decode(&chunk, options);
+    if let Some(damage) = decoded.damage.pop() {
+        return Err(damaged(damage.what));
+    }
+    let mut totals = Totals {
+        records: rows.start,
+        ..Totals::default()
+    };
+    decoded.number(&mut totals, &chunk);
+    let remarks = std::mem::take(&mut decoded.remarks);
+    let (output, rejects) = judge_alone(analyzer, options, job, (format, &chunk), decoded, results);
+    Ok(Judged {
+        rows,
+        output,
+        rejects,
+        remarks,
+    })
+}
+
+/// Runs a job on positions that count, one piece after the other; `take` receives what it makes of each, and the number
+/// of bad rows.
+///
+/// # Errors
+/// If there is no column of positions, or `take` fails.
+#[cfg(feature = "sql")]
+pub(crate) fn judge<J: Job>(
+    positions: &Positions,
+    options: &DecodeOptions,
+    analyzer: &dyn Analyzer,
+    job: &J,
+    mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let part = positions.0.parts(super::BLOCK as u64, options);
+    let part = part.map_err(wrong)?;
+    let mut results = vec![GroupResults::default(); TILE];
+    for number in 0..positions.len().div_ceil(super::BLOCK as u64) {
+        let Some(part) = part(number) else {
+            break;
+        };
+        let judged = judged(part, options, analyzer, job, &mut results)?;
+        take(judged.output, judged.rejects.len() as u64)?;
+    }
+    Ok(())
 }
 
 /// The cells as `len` rows, of which those of these numbers are missing.

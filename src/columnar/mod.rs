@@ -20,10 +20,14 @@ mod parquet;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "sql")]
+pub(crate) use arrow::record_batch;
 pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
 pub use cells::{Cells, Described, Type};
 pub(crate) use cells::{DATE_TEXT, dates_without_days};
+#[cfg(feature = "sql")]
+pub(crate) use compute::judge;
 pub use compute::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};

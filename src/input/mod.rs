@@ -74,7 +74,7 @@ pub struct Inputs {
     pub paths: Vec<Arc<Path>>,
     /// Files of directories that were skipped because their format is not supported.
     pub skipped: Vec<PathBuf>,
-    /// Broken entries of directories: symbolic links whose target is missing.
+    /// Broken entries of directories: symbolic links whose target is missing. A run rejects them.
     pub broken: Vec<PathBuf>,
 }
 

@@ -224,6 +224,13 @@ pub fn run<J: Job>(
         strict: options.strict,
         on_reject: options.on_reject.take(),
     };
+    // Of shards, one reports them.
+    if options.shard.is_none_or(|shard| shard.has_turn(0))
+        && let Err(error) = collector.reject_broken(&inputs.broken)
+    {
+        collector.summary.failure = Some(error);
+        return collector.summary;
+    }
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();
     let shard = options.shard.filter(|shard| !shard.is_whole());

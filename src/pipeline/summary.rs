@@ -3,13 +3,13 @@
 //! The thread that called [`super::run`] combines the outcomes of the chunks here, in the order of the input.
 
 use super::{FIRST_REJECTS, OnReject};
-use crate::error::{Damage, Error, Reject};
+use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::{Format, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What was read, and how the run ended.
@@ -91,7 +91,38 @@ pub(super) struct Collector<'a> {
     pub(super) on_reject: Option<&'a mut OnReject<'a>>,
 }
 
+/// The reason of directory entries that lead nowhere.
+const BROKEN_LINK: &str = "broken_link";
+
 impl Collector<'_> {
+    /// Rejects what was found in place of inputs, before any of them.
+    pub(super) fn reject_broken(&mut self, links: &[PathBuf]) -> Result<(), Error> {
+        for link in links {
+            let place = Place::start_of(link.as_path().into());
+            let message = "a broken symbolic link";
+            let reject = Reject::new(place, vec![BROKEN_LINK], message, Vec::new());
+            self.summary.records += 1;
+            self.summary.rejected += 1;
+            *self.summary.reasons.entry(BROKEN_LINK).or_default() += 1;
+            self.reject(reject)?;
+        }
+        Ok(())
+    }
+
+    /// Reports a reject; an error if it is to be the last one.
+    fn reject(&mut self, reject: Reject) -> Result<(), Error> {
+        if let Some(on_reject) = &mut self.on_reject {
+            on_reject(&reject)?;
+        }
+        if self.strict {
+            return Err(Error::Strict(Box::new(reject)));
+        }
+        if self.summary.first_rejects.len() < FIRST_REJECTS {
+            self.summary.first_rejects.push(reject);
+        }
+        Ok(())
+    }
+
     pub(super) fn take<T>(
         &mut self,
         outcome: Outcome,
@@ -133,15 +164,13 @@ impl Collector<'_> {
         }
         let mut failure = outcome.failure;
         for reject in outcome.rejects {
-            if let Some(on_reject) = &mut self.on_reject {
-                on_reject(&reject)?;
-            }
-            if self.strict {
-                failure = Some(Error::Strict(Box::new(reject)));
-                break;
-            }
-            if summary.first_rejects.len() < FIRST_REJECTS {
-                summary.first_rejects.push(reject);
+            match self.reject(reject) {
+                Ok(()) => {}
+                Err(error @ Error::Strict(_)) => {
+                    failure = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
             }
         }
         // Also before a failure: the good records before it.

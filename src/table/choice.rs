@@ -42,7 +42,8 @@ pub enum ChosenColumn {
 }
 
 impl ChosenColumn {
-    fn named(name: &str) -> Option<Self> {
+    /// The column of this name.
+    pub fn named(name: &str) -> Option<Self> {
         if let Some(column) = Column::named(name) {
             return Some(Self::Listed(column));
         }
@@ -113,6 +114,12 @@ fn rule_of_tags(name: &str) -> &'static str {
 /// A choice of columns, in the order in which they are written.
 #[derive(Clone, Debug)]
 pub struct Columns(Vec<ChosenColumn>);
+
+impl FromIterator<ChosenColumn> for Columns {
+    fn from_iter<I: IntoIterator<Item = ChosenColumn>>(columns: I) -> Self {
+        Self(columns.into_iter().collect())
+    }
+}
 
 impl Columns {
     /// What `compute` writes by default.

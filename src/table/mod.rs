@@ -12,6 +12,8 @@ mod choice;
 mod column;
 mod field;
 mod fill;
+#[cfg(feature = "sql")]
+pub mod predicate;
 mod strings;
 mod tile;
 

@@ -18,6 +18,7 @@ use counts_only::CountsOnly;
 use per_piece::PerPiece;
 use set_wise::SetWise;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -145,6 +146,12 @@ impl PartialEq for Tier {
 }
 
 impl Eq for Tier {}
+
+impl Hash for Tier {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.name().hash(hasher);
+    }
+}
 
 impl fmt::Debug for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,12 +3,14 @@
 use super::{Dir, json, output, stderr_of};
 use std::fs;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: &[&str] = &[
     "stats",
     "compute",
     "convert",
     "games",
     "show",
+    #[cfg(feature = "sql")]
+    "sql",
     "perft",
     "bench",
     "generate",
@@ -140,7 +142,10 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let mut expected: Vec<String> = COMMANDS.map(|name| format!("lanefish-{name}.1")).to_vec();
+    let mut expected: Vec<String> = COMMANDS
+        .iter()
+        .map(|name| format!("lanefish-{name}.1"))
+        .collect();
     expected.push("lanefish.1".to_owned());
     expected.sort();
     assert_eq!(names, expected);

@@ -20,6 +20,8 @@ mod perft;
 mod show;
 #[cfg(unix)]
 mod signals;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod text_safety;
 mod verify;

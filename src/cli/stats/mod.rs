@@ -5,6 +5,9 @@
 
 mod text;
 
+#[cfg(feature = "sql")]
+pub(crate) use text::RULED;
+
 use super::args::{OutputArgs, ReadArgs, Reading, size};
 use super::output::Output;
 use super::session::{Run, Session, Timed};

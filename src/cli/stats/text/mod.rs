@@ -8,6 +8,9 @@ pub(super) mod comparison;
 mod plots;
 mod tables;
 
+#[cfg(feature = "sql")]
+pub(crate) use tables::RULED;
+
 use super::super::style::Style;
 use lanefish::numbers::{counted, grouped};
 use lanefish::report::facts::{Board, Plot};

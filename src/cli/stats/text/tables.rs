@@ -8,7 +8,7 @@ use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
 use std::fmt::Write;
 
 /// A header line with nothing below it.
-pub(super) const RULED: TableStyle =
+pub(crate) const RULED: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Columns that two tables beside each other need, or a table with quantiles.

@@ -1,0 +1,385 @@
+//! `sql`: statements over files of positions, and their rows in any form.
+
+use super::args::{OutputArgs, Reading, size};
+use super::choice::did_you_mean;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Meter;
+use super::session::Session;
+use super::stats::RULED;
+use super::table::TableKind;
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum, ValueHint};
+use comfy_table::{CellAlignment, Table};
+use lanefish::Error;
+use lanefish::chess::validity::Validity;
+use lanefish::numbers::counted;
+use lanefish::sql::arrow::array::RecordBatch;
+use lanefish::sql::arrow::datatypes::SchemaRef;
+use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
+use lanefish::sql::{
+    Limits, ReadOptions, RowFormat, RowWriter, Session as SqlSession, SqlError, Statement, Step,
+};
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Between two looks at whether the user has interrupted the query.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Rows of a table on a terminal; more than that nobody reads.
+const MOST_SHOWN: usize = 1000;
+
+/// Ask in SQL: a quoted path is a table, every column also a function of a FEN
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// Statements, separated by semicolons; - reads them from standard input
+    // A comment begins with a hyphen.
+    #[arg(
+        value_name = "QUERY",
+        required_unless_present = "file",
+        allow_hyphen_values = true
+    )]
+    query: Option<String>,
+
+    /// Read the statements from this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "query")]
+    file: Option<PathBuf>,
+
+    /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<SqlFormat>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    /// Memory for grouping, joins and sorting; more goes to temporary files
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    memory: u64,
+
+    /// Directory for temporary files [default: that of the system]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    temp: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// The formats of the rows of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SqlFormat {
+    /// For people; at most 1,000 rows
+    Table,
+    /// A header line and comma-separated values
+    Csv,
+    /// One JSON object per line
+    Jsonl,
+    /// Parquet
+    Parquet,
+    /// An Arrow file (IPC); also .feather
+    Arrow,
+    /// An Arrow stream (IPC)
+    Arrows,
+}
+
+impl SqlFormat {
+    fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow | Self::Arrows)
+    }
+    /// What the library writes; `None` for a table.
+    fn rows(self) -> Option<RowFormat> {
+        let table = |kind: TableKind| Some(RowFormat::Table(kind.format(None)));
+        match self {
+            Self::Table => None,
+            Self::Csv => Some(RowFormat::Csv),
+            Self::Jsonl => Some(RowFormat::JsonLines),
+            Self::Parquet => table(TableKind::Parquet),
+            Self::Arrow => table(TableKind::Arrow),
+            Self::Arrows => table(TableKind::Arrows),
+        }
+    }
+}
+
+impl SqlArgs {
+    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+        let text = self.text()?;
+        let format = self.format()?;
+        if let (None, Some(path)) = (format.rows(), &self.output.output)
+            && path != Path::new("-")
+        {
+            bail!("--format table is for people; a file is .csv, .jsonl, .parquet or .arrow");
+        }
+        let failed = |error| failure(error, &text);
+        let statements = SqlSession::parse(&text).map_err(failed)?;
+        if statements.is_empty() {
+            bail!("there is no statement");
+        }
+        let output = session.open_output(&self.output)?;
+        if format.is_binary() {
+            output.refuse_terminal(format!("{format:?}"))?;
+        }
+        let mut rejects = session.open_rejects()?;
+        let options = ReadOptions::new(session.analyzer)
+            .threads(session.threads)
+            .decode(session.decode(&self.reading, Validity::default()))
+            .from(self.reading.from)
+            .access(session.access())
+            .strict(session.global().strict);
+        let limits = Limits::default()
+            .memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX)))
+            .temp(self.temp.clone());
+        let sql = SqlSession::new(options, &limits, rejects.is_some()).map_err(failed)?;
+        let mut printer = Printer {
+            format,
+            is_one: self.output.output.is_some() || format.is_binary(),
+            output,
+            results: 0,
+        };
+        let mut status = 0;
+        for statement in &statements {
+            let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
+            for summary in sql.summaries() {
+                session.report(&summary);
+                // The error of a table says more than that reading it failed.
+                status = status.max(session.outcome(summary)?);
+            }
+            done.map_err(|error| match error.downcast() {
+                Ok(error) => failure(error, &text),
+                Err(error) => error,
+            })?;
+        }
+        session.keep_rejects(rejects);
+        session.commit(Some(printer.output))?;
+        Ok(status)
+    }
+
+    /// The text of the statements.
+    fn text(&self) -> Result<String> {
+        if let Some(query) = &self.query
+            && query.starts_with('-')
+            && query != "-"
+            && !query.contains(char::is_whitespace)
+        {
+            bail!("unexpected argument '{query}'; lanefish sql -h lists the options");
+        }
+        let mut text = String::new();
+        match (&self.query, &self.file) {
+            (Some(query), _) if query != "-" => text.clone_from(query),
+            (None, Some(path)) if path != Path::new("-") => {
+                text = fs::read_to_string(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+            }
+            _ => {
+                let read = io::stdin().read_to_string(&mut text);
+                read.context("cannot read standard input")?;
+            }
+        }
+        Ok(text)
+    }
+
+    fn format(&self) -> Result<SqlFormat> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(path) = self
+            .output
+            .output
+            .as_deref()
+            .filter(|path| *path != Path::new("-"))
+        else {
+            return Ok(match io::stdout().is_terminal() {
+                true => SqlFormat::Table,
+                false => SqlFormat::Csv,
+            });
+        };
+        match super::output::extension(path).as_deref() {
+            Some("csv") => Ok(SqlFormat::Csv),
+            Some("jsonl" | "ndjson" | "json") => Ok(SqlFormat::Jsonl),
+            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => {
+                Ok(match kind {
+                    TableKind::Parquet => SqlFormat::Parquet,
+                    TableKind::Arrow => SqlFormat::Arrow,
+                    TableKind::Arrows => SqlFormat::Arrows,
+                })
+            }
+            _ => bail!(
+                "cannot infer a format from '{}'; use .csv, .jsonl, .parquet or .arrow, or pass --format",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// A statement that is wrong, with the place in it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Wrong {
+    message: String,
+    /// The line that is wrong, and a line below that points to the place; empty where it is not known.
+    pub(crate) excerpt: String,
+}
+
+/// An error of a statement, with the place in its text.
+fn failure(error: SqlError, text: &str) -> anyhow::Error {
+    let mut message = error.to_string();
+    let excerpt = error.place().and_then(|(line, column)| {
+        let shown = text
+            .lines()
+            .nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let before = usize::try_from(column.checked_sub(1)?).ok()?;
+        // A line of a megabyte is no help.
+        (shown.len() <= 500).then(|| format!("  {shown}\n  {}^\n", " ".repeat(before)))
+    });
+    match error {
+        SqlError::Table(error) => return error.into(),
+        SqlError::Column { name, known, .. } => {
+            message += &did_you_mean(&name, known.iter().map(String::as_str));
+            if [".parquet'", ".arrow'", ".feather'"]
+                .iter()
+                .any(|end| text.contains(end))
+            {
+                message += "; plain('FILE') has the columns that a file has";
+            }
+        }
+        SqlError::Memory(_) => message += "; --memory SIZE allows more",
+        _ => {}
+    }
+    Wrong {
+        message,
+        excerpt: excerpt.unwrap_or_default(),
+    }
+    .into()
+}
+
+/// Carries out a statement and prints its rows.
+fn carry_out(
+    session: &Session<'_>,
+    sql: &SqlSession,
+    statement: &Statement,
+    printer: &mut Printer,
+    rejects: &mut Option<Output>,
+) -> Result<()> {
+    let mut rows = sql.run(statement)?;
+    let schema = rows.schema();
+    let mut result = match schema.fields().is_empty() {
+        true => None,
+        false => Some(printer.begin(&schema)?),
+    };
+    let mut meter = Meter::new(session.global().progress, None);
+    loop {
+        match rows.step(PATIENCE)? {
+            Step::Batch(batch) => {
+                if let Some(result) = &mut result {
+                    printer.put(result, &batch)?;
+                }
+            }
+            Step::Reject(line) => {
+                if let Some(rejects) = rejects {
+                    rejects.put(&line)?;
+                }
+            }
+            Step::End => break,
+            _ => {}
+        }
+        if interrupt::flag().load(Ordering::Relaxed) {
+            return Err(Error::Interrupted.into());
+        }
+        meter.show(sql.progress());
+    }
+    meter.finish();
+    match result {
+        Some(result) => printer.end(result, session),
+        None => Ok(()),
+    }
+}
+
+/// Prints the rows of one statement after the other.
+struct Printer {
+    format: SqlFormat,
+    /// Whether there is room for the rows of one statement only.
+    is_one: bool,
+    output: Output,
+    results: usize,
+}
+
+/// The rows of a statement, as far as they are printed.
+enum Printing {
+    Rows(RowWriter),
+    Table {
+        table: Table,
+        /// Of all rows, those that are not shown included.
+        rows: usize,
+    },
+}
+
+impl Printer {
+    fn begin(&mut self, schema: &SchemaRef) -> Result<Printing> {
+        self.results += 1;
+        if self.results > 1 {
+            if self.is_one {
+                bail!("two statements return rows, and a file has room for those of one");
+            }
+            self.output.put(b"\n")?;
+        }
+        if let Some(format) = self.format.rows() {
+            let failed = self.output.named();
+            let writer = RowWriter::new(format, schema, &mut self.output);
+            return Ok(Printing::Rows(
+                writer.map_err(|error| failed.failed(error))?,
+            ));
+        }
+        let mut table = Table::new();
+        table.load_style(RULED);
+        table.set_header(schema.fields().iter().map(|field| field.name()));
+        for (field, column) in schema.fields().iter().zip(table.column_iter_mut()) {
+            if field.data_type().is_numeric() {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        Ok(Printing::Table { table, rows: 0 })
+    }
+
+    fn put(&mut self, printing: &mut Printing, batch: &RecordBatch) -> Result<()> {
+        match printing {
+            Printing::Rows(writer) => {
+                let named = self.output.named();
+                writer
+                    .put(batch, &mut self.output)
+                    .map_err(|error| named.failed(error))?;
+            }
+            Printing::Table { table, rows } => {
+                let options = FormatOptions::default();
+                let columns = batch.columns().iter();
+                let columns = columns.map(|column| ArrayFormatter::try_new(&**column, &options));
+                let columns = columns.collect::<Result<Vec<_>, _>>()?;
+                for row in 0..batch.num_rows().min(MOST_SHOWN.saturating_sub(*rows)) {
+                    table.add_row(columns.iter().map(|column| column.value(row).to_string()));
+                }
+                *rows += batch.num_rows();
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, printing: Printing, session: &Session<'_>) -> Result<()> {
+        match printing {
+            Printing::Rows(writer) => {
+                let named = self.output.named();
+                writer
+                    .finish(&mut self.output)
+                    .map_err(|error| named.failed(error))?;
+            }
+            Printing::Table { table, rows } => {
+                self.output.put(format!("{table}\n").as_bytes())?;
+                if let more @ 1.. = rows.saturating_sub(MOST_SHOWN) {
+                    let more = counted(more as u64, "more row");
+                    session.note(format_args!(
+                        "{more} not shown; --format csv has all of them"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

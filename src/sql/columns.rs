@@ -1,0 +1,117 @@
+//! Columns as SQL sees them.
+//!
+//! Integers of up to 32 bits are signed and one size larger than in files, so that differences and sums of them do not
+//! wrap, and numbers of records and games are signed; sets of squares and keys stay unsigned, with all their bits.
+
+use crate::columnar::{Described, Type};
+use crate::table::{COLUMNS, ChosenColumn, Kind, TAGS};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The type of a column.
+pub(super) fn data_type(column: &ChosenColumn) -> DataType {
+    match (Described::of(column).kind, column.kind()) {
+        (Type::Flag, _) => DataType::Boolean,
+        (Type::U8, _) => DataType::Int16,
+        (Type::U16 | Type::I16, _) => DataType::Int32,
+        // Numbers of records and games; sets of squares and keys have all 64 bits.
+        (Type::U32, _) | (Type::U64, Kind::U64) => DataType::Int64,
+        (Type::U64, _) => DataType::UInt64,
+        (Type::Text, _) => DataType::Utf8,
+        (Type::Date, _) => DataType::Date32,
+        (Type::Board, _) => DataType::FixedSizeBinary(32),
+    }
+}
+
+/// The schema of these columns.
+pub(super) fn schema(columns: &[ChosenColumn]) -> Schema {
+    let fields = columns.iter().map(|column| {
+        let nullable = Described::of(column).nullable;
+        Field::new(column.name(), data_type(column), nullable)
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// Values as they are in files, as SQL sees them.
+pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    match values.data_type() == to {
+        true => Ok(Arc::clone(values)),
+        false => cast(values, to),
+    }
+}
+
+/// The same for all columns of a batch.
+pub(super) fn widened_batch(
+    batch: &RecordBatch,
+    schema: &SchemaRef,
+) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(values, field)| widened(values, field.data_type()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns.collect::<Result<_, _>>()?,
+        &options,
+    )
+}
+
+/// The columns of a table: the catalogue, and the tags of games that the text of a query names, as in `"tag:Event"`.
+pub(super) fn columns_for(query: &str) -> Vec<ChosenColumn> {
+    // What cannot be divided into tokens is an error that the parser reports.
+    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
+    let names = tokens
+        .into_iter()
+        .flatten()
+        .filter_map(|token| match token {
+            Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
+            _ => None,
+        });
+    let tags: BTreeSet<String> = names.filter(|name| name.starts_with(TAGS.prefix)).collect();
+    let tags = tags.iter().filter_map(|name| ChosenColumn::named(name));
+    COLUMNS
+        .iter()
+        .map(ChosenColumn::Listed)
+        .chain(tags)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_columns_where_a_query_names_them() {
+        let names = |query| -> Vec<String> {
+            let columns = columns_for(query);
+            let more = columns[COLUMNS.len()..].iter();
+            more.map(|column| column.name().to_owned()).collect()
+        };
+        assert_eq!(names("select 1"), [""; 0]);
+        assert_eq!(
+            names(
+                r#"select "tag:Round", "tag:Event", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#
+            ),
+            ["tag:Event", "tag:Round"]
+        );
+    }
+
+    #[test]
+    fn no_integer_wraps() {
+        let schema = schema(&columns_for(""));
+        for field in schema.fields() {
+            let wraps = matches!(
+                field.data_type(),
+                DataType::UInt8 | DataType::UInt16 | DataType::UInt32
+            );
+            assert!(!wraps, "{field}");
+        }
+        let elo = schema.field_with_name("white_elo");
+        assert_eq!(elo.map(Field::data_type).ok(), Some(&DataType::Int32));
+    }
+}

@@ -1,0 +1,108 @@
+//! Errors of the engine, as they are reported: what is wrong, and where in the query.
+
+use super::SqlError;
+use super::scan::ReadFailed;
+use crate::error::Error;
+use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::sql::sqlparser::parser::ParserError;
+use std::sync::Arc;
+
+/// A table that cannot be opened, on its way through the engine.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(super) struct TableFailed(Arc<Error>);
+
+/// An error of ours, for the engine.
+pub(super) fn of_table(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(TableFailed(Arc::new(error))))
+}
+
+/// An error of the engine, in our words where it is ours.
+pub(super) fn explain(error: DataFusionError) -> SqlError {
+    let root = error.find_root();
+    if let DataFusionError::External(ours) = root {
+        if let Some(TableFailed(error)) = ours.downcast_ref() {
+            return SqlError::Table(Arc::clone(error));
+        }
+        if ours.is::<ReadFailed>() {
+            return SqlError::Read;
+        }
+    }
+    let span = error.diagnostic().and_then(|diagnostic| diagnostic.span);
+    let place = span.map(|span| (span.start.line, span.start.column));
+    if let DataFusionError::SchemaError(schema, _) = root
+        && let SchemaError::FieldNotFound {
+            field,
+            valid_fields,
+        } = &**schema
+    {
+        return SqlError::Column {
+            place,
+            name: field.name.clone(),
+            known: valid_fields
+                .iter()
+                .map(|column| column.name.clone())
+                .collect(),
+        };
+    }
+    if let DataFusionError::ResourcesExhausted(message) = root {
+        let first = message.lines().next().unwrap_or_default();
+        return SqlError::Memory(format!(
+            "the memory limit is too small for this query: {first}"
+        ));
+    }
+    let message = match root {
+        DataFusionError::SQL(error, _) => match &**error {
+            ParserError::ParserError(text) | ParserError::TokenizerError(text) => text.clone(),
+            ParserError::RecursionLimitExceeded => "expressions are nested too deeply".to_owned(),
+        },
+        other => other.message().into_owned(),
+    };
+    let (message, parsed) = without_place(&message);
+    // What a function says itself about its arguments, without what the engine wraps around it.
+    let own = message.rsplit_once("coercion failed with: Error during planning: ");
+    let message = own.map_or(message, |(_, own)| own);
+    SqlError::Query {
+        place: place.or(parsed),
+        message: match table_of(message) {
+            Some(table) => format!(
+                "there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"
+            ),
+            None => message.to_owned(),
+        },
+    }
+}
+
+/// The table that a message says does not exist.
+fn table_of(message: &str) -> Option<&str> {
+    message
+        .strip_prefix("table 'datafusion.public.")?
+        .strip_suffix("' not found")
+}
+
+/// A message without the place at its end, as the parser writes it: ` at Line: 1, Column: 8`.
+fn without_place(message: &str) -> (&str, Option<(u64, u64)>) {
+    let parsed = || {
+        let (text, place) = message.rsplit_once(" at Line: ")?;
+        let (line, column) = place.split_once(", Column: ")?;
+        Some((text, (line.parse().ok()?, column.parse().ok()?)))
+    };
+    match parsed() {
+        Some((text, place)) => (text, Some(place)),
+        None => (message, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parser_writes_places_as_text() {
+        assert_eq!(
+            without_place("Expected: an expression, found: EOF at Line: 1, Column: 8"),
+            ("Expected: an expression, found: EOF", Some((1, 8)))
+        );
+        assert_eq!(without_place("odd at Line: x"), ("odd at Line: x", None));
+    }
+}

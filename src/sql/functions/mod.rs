@@ -1,0 +1,131 @@
+//! Functions of positions: computed columns of any FEN or board, and what else is often asked of a position.
+//!
+//! Arrays go in and come out; between them the rows pass through the same decoder, judge and kernels as those of files.
+//! What is no valid position gives null, and so does null.
+
+mod columns;
+mod positions;
+mod statistics;
+
+use crate::chess::validity::Validity;
+use crate::columnar::Positions;
+use crate::error::Error;
+use crate::formats::DecodeOptions;
+use crate::table::COLUMNS;
+use crate::tiers::{Analyzer, Tier};
+use columns::ColumnFunction;
+use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::logical_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
+use positions::{Matches, Play, PopCount};
+use statistics::PositionStats;
+
+/// How positions are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Judging {
+    pub(super) tier: Tier,
+    pub(super) validity: Validity,
+    pub(super) keep_en_passant: bool,
+}
+
+impl Judging {
+    fn options(self) -> DecodeOptions {
+        DecodeOptions::default()
+            .validity(self.validity)
+            .keep_en_passant(self.keep_en_passant)
+    }
+    fn analyzer(self) -> Result<&'static dyn Analyzer> {
+        let analyzer = self.tier.analyzer();
+        analyzer.ok_or_else(|| {
+            DataFusionError::Execution(format!("this CPU cannot run the tier `{}`", self.tier))
+        })
+    }
+}
+
+/// All functions of rows.
+pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
+    let computed = COLUMNS
+        .iter()
+        .filter(|column| column.field.is_none() && column.name != "index");
+    let columns = computed
+        .map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
+    let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
+    let others = [
+        Matches::new(judging).into(),
+        Play::new(judging).into(),
+        PopCount::new().into(),
+    ];
+    columns.chain([normalize]).chain(others).collect()
+}
+
+/// All functions of groups of rows.
+pub(super) fn aggregates(judging: Judging) -> Vec<AggregateUDF> {
+    vec![PositionStats::new(judging).into()]
+}
+
+/// An error in reading arrays.
+fn failed(error: Error) -> DataFusionError {
+    DataFusionError::External(error.into())
+}
+
+/// The positions of an array.
+fn positions_of(array: &ArrayRef) -> Result<Positions> {
+    Positions::of_array(array.data_type(), vec![array.clone()]).map_err(failed)
+}
+
+/// The type as which a function takes an argument that should be a FEN or a board.
+fn position_type(function: &str, given: &DataType) -> Result<DataType> {
+    Ok(match given {
+        DataType::Null => DataType::Utf8,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => given.clone(),
+        DataType::Dictionary(_, values) => return position_type(function, values),
+        DataType::FixedSizeBinary(32) => given.clone(),
+        // Boards, as some files and programs have them.
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            DataType::FixedSizeBinary(32)
+        }
+        other => return plan_err!("{function} takes a FEN or a board, not {other}"),
+    })
+}
+
+/// The type as which a function takes an argument that should be text.
+fn text_type(function: &str, what: &str, given: &DataType) -> Result<DataType> {
+    match given {
+        DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            Ok(DataType::Utf8)
+        }
+        DataType::Dictionary(_, values) => text_type(function, what, values),
+        other => plan_err!("{function} takes {what} as text, not {other}"),
+    }
+}
+
+/// The result of a function whose arguments were all constants is one.
+fn as_given(args: &[ColumnarValue], result: ArrayRef) -> Result<ColumnarValue> {
+    let are_constant = args
+        .iter()
+        .all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+    match are_constant && result.len() == 1 {
+        true => ScalarValue::try_from_array(&result, 0).map(ColumnarValue::Scalar),
+        false => Ok(ColumnarValue::Array(result)),
+    }
+}
+
+/// The arguments as arrays; a single row if all of them are constants.
+fn arrays(args: &[ColumnarValue], rows: usize) -> Result<Vec<ArrayRef>> {
+    let are_constant = args
+        .iter()
+        .all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+    let rows = if are_constant { 1 } else { rows };
+    args.iter().map(|arg| arg.to_array(rows)).collect()
+}
+
+/// The rows of an array that are not null.
+fn present(array: &ArrayRef) -> Result<ArrayRef> {
+    if array.null_count() == 0 {
+        return Ok(array.clone());
+    }
+    let rows = (0..array.len()).filter(|&row| array.is_valid(row));
+    let rows: UInt64Array = rows.map(|row| row as u64).collect();
+    Ok(datafusion::arrow::compute::take(array, &rows, None)?)
+}

@@ -1,0 +1,502 @@
+//! SQL over positions: inputs as tables, columns as functions, on the engine of DataFusion.
+//!
+//! # Data flow
+//!
+//! ```text
+//! text ──> statements ──> plan ──> rows
+//!                          │
+//!   paths    from 'dump.pgn.zst'    a table of positions, or a file for the engine
+//!   table    projection, filters and limit reach the scan
+//!   scan     one run of the pipeline, whose batches all partitions of the plan share
+//!   select   its job: conditions first, then the columns that are left
+//!   functions, aggregate    columns of any FEN or board, for tables that are not ours
+//! ```
+//!
+//! The engine plans, joins, sorts and groups; positions are only read and computed here, by the same pipeline and the
+//! same kernels as everywhere. Rows of a query without grouping, joins and sorting come in the order of the records,
+//! whatever the number of threads.
+//!
+//! What a scan rejects is counted as in any other run: [`Session::summaries`].
+
+mod columns;
+mod errors;
+mod filter;
+mod functions;
+mod names;
+mod paths;
+mod reads;
+mod scan;
+mod select;
+mod table;
+mod write;
+
+use crate::formats::{DecodeOptions, Format};
+use crate::input::{Access, Inputs};
+use crate::pipeline::{Progress, RunOptions, Summary};
+use crate::setters::setters;
+use crate::tiers::Analyzer;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::DynamicFileCatalog;
+use datafusion::common::DataFusionError;
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use datafusion::sql::parser::{DFParser, Statement as Parsed};
+use functions::Judging;
+use futures::StreamExt;
+use paths::{Paths, Plain};
+use reads::Reads;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::Receiver;
+
+pub use datafusion::arrow;
+pub use write::{RowFormat, RowWriter};
+
+/// How the records of tables are read.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Answers the queries.
+    pub analyzer: &'static dyn Analyzer,
+    /// Threads of a scan.
+    pub threads: usize,
+    /// How positions are read, and which are accepted; fields and tags follow from the columns.
+    pub decode: DecodeOptions,
+    /// The format of all files, instead of detecting it.
+    pub from: Option<Format>,
+    /// How files are opened.
+    pub access: Access,
+    /// Fail at the first bad record.
+    pub strict: bool,
+}
+
+impl ReadOptions {
+    /// The defaults: one thread.
+    pub fn new(analyzer: &'static dyn Analyzer) -> Self {
+        Self {
+            analyzer,
+            threads: 1,
+            decode: DecodeOptions::default(),
+            from: None,
+            access: Access::default(),
+            strict: false,
+        }
+    }
+
+    fn run<'a>(&self) -> RunOptions<'a> {
+        RunOptions::new(self.analyzer)
+            .threads(self.threads)
+            .decode(self.decode.clone())
+            .from(self.from)
+            .access(self.access)
+            .strict(self.strict)
+    }
+}
+
+setters!(ReadOptions {
+    threads: usize,
+    decode: DecodeOptions,
+    from: Option<Format>,
+    access: Access,
+    strict: bool,
+});
+
+impl fmt::Debug for ReadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("analyzer", &self.analyzer)
+            .field("threads", &self.threads)
+            .field("decode", &self.decode)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Inputs, and how they are read.
+#[derive(Debug)]
+struct Source {
+    inputs: Inputs,
+    options: ReadOptions,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inputs.paths[..] {
+            [] => f.write_str("nothing"),
+            [path] => write!(f, "{}", path.display()),
+            [path, others @ ..] => write!(f, "{} and {} more", path.display(), others.len()),
+        }
+    }
+}
+
+/// The limits of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of memory for grouping, joins and sorting; more goes to temporary files. Without it there is no limit.
+    pub memory: Option<usize>,
+    /// The directory of temporary files, instead of that of the system.
+    pub temp: Option<PathBuf>,
+}
+
+setters!(Limits {
+    memory: Option<usize>,
+    temp: Option<PathBuf>,
+});
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SqlError {
+    /// The text is wrong, or cannot be carried out.
+    #[error("{}{message}", at(*place))]
+    Query {
+        /// Line and column, both counted from 1, where they are known.
+        place: Option<(u64, u64)>,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+    /// There is no column of this name.
+    #[error("{}there is no column `{name}`", at(*place))]
+    Column {
+        /// Line and column, both counted from 1, where they are known.
+        place: Option<(u64, u64)>,
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A table cannot be opened.
+    #[error(transparent)]
+    Table(Arc<crate::Error>),
+    /// The limit of memory is too small.
+    #[error("{0}")]
+    Memory(String),
+    /// Reading a table failed: the last of [`Session::summaries`] with a failure has the error.
+    #[error("reading failed")]
+    Read,
+}
+
+fn at(place: Option<(u64, u64)>) -> String {
+    place.map_or_else(String::new, |(line, column)| {
+        format!("line {line}, column {column}: ")
+    })
+}
+
+impl SqlError {
+    /// Line and column of what is wrong in the text, both counted from 1, where they are known.
+    pub fn place(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Query { place, .. } | Self::Column { place, .. } => *place,
+            Self::Table(_) | Self::Memory(_) | Self::Read => None,
+        }
+    }
+}
+
+impl From<DataFusionError> for SqlError {
+    fn from(error: DataFusionError) -> Self {
+        errors::explain(error)
+    }
+}
+
+/// A statement that has been parsed.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    parsed: Parsed,
+    columns: Vec<crate::table::ChosenColumn>,
+}
+
+/// A session: tables that statements created, and the threads that carry statements out.
+///
+/// ```
+/// use lanefish::sql::{Limits, ReadOptions, Session};
+/// use lanefish::tiers::Tier;
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let session = Session::new(ReadOptions::new(analyzer), &Limits::default(), false)?;
+/// let query = "select in_check, count(*) from 'data/sample.epd' group by in_check";
+/// let mut rows = 0;
+/// for statement in Session::parse(query)? {
+///     for batch in session.run(&statement)? {
+///         rows += batch?.num_rows();
+///     }
+/// }
+/// assert_eq!(rows, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Session {
+    runtime: Runtime,
+    context: SessionContext,
+    reads: Arc<Reads>,
+    rejects: Mutex<Option<Receiver<Vec<u8>>>>,
+    columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("reads", &self.reads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What [`Rows`] have after some time.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// The next rows.
+    Batch(RecordBatch),
+    /// The line of a rejected record, if such lines are requested.
+    Reject(Vec<u8>),
+    /// Nothing yet.
+    Pending,
+    /// The end.
+    End,
+}
+
+/// The rows of a statement.
+pub struct Rows<'a> {
+    session: &'a Session,
+    schema: SchemaRef,
+    stream: Option<datafusion::execution::SendableRecordBatchStream>,
+}
+
+impl fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A session without tables. `rejects` requests the lines of rejected records from [`Rows::step`].
+    ///
+    /// # Errors
+    /// If threads cannot be started, or the directory of temporary files does not exist.
+    pub fn new(options: ReadOptions, limits: &Limits, rejects: bool) -> Result<Self, SqlError> {
+        let threads = options.threads.max(1);
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime
+            .worker_threads(threads)
+            .thread_name("lanefish sql")
+            .enable_time();
+        let runtime = runtime.build().map_err(|error| {
+            let reason = error.to_string();
+            SqlError::Table(Arc::new(crate::Error::Threads { threads, reason }))
+        })?;
+        let mut disk = DiskManagerBuilder::default();
+        if let Some(directory) = &limits.temp {
+            disk = disk.with_mode(DiskManagerMode::Directories(vec![directory.clone()]));
+        }
+        let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(disk);
+        if let Some(memory) = limits.memory {
+            let most = NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN);
+            let pool = TrackConsumersPool::new(FairSpillPool::new(memory), most);
+            environment = environment.with_memory_pool(Arc::new(pool));
+        }
+        let mut config = SessionConfig::new()
+            .with_target_partitions(threads)
+            .with_information_schema(true);
+        config.options_mut().sql_parser.collect_spans = true;
+        if let Some(memory) = limits.memory {
+            // What every sort keeps for merging: at most a fourth of its share.
+            let reserved = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+            *reserved = (*reserved).min(memory / (4 * threads));
+        }
+        let (reads, rejects) = Reads::new(rejects);
+        let columns = Arc::<Mutex<Vec<_>>>::default();
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(environment.build_arc()?)
+            .with_default_features()
+            .build();
+        let others = DynamicListTableFactory::default();
+        let catalogs = Arc::clone(state.catalog_list());
+        let context = SessionContext::new_with_state(state);
+        others.session_store().with_state(context.state_weak_ref());
+        let judging = Judging {
+            tier: options.analyzer.tier(),
+            validity: options.decode.validity,
+            keep_en_passant: options.decode.keep_en_passant,
+        };
+        functions::scalar(judging)
+            .into_iter()
+            .for_each(|function| context.register_udf(function));
+        functions::aggregates(judging)
+            .into_iter()
+            .for_each(|function| context.register_udaf(function));
+        let paths = Arc::new(Paths {
+            options,
+            reads: Arc::clone(&reads),
+            columns: Arc::clone(&columns),
+            others,
+        });
+        context.register_udtf("plain", Arc::new(Plain(Arc::clone(&paths))));
+        context.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, paths)));
+        Ok(Self {
+            runtime,
+            context,
+            reads,
+            rejects: Mutex::new(rejects),
+            columns,
+        })
+    }
+
+    /// The statements of a text, separated by semicolons.
+    ///
+    /// # Errors
+    /// If the text is no SQL.
+    pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
+        let columns = columns::columns_for(text);
+        let statements = DFParser::parse_sql(text)?;
+        let statements = statements.into_iter().map(|mut parsed| {
+            names::repair(&mut parsed);
+            Statement {
+                parsed,
+                columns: columns.clone(),
+            }
+        });
+        Ok(statements.collect())
+    }
+
+    /// Begins to carry out a statement. Nothing is read before the first rows are asked for, unless the statement
+    /// creates a table of rows.
+    ///
+    /// # Errors
+    /// If the statement cannot be planned: a table or column that does not exist, say.
+    pub fn run(&self, statement: &Statement) -> Result<Rows<'_>, SqlError> {
+        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        columns.clone_from(&statement.columns);
+        drop(columns);
+        let stream = self.runtime.block_on(async {
+            let state = self.context.state();
+            let plan = state.statement_to_plan(statement.parsed.clone()).await?;
+            if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {
+                let message =
+                    "statements do not write; the rows of a query go to the file named with -o";
+                return Err(DataFusionError::Plan(message.to_owned()));
+            }
+            let frame = self.context.execute_logical_plan(plan).await?;
+            let (mut state, plan) = frame.into_parts();
+            let plan = state.optimize(&plan)?;
+            if keeps_order(&plan) {
+                let config = state.config_mut();
+                config.options_mut().execution.target_partitions = 1;
+            }
+            DataFrame::new(state, plan).execute_stream().await
+        })?;
+        Ok(Rows {
+            session: self,
+            schema: stream.schema(),
+            stream: Some(stream),
+        })
+    }
+
+    /// How far all scans are together.
+    pub fn progress(&self) -> Progress {
+        self.reads.progress()
+    }
+
+    /// What the scans have read since the last call, of those that were read to their end or to their limit; waits for
+    /// those that are under way. [`Rows`] that still have a scan under way must be dropped before.
+    pub fn summaries(&self) -> Vec<Summary> {
+        self.reads.take()
+    }
+}
+
+/// Whether rows come in the order of the records: such a plan has one partition, whose scan has all threads.
+fn keeps_order(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(_)
+        | LogicalPlan::Filter(_)
+        | LogicalPlan::SubqueryAlias(_)
+        | LogicalPlan::Explain(_)
+        | LogicalPlan::Analyze(_)
+        | LogicalPlan::Limit(_) => plan.inputs().into_iter().all(keeps_order),
+        LogicalPlan::TableScan(_) => true,
+        _ => false,
+    }
+}
+
+impl Rows<'_> {
+    /// The schema of all batches.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Waits for the next rows, but no longer than this.
+    ///
+    /// # Errors
+    /// If the statement failed; nothing comes after.
+    pub fn step(&mut self, patience: Duration) -> Result<Step, SqlError> {
+        let rejects = self.session.rejects.lock();
+        let mut rejects = rejects.unwrap_or_else(PoisonError::into_inner);
+        let step = self.session.runtime.block_on(async {
+            let reject = async {
+                match &mut *rejects {
+                    Some(rejects) => rejects.recv().await,
+                    None => None,
+                }
+            };
+            let next = async {
+                match &mut self.stream {
+                    Some(stream) => stream.next().await,
+                    None => None,
+                }
+            };
+            tokio::select! {
+                biased;
+                Some(line) = reject => Ok(Step::Reject(line)),
+                batch = next => match batch {
+                    Some(Ok(batch)) => Ok(Step::Batch(batch)),
+                    Some(Err(error)) => Err(error),
+                    None => Ok(Step::End),
+                },
+                () = tokio::time::sleep(patience) => Ok(Step::Pending),
+            }
+        });
+        match step {
+            Ok(Step::End) => {
+                // Scans that nobody waits for may still report what they rejected.
+                self.stream = None;
+                match self.session.reads.is_running() {
+                    true => {
+                        std::thread::sleep(Duration::from_millis(1));
+                        Ok(Step::Pending)
+                    }
+                    false => Ok(Step::End),
+                }
+            }
+            Ok(step) => Ok(step),
+            Err(error) => {
+                self.stream = None;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Result<RecordBatch, SqlError>;
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            return match self.step(Duration::from_secs(1)) {
+                Ok(Step::Batch(batch)) => Some(Ok(batch)),
+                Ok(Step::Pending | Step::Reject(_)) => continue,
+                Ok(Step::End) => None,
+                Err(error) => Some(Err(error)),
+            };
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Statements as they were meant: names of result columns, and what the parser gets wrong.
+//!
+//! An expression without a name is named by its own text, as in the query: the engine would write the whole name of the
+//! table, which is a path, before each column in it, and the types of constants around them. A name that another column
+//! has already is numbered.
+
+use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator,
+    visit_expressions_mut,
+};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// Names the columns of a query, and puts right what was parsed wrongly.
+pub(super) fn repair(statement: &mut Parsed) {
+    match statement {
+        Parsed::Statement(statement) => {
+            if let Statement::Query(query) = &mut **statement {
+                name_first(&mut query.body);
+            }
+            let _ = visit_expressions_mut(&mut **statement, |expression| {
+                regroup(expression);
+                ControlFlow::<()>::Continue(())
+            });
+        }
+        Parsed::Explain(explain) => repair(&mut explain.statement),
+        _ => {}
+    }
+}
+
+/// The first select of a set of them has the names of all.
+fn name_first(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            let mut names = BTreeSet::new();
+            select
+                .projection
+                .iter_mut()
+                .for_each(|item| name(item, &mut names));
+        }
+        SetExpr::Query(query) => name_first(&mut query.body),
+        SetExpr::SetOperation { left, .. } => name_first(left),
+        _ => {}
+    }
+}
+
+/// Names a column; `names` are those of the columns before it.
+fn name(item: &mut SelectItem, names: &mut BTreeSet<String>) {
+    let (own, is_named) = match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) => (name.value.clone(), true),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => match parts.last() {
+            Some(name) => (name.value.clone(), true),
+            None => return,
+        },
+        SelectItem::UnnamedExpr(expression) => (expression.to_string(), false),
+        SelectItem::ExprWithAlias { alias, .. } => (alias.value.clone(), true),
+        _ => return,
+    };
+    let mut given = own.clone();
+    let mut number = 1;
+    while !names.insert(given.clone()) {
+        number += 1;
+        given = format!("{own}_{number}");
+    }
+    if is_named && number == 1 {
+        return;
+    }
+    let alias = Ident::with_quote('"', given);
+    if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+        let expr = expr.clone();
+        *item = SelectItem::ExprWithAlias { expr, alias };
+    }
+}
+
+/// `a is distinct from b and c` is `(a is distinct from b) and c`: the parser of this version takes all that follows for
+/// the second operand. Called for operands before what they are operands of; what stands in parentheses is left alone.
+fn regroup(expression: &mut Expr) {
+    let is_or = |op: &BinaryOperator| *op == BinaryOperator::Or;
+    let is_any = |op: &BinaryOperator| matches!(op, BinaryOperator::And | BinaryOperator::Or);
+    let binds_less: &dyn Fn(&BinaryOperator) -> bool = match expression {
+        Expr::BinaryOp {
+            op: BinaryOperator::And,
+            ..
+        } => &is_or,
+        _ => &is_any,
+    };
+    let Some(operand) = last_operand(expression) else {
+        return;
+    };
+    if !matches!(operand, Expr::BinaryOp { op, .. } if binds_less(op)) {
+        return;
+    }
+    // The leftmost of what is connected is the operand, and takes the place of all of it.
+    let nothing = || Expr::Identifier(Ident::new(""));
+    let mut connected = std::mem::replace(operand, nothing());
+    let first = first_operand(&mut connected, binds_less);
+    std::mem::swap(operand, first);
+    std::mem::swap(expression, first);
+    *expression = connected;
+}
+
+/// The leftmost of what such operators connect.
+fn first_operand<'a>(
+    expression: &'a mut Expr,
+    connects: &dyn Fn(&BinaryOperator) -> bool,
+) -> &'a mut Expr {
+    if !matches!(expression, Expr::BinaryOp { op, .. } if connects(op)) {
+        return expression;
+    }
+    match expression {
+        Expr::BinaryOp { left, .. } => first_operand(left, connects),
+        first => first,
+    }
+}
+
+/// The operand that may have taken too much.
+fn last_operand(expression: &mut Expr) -> Option<&mut Expr> {
+    match expression {
+        Expr::IsDistinctFrom(_, last)
+        | Expr::IsNotDistinctFrom(_, last)
+        | Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr: last,
+        }
+        | Expr::BinaryOp {
+            op: BinaryOperator::And,
+            right: last,
+            ..
+        } => Some(last),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::sql::parser::DFParser;
+
+    fn repaired(text: &str) -> String {
+        let mut statements = DFParser::parse_sql(text).unwrap();
+        repair(&mut statements[0]);
+        statements[0].to_string()
+    }
+
+    #[test]
+    fn columns_are_named_by_their_text() {
+        assert_eq!(
+            repaired("select a, sum(b) + 1, c as d, t.a from t"),
+            r#"SELECT a, sum(b) + 1 AS "sum(b) + 1", c AS d, t.a AS "a_2" FROM t"#
+        );
+        assert_eq!(
+            repaired("select 1, 1, 1"),
+            r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#
+        );
+    }
+}

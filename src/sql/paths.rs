@@ -1,0 +1,221 @@
+//! Paths as tables: `from 'dump.pgn.zst'`.
+//!
+//! A path names a file, a directory or, with `*`, `?` or `[...]`, several files. What has positions is a table of them;
+//! Parquet, CSV, JSON and Arrow files without positions are read by the engine, as they are.
+
+use super::errors::of_table;
+use super::reads::Reads;
+use super::table::Positions;
+use super::{ReadOptions, Source};
+use crate::error::Error;
+use crate::formats::tables::TableError;
+use crate::formats::{self, Likeness};
+use crate::input::{Compression, Inputs};
+use crate::table::ChosenColumn;
+use async_trait::async_trait;
+use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider, UrlTableFactory};
+use datafusion::common::{DataFusionError, Result, plan_datafusion_err, plan_err};
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::Expr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::Handle;
+
+/// Makes tables of paths.
+#[derive(Debug)]
+pub(super) struct Paths {
+    pub(super) options: ReadOptions,
+    pub(super) reads: Arc<Reads>,
+    /// The columns of tables of positions: those that the present query may name.
+    pub(super) columns: Arc<Mutex<Vec<ChosenColumn>>>,
+    /// For files without positions.
+    pub(super) others: DynamicListTableFactory,
+}
+
+/// The bytes that show what a file is.
+const HEAD: usize = 64 << 10;
+
+/// What the engine reads by itself, by extension; compressed files are named by two.
+const OTHERS: [&str; 9] = [
+    "csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather",
+];
+
+#[async_trait]
+impl UrlTableFactory for Paths {
+    async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(names) = files(name)? else {
+            return Ok(None);
+        };
+        let options = self.options.clone();
+        let found = tokio::task::spawn_blocking(move || inputs(&names, &options));
+        let found = found
+            .await
+            .map_err(|error| DataFusionError::External(error.into()))?;
+        match found.map_err(of_table)? {
+            Some(inputs) => {
+                let columns = self
+                    .columns
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
+                let source = Source {
+                    inputs,
+                    options: self.options.clone(),
+                };
+                let reads = Arc::clone(&self.reads);
+                Ok(Some(Arc::new(Positions::new(source, columns, reads))))
+            }
+            None => self.plain(name).await.map(Some),
+        }
+    }
+}
+
+impl Paths {
+    /// A file as the engine reads it.
+    pub(super) async fn plain(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
+        if let Some(options) = unnamed_format(name)? {
+            let state = self.state()?;
+            let config = ListingTableConfig::new(ListingTableUrl::parse(name)?);
+            let config = config.with_listing_options(options);
+            let config = config.infer_schema(&state).await?;
+            return Ok(Arc::new(ListingTable::try_new(config)?));
+        }
+        let table = self.others.try_new(name).await?;
+        table.ok_or_else(|| {
+            plan_datafusion_err!(
+                "'{name}' has no positions, and is no Parquet, CSV, TSV, JSON or Arrow file"
+            )
+        })
+    }
+
+    fn state(&self) -> Result<SessionState> {
+        let session = self.others.session_store().get_session().upgrade();
+        let state = session.and_then(|session| {
+            let session = session.read();
+            session.as_any().downcast_ref::<SessionState>().cloned()
+        });
+        state.ok_or_else(|| DataFusionError::Internal("the session is over".to_owned()))
+    }
+}
+
+/// How files are read whose extensions the engine does not know, although it can read them.
+fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
+    let (stem, last) = name.rsplit_once('.').unwrap_or((name, ""));
+    let compressed = Compression::of_extension(last).is_some();
+    let (kind, compression) = match (compressed, stem.rsplit_once('.')) {
+        (true, Some((_, kind))) => (kind, FileCompressionType::from_str(last)?),
+        _ => (last, FileCompressionType::UNCOMPRESSED),
+    };
+    let format: Arc<dyn FileFormat> = match kind.to_ascii_lowercase().as_str() {
+        "jsonl" | "ndjson" => {
+            Arc::new(JsonFormat::default().with_file_compression_type(compression))
+        }
+        "tsv" => {
+            let tabs = CsvFormat::default().with_delimiter(b'\t');
+            Arc::new(tabs.with_file_compression_type(compression))
+        }
+        _ => return Ok(None),
+    };
+    let extension = match compressed {
+        true => format!(".{kind}.{last}"),
+        false => format!(".{kind}"),
+    };
+    Ok(Some(
+        ListingOptions::new(format).with_file_extension(extension),
+    ))
+}
+
+/// `plain('hub.parquet')`: a file with the columns that it has, positions or not.
+#[derive(Debug)]
+pub(super) struct Plain(pub(super) Arc<Paths>);
+
+impl TableFunctionImpl for Plain {
+    fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
+        let [Expr::Literal(name, _)] = args.exprs() else {
+            return plan_err!("plain takes the name of a file, such as plain('hub.parquet')");
+        };
+        let Some(Some(name)) = name.try_as_str() else {
+            return plan_err!("plain takes the name of a file as text");
+        };
+        // Plans are made by the threads of the session, which may wait.
+        tokio::task::block_in_place(|| Handle::current().block_on(self.0.plain(name)))
+    }
+}
+
+/// The files that a name stands for; `None` if it is no path.
+fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
+    let path = Path::new(name);
+    if path.exists() {
+        return Ok(Some(vec![path.to_owned()]));
+    }
+    if name.contains(['*', '?', '[']) {
+        let pattern =
+            glob::glob(name).map_err(|error| plan_datafusion_err!("'{name}': {error}"))?;
+        let files: Vec<PathBuf> = pattern
+            .filter_map(|path| path.ok())
+            .filter(|path| path.is_file())
+            .collect();
+        if files.is_empty() {
+            return Err(plan_datafusion_err!("no file fits '{name}'"));
+        }
+        return Ok(Some(files));
+    }
+    match name.contains("://") || !name.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
+        true => Ok(None),
+        // It looks like a file.
+        false => Ok(Some(vec![path.to_owned()])),
+    }
+}
+
+/// The inputs of positions that these names stand for; `None` if they are for the engine.
+fn inputs(names: &[PathBuf], options: &ReadOptions) -> std::result::Result<Option<Inputs>, Error> {
+    if options.from.is_some() {
+        return Inputs::resolve(names, |_| true).map(Some);
+    }
+    let inputs = match Inputs::resolve(names, formats::is_supported) {
+        // A directory of other files.
+        Err(Error::EmptyDirectory { .. }) => return Ok(None),
+        inputs => inputs?,
+    };
+    // All files of a table are read alike, so that the first one says what they are.
+    match inputs.paths.first() {
+        Some(first) if !has_positions(first, options)? => Ok(None),
+        _ => Ok(Some(inputs)),
+    }
+}
+
+/// Whether a file has positions: otherwise the engine reads it, or nobody can.
+fn has_positions(path: &Arc<Path>, options: &ReadOptions) -> std::result::Result<bool, Error> {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));
+    let mut opened = match formats::open(path, None, options.access, Arc::default()) {
+        Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
+        opened => opened?,
+    };
+    if !is_other {
+        return Ok(true);
+    }
+    let Some(tables) = opened.format.tables() else {
+        let (head, _) = opened.input.peek(HEAD)?;
+        return Ok(opened.format.likeness(&head) > Likeness::No);
+    };
+    let source = opened.input.into_source(opened.format.name())?;
+    // Damage is reported when the file is read.
+    Ok(!matches!(
+        tables.open(source, &options.decode, None),
+        Err(TableError::Columns(_))
+    ))
+}

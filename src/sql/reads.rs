@@ -1,0 +1,139 @@
+//! What the scans of a session read: how far they are, what they rejected, and how they ended.
+
+use crate::error::Reject;
+use crate::pipeline::{Progress, Summary};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Rejected records that may wait to be taken.
+const WAITING: usize = 1024;
+
+/// What all scans of a session report to.
+#[derive(Debug)]
+pub(super) struct Reads {
+    state: Mutex<State>,
+    ended: Condvar,
+    rejects: Option<Sender<Vec<u8>>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Scans that have not ended.
+    running: usize,
+    counters: Vec<Arc<Counter>>,
+    summaries: Vec<Summary>,
+}
+
+#[derive(Debug, Default)]
+struct Counter {
+    bytes: AtomicU64,
+    records: AtomicU64,
+    games: AtomicU64,
+}
+
+/// A scan that has begun.
+#[derive(Debug)]
+pub(super) struct Read {
+    reads: Arc<Reads>,
+    counter: Arc<Counter>,
+    rejects: Option<Sender<Vec<u8>>>,
+    summary: Option<Summary>,
+}
+
+impl Reads {
+    /// With the lines of rejected records, if they are requested.
+    pub(super) fn new(rejects: bool) -> (Arc<Self>, Option<Receiver<Vec<u8>>>) {
+        let (sender, receiver) = match rejects {
+            true => Some(channel(WAITING)),
+            false => None,
+        }
+        .unzip();
+        let reads = Self {
+            state: Mutex::default(),
+            ended: Condvar::new(),
+            rejects: sender,
+        };
+        (Arc::new(reads), receiver)
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a scan.
+    pub(super) fn begin(self: &Arc<Self>) -> Read {
+        let counter = Arc::<Counter>::default();
+        let mut state = self.state();
+        state.running += 1;
+        state.counters.push(Arc::clone(&counter));
+        drop(state);
+        Read {
+            reads: Arc::clone(self),
+            counter,
+            rejects: self.rejects.clone(),
+            summary: None,
+        }
+    }
+
+    /// How far all scans are together.
+    pub(super) fn progress(&self) -> Progress {
+        let mut all = Progress::default();
+        for counter in &self.state().counters {
+            all.bytes += counter.bytes.load(Ordering::Relaxed);
+            all.records += counter.records.load(Ordering::Relaxed);
+            all.games += counter.games.load(Ordering::Relaxed);
+        }
+        all
+    }
+
+    /// Whether a scan has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        self.state().running > 0
+    }
+
+    /// Waits for all scans to end, and returns what they read. Nobody may wait for their rows any more.
+    pub(super) fn take(&self) -> Vec<Summary> {
+        let state = self.state();
+        let ended = self.ended.wait_while(state, |state| state.running > 0);
+        let mut state = ended.unwrap_or_else(PoisonError::into_inner);
+        state.counters.clear();
+        std::mem::take(&mut state.summaries)
+    }
+}
+
+impl Read {
+    /// Reports how far the scan is.
+    pub(super) fn progress(&self, progress: Progress) {
+        self.counter.bytes.store(progress.bytes, Ordering::Relaxed);
+        self.counter
+            .records
+            .store(progress.records, Ordering::Relaxed);
+        self.counter.games.store(progress.games, Ordering::Relaxed);
+    }
+
+    /// Reports a rejected record.
+    pub(super) fn reject(&self, reject: &Reject) {
+        if let Some(rejects) = &self.rejects {
+            let mut line = Vec::new();
+            reject.write_line(&mut line);
+            // If nobody takes them any more, the session has failed.
+            let _ = rejects.blocking_send(line);
+        }
+    }
+
+    /// Ends the scan with what it read.
+    pub(super) fn end(mut self, summary: Summary) {
+        self.summary = Some(summary);
+    }
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        let mut state = self.reads.state();
+        state.running -= 1;
+        state.summaries.extend(self.summary.take());
+        drop(state);
+        self.reads.ended.notify_all();
+    }
+}

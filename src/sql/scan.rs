@@ -1,0 +1,280 @@
+//! The scan: a run of the pipeline as a leaf of a plan.
+//!
+//! All partitions of a scan share one run on all threads, and each takes the next batch that is ready: how an input can
+//! be divided does not matter, nothing is decompressed twice, and a partition that nobody reads holds nothing back. A
+//! scan with a single partition therefore has the rows in the order of the records. The run has a thread of its own and
+//! begins with the first row that is asked for; where nobody takes rows, it waits.
+
+use super::Source;
+use super::reads::{Read, Reads};
+use super::select::{Condition, Select};
+use crate::error::{Error, Reject};
+use crate::pipeline::run;
+use crate::table::ChosenColumn;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+    SendableRecordBatchStream,
+};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Finished batches that may wait for each partition.
+const WAITING: usize = 4;
+
+/// What a scan reads and returns.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) source: Arc<Source>,
+    pub(super) columns: Vec<ChosenColumn>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) limit: Option<usize>,
+    pub(super) schema: SchemaRef,
+}
+
+/// Reads columns of the records of some inputs.
+#[derive(Debug)]
+pub(super) struct Scan {
+    request: Arc<Request>,
+    reads: Arc<Reads>,
+    properties: Arc<PlanProperties>,
+    shared: Mutex<Shared>,
+}
+
+/// The run that partitions share, and the partitions that have begun to read it.
+#[derive(Debug, Default)]
+struct Shared {
+    run: Option<Arc<Run>>,
+    partitions: BTreeSet<usize>,
+}
+
+/// A run that is under way; dropped, it ends.
+#[derive(Debug)]
+struct Run {
+    batches: tokio::sync::Mutex<Receiver<Result<RecordBatch>>>,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.interrupt.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Scan {
+    /// A scan of this number of partitions.
+    pub(super) fn new(request: Request, reads: Arc<Reads>, partitions: usize) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&request.schema)),
+            Partitioning::UnknownPartitioning(partitions.max(1)),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self {
+            request: Arc::new(request),
+            reads,
+            properties: Arc::new(properties),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// The run that a partition reads: a new one if it has read the last one before.
+    fn run_for(&self, partition: usize) -> Result<Arc<Run>> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = &shared.run
+            && !shared.partitions.contains(&partition)
+        {
+            let run = Arc::clone(run);
+            shared.partitions.insert(partition);
+            self.forget_complete(&mut shared);
+            return Ok(run);
+        }
+        let partitions = self.properties.partitioning.partition_count();
+        let run = Arc::new(self.begin(partitions * WAITING)?);
+        shared.run = Some(Arc::clone(&run));
+        shared.partitions = BTreeSet::from([partition]);
+        self.forget_complete(&mut shared);
+        Ok(run)
+    }
+
+    /// A run that all partitions read is theirs alone: it ends when they are dropped.
+    fn forget_complete(&self, shared: &mut Shared) {
+        if shared.partitions.len() == self.properties.partitioning.partition_count() {
+            *shared = Shared::default();
+        }
+    }
+
+    fn begin(&self, waiting: usize) -> Result<Run> {
+        let (sender, batches) = channel(waiting);
+        let interrupt = Arc::<AtomicBool>::default();
+        let (request, flag) = (Arc::clone(&self.request), Arc::clone(&interrupt));
+        let read = self.reads.begin();
+        let thread = std::thread::Builder::new().name("lanefish scan".to_owned());
+        let thread = thread.spawn(move || read_all(&request, read, &flag, &sender));
+        thread.map_err(|error| {
+            external(Error::Threads {
+                threads: 1,
+                reason: error.to_string(),
+            })
+        })?;
+        Ok(Run {
+            batches: batches.into(),
+            interrupt,
+        })
+    }
+}
+
+fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataFusionError {
+    DataFusionError::External(error.into())
+}
+
+/// How a run ended that did not fail by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Complete,
+    /// It has all the rows that are requested.
+    Enough,
+    /// Nobody takes rows any more.
+    Abandoned,
+}
+
+/// Reads all inputs, as far as rows are requested.
+fn read_all(
+    request: &Request,
+    read: Read,
+    interrupt: &AtomicBool,
+    sender: &Sender<Result<RecordBatch>>,
+) {
+    let Request {
+        source,
+        columns,
+        conditions,
+        limit,
+        schema,
+    } = request;
+    let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));
+    let mut on_reject = |reject: &Reject| {
+        read.reject(reject);
+        Ok(())
+    };
+    let mut on_progress = |progress| read.progress(progress);
+    let mut options = source.options.run();
+    options.decode.fields = select.filled().fields();
+    options.decode.tags = select.filled().tags();
+    options.interrupt = Some(interrupt);
+    options.on_reject = Some(&mut on_reject);
+    options.on_progress = Some(&mut on_progress);
+    let mut left = limit.unwrap_or(usize::MAX);
+    let mut end = End::Complete;
+    let mut summary = run(&source.inputs, options, &select, |selected| {
+        for batch in selected.into_batches() {
+            let mut batch = batch.map_err(external);
+            if let Ok(rows) = &mut batch {
+                let taken = rows.num_rows().min(left);
+                left -= taken;
+                *rows = rows.slice(0, taken);
+            }
+            if sender.blocking_send(batch).is_err() {
+                end = End::Abandoned;
+            } else if left == 0 {
+                end = End::Enough;
+            }
+            if end != End::Complete {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    });
+    if matches!(summary.failure, Some(Error::Interrupted)) {
+        summary.failure = None;
+        if end == End::Complete {
+            end = End::Abandoned;
+        }
+    }
+    // How much of the rest had been read by then depends on timing.
+    if end == End::Abandoned {
+        return;
+    }
+    let failure = summary.failure.is_some().then(|| sender.clone());
+    read.end(summary);
+    if let Some(sender) = failure {
+        let _ = sender.blocking_send(Err(external(ReadFailed)));
+    }
+}
+
+/// A scan failed: its summary has the error.
+#[derive(Debug, thiserror::Error)]
+#[error("reading failed")]
+pub(super) struct ReadFailed;
+
+impl DisplayAs for Scan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Request {
+            source,
+            columns,
+            conditions,
+            limit,
+            ..
+        } = &*self.request;
+        let columns: Vec<&str> = columns.iter().map(ChosenColumn::name).collect();
+        write!(
+            f,
+            "PositionScan: from={source}, columns=[{}]",
+            columns.join(", ")
+        )?;
+        if !conditions.is_empty() {
+            let conditions = conditions.iter();
+            let conditions: Vec<String> = conditions
+                .map(|Condition { column, test }| format!("{} {test}", column.name()))
+                .collect();
+            write!(f, ", where=[{}]", conditions.join(", "))?;
+        }
+        if let Some(limit) = limit {
+            write!(f, ", limit={limit}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for Scan {
+    fn name(&self) -> &str {
+        "PositionScan"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let run = self.run_for(partition)?;
+        let batches = futures::stream::unfold(run, async |run| {
+            let batch = run.batches.lock().await.recv().await;
+            batch.map(|batch| (batch, run))
+        });
+        let schema = Arc::clone(&self.request.schema);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+}

@@ -1,0 +1,142 @@
+//! The columns of the records that pass some conditions, as record batches.
+//!
+//! The columns of conditions are filled first, a tile at a time; of the others only the rows that pass are kept, and a
+//! tile of which nothing passes fills none of them.
+
+use super::columns::widened_batch;
+use crate::columnar::{Cells, Described, record_batch, schema};
+use crate::pipeline::Job;
+use crate::queries::Queries;
+use crate::table::predicate::Test;
+use crate::table::{ChosenColumn, Columns, Tile};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::error::ArrowError;
+use std::sync::Arc;
+
+/// A condition on a column.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    pub(super) column: ChosenColumn,
+    pub(super) test: Test,
+}
+
+/// Fills columns.
+#[derive(Debug)]
+pub(super) struct Select {
+    columns: Vec<ChosenColumn>,
+    conditions: Vec<Condition>,
+    /// All columns that are filled: those of conditions, too.
+    all: Columns,
+    described: Vec<Described>,
+    /// As in files.
+    narrow: SchemaRef,
+    /// As SQL sees it.
+    schema: SchemaRef,
+}
+
+/// Rows of a batch at most, but for a tile: what the engine's own sources return, and its operators expect.
+const ROWS: usize = 8192;
+
+/// What a chunk becomes.
+#[derive(Debug, Default)]
+pub(super) struct Selected {
+    cells: Vec<Cells>,
+    rows: usize,
+    batches: Vec<Result<RecordBatch, ArrowError>>,
+}
+
+impl Selected {
+    /// The rows.
+    pub(super) fn into_batches(self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+        self.batches.into_iter()
+    }
+}
+
+impl Select {
+    /// These columns, with the schema that SQL sees, of records that pass all conditions.
+    pub(super) fn new(
+        columns: Vec<ChosenColumn>,
+        conditions: Vec<Condition>,
+        wide: SchemaRef,
+    ) -> Self {
+        let described: Vec<Described> = columns.iter().map(Described::of).collect();
+        let of_conditions = conditions.iter().map(|condition| &condition.column);
+        Self {
+            all: columns.iter().chain(of_conditions).cloned().collect(),
+            narrow: Arc::new(schema(&described)),
+            schema: wide,
+            columns,
+            conditions,
+            described,
+        }
+    }
+
+    /// All columns that are filled.
+    pub(super) fn filled(&self) -> &Columns {
+        &self.all
+    }
+
+    /// Adds the rows of a tile that passes at least in part.
+    fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
+        part.rows += tile.count();
+        let filled = self
+            .columns
+            .iter()
+            .map(|column| Cells::of_array(column.fill(tile)));
+        Cells::append_tile(&mut part.cells, filled.collect(), tile);
+        if part.rows >= ROWS {
+            self.complete(part);
+        }
+    }
+
+    /// Ends a batch, if it has rows.
+    fn complete(&self, part: &mut Selected) {
+        let rows = std::mem::take(&mut part.rows);
+        if rows == 0 {
+            return;
+        }
+        let cells = std::mem::take(&mut part.cells);
+        part.batches.push(if self.columns.is_empty() {
+            let rows = RecordBatchOptions::new().with_row_count(Some(rows));
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), Vec::new(), &rows)
+        } else {
+            let batch = record_batch(&self.described, &self.narrow, cells);
+            batch.and_then(|batch| widened_batch(&batch, &self.schema))
+        });
+    }
+}
+
+impl Job for Select {
+    type Part = Selected;
+    fn queries(&self) -> Queries {
+        self.all.queries()
+    }
+    fn begin(&self) -> Selected {
+        Selected::default()
+    }
+    fn tile(&self, part: &mut Selected, tile: &Tile<'_>) {
+        if self.conditions.is_empty() {
+            return self.add(part, tile);
+        }
+        let mut mask = tile.mask.to_vec();
+        for condition in &self.conditions {
+            let passing = Tile::new(tile.batch, tile.start, tile.len, tile.results, &mask);
+            let Cells::Array(array) = Cells::of_array(condition.column.fill(&passing)) else {
+                continue;
+            };
+            let bits = condition.test.bits(&array);
+            mask.iter_mut()
+                .zip(bits)
+                .for_each(|(mask, bits)| *mask &= bits);
+            if mask.iter().all(|&word| word == 0) {
+                return;
+            }
+        }
+        let passing = Tile::new(tile.batch, tile.start, tile.len, tile.results, &mask);
+        self.add(part, &passing);
+    }
+    fn end(&self, part: &mut Selected, _: u64) {
+        self.complete(part);
+    }
+}

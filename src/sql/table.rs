@@ -1,0 +1,94 @@
+//! Inputs as a table: a column for each of the catalogue, filled where a query names it.
+
+use super::Source;
+use super::columns::schema;
+use super::filter::condition;
+use super::reads::Reads;
+use super::scan::{Request, Scan};
+use crate::table::ChosenColumn;
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// The records of some inputs.
+#[derive(Debug)]
+pub(super) struct Positions {
+    source: Arc<Source>,
+    columns: Vec<ChosenColumn>,
+    schema: SchemaRef,
+    reads: Arc<Reads>,
+}
+
+impl Positions {
+    pub(super) fn new(source: Source, columns: Vec<ChosenColumn>, reads: Arc<Reads>) -> Self {
+        Self {
+            source: Arc::new(source),
+            schema: Arc::new(schema(&columns)),
+            columns,
+            reads,
+        }
+    }
+}
+
+#[async_trait]
+impl TableProvider for Positions {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let supported = filters
+            .iter()
+            .map(|filter| match condition(filter, &self.columns) {
+                Some(_) => TableProviderFilterPushDown::Exact,
+                None => TableProviderFilterPushDown::Unsupported,
+            });
+        Ok(supported.collect())
+    }
+
+    async fn scan(
+        &self,
+        session: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let (columns, schema) = match projection {
+            None => (self.columns.clone(), Arc::clone(&self.schema)),
+            Some(places) => (
+                places
+                    .iter()
+                    .map(|&place| self.columns[place].clone())
+                    .collect(),
+                Arc::new(self.schema.project(places)?),
+            ),
+        };
+        let conditions = filters
+            .iter()
+            .filter_map(|filter| condition(filter, &self.columns));
+        let request = Request {
+            source: Arc::clone(&self.source),
+            columns,
+            conditions: conditions.collect(),
+            limit,
+            schema,
+        };
+        let partitions = session.config().target_partitions();
+        Ok(Arc::new(Scan::new(
+            request,
+            Arc::clone(&self.reads),
+            partitions,
+        )))
+    }
+}

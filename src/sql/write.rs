@@ -1,0 +1,153 @@
+//! Rows of any types on their way into a file.
+
+use super::arrow::array::RecordBatch;
+use super::arrow::csv::{Writer as CsvWriter, WriterBuilder as CsvBuilder};
+use super::arrow::datatypes::SchemaRef;
+use super::arrow::ipc::writer::{FileWriter, StreamWriter};
+use super::arrow::json::writer::{
+    LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder,
+};
+use crate::columnar::{IpcKind, ROW_GROUP};
+use crate::jobs::TableFormat;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The formats of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowFormat {
+    /// A header line and comma-separated values; what is missing is empty.
+    Csv,
+    /// One JSON object per line; what is missing is null.
+    JsonLines,
+    /// Parquet or Arrow.
+    Table(TableFormat),
+}
+
+/// Writes rows.
+pub struct RowWriter {
+    writer: Writer,
+    written: Written,
+}
+
+enum Writer {
+    Csv(Box<CsvWriter<Written>>),
+    JsonLines(Box<JsonWriter<Written, LineDelimited>>),
+    Parquet(Box<ArrowWriter<Written>>),
+    Arrow(Box<FileWriter<Written>>),
+    ArrowStream(Box<StreamWriter<Written>>),
+}
+
+/// What the writer of a format has written, until it is passed on: writers want outputs of their own.
+#[derive(Clone, Debug, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Written {
+    fn pass_on(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(&written)?;
+        written.clear();
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RowWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowWriter").finish_non_exhaustive()
+    }
+}
+
+fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::other(error)
+}
+
+impl RowWriter {
+    /// Begins a file of rows with this schema.
+    ///
+    /// # Errors
+    /// If writing fails, or the format cannot hold values of these types.
+    pub fn new(format: RowFormat, schema: &SchemaRef, out: &mut dyn Write) -> io::Result<Self> {
+        let written = Written::default();
+        let to = written.clone();
+        let writer = match format {
+            RowFormat::Csv => {
+                let mut csv = CsvBuilder::new().with_header(true).build(to);
+                // The header, also if there are no rows.
+                csv.write(&RecordBatch::new_empty(schema.clone()))
+                    .map_err(other)?;
+                Writer::Csv(Box::new(csv))
+            }
+            RowFormat::JsonLines => {
+                let builder = JsonBuilder::new().with_explicit_nulls(true);
+                Writer::JsonLines(Box::new(builder.build(to)))
+            }
+            RowFormat::Table(TableFormat::Parquet(_)) => {
+                let zstd = ZstdLevel::try_new(1).map_err(other)?;
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::ZSTD(zstd))
+                    .set_max_row_group_row_count(Some(ROW_GROUP))
+                    .build();
+                let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties));
+                Writer::Parquet(Box::new(writer.map_err(other)?))
+            }
+            RowFormat::Table(TableFormat::Ipc(IpcKind::File)) => {
+                Writer::Arrow(Box::new(FileWriter::try_new(to, schema).map_err(other)?))
+            }
+            RowFormat::Table(TableFormat::Ipc(IpcKind::Stream)) => {
+                Writer::ArrowStream(Box::new(StreamWriter::try_new(to, schema).map_err(other)?))
+            }
+            RowFormat::Table(TableFormat::Batches) => {
+                return Err(other("record batches are no file"));
+            }
+        };
+        written.pass_on(out)?;
+        Ok(Self { writer, written })
+    }
+
+    /// Writes rows.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn put(&mut self, rows: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Csv(csv) => csv.write(rows).map_err(other),
+            Writer::JsonLines(json) => json.write(rows).map_err(other),
+            Writer::Parquet(parquet) => parquet.write(rows).map_err(other),
+            Writer::Arrow(arrow) => arrow.write(rows).map_err(other),
+            Writer::ArrowStream(arrow) => arrow.write(rows).map_err(other),
+        }?;
+        self.written.pass_on(out)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish(self, out: &mut dyn Write) -> io::Result<()> {
+        match self.writer {
+            Writer::Csv(csv) => drop(csv),
+            Writer::JsonLines(mut json) => json.finish().map_err(other)?,
+            Writer::Parquet(parquet) => parquet.close().map(drop).map_err(other)?,
+            Writer::Arrow(mut arrow) => arrow.finish().map_err(other)?,
+            Writer::ArrowStream(mut arrow) => arrow.finish().map_err(other)?,
+        }
+        self.written.pass_on(out)
+    }
+}

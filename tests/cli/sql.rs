@@ -1,0 +1,582 @@
+//! `sql`: tables, filters, functions, output, and what is wrong with a query.
+
+use super::{Dir, START, json, lanefish, output, sample, stderr_of};
+use crate::support::shared_data;
+use serde_json::Value;
+use std::fs;
+
+const BAD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nnonsense\n\
+    6k1/8/8/8/8/8/8/4K2R w K - 0 1\n";
+
+/// The standard output of a query, which must succeed.
+fn sql(query: &str) -> String {
+    output(0, &["sql", query])
+}
+
+/// The one value of a query.
+fn value(query: &str) -> String {
+    let text = sql(query);
+    let mut lines = text.lines().skip(1);
+    let value = lines.next().expect("a row").to_owned();
+    assert_eq!(lines.next(), None, "{text}");
+    // How CSV writes a line that has nothing else.
+    value.replace("\"\"", "")
+}
+
+#[test]
+fn rows_are_those_of_compute_in_their_order() {
+    let file = sample("sample.epd");
+    let columns = "index,fen,legal_moves,checkers,material_white,key";
+    let expected = output(
+        0,
+        &["compute", &file, "--columns", columns, "--masks", "decimal"],
+    );
+    let query = format!("select {columns} from '{file}'");
+    for threads in ["1", "2", "8"] {
+        assert_eq!(output(0, &["sql", &query, "--threads", threads]), expected);
+    }
+    let filtered = format!("{query} where legal_moves > 30 and not in_check");
+    let some = output(0, &["sql", &filtered]);
+    assert!(some.lines().count() > 100);
+    assert!(some.lines().all(|row| expected.contains(row)));
+    for threads in ["1", "8"] {
+        assert_eq!(output(0, &["sql", &filtered, "--threads", threads]), some);
+    }
+}
+
+#[test]
+fn filters_that_reach_the_scan_are_exact() {
+    let Some(pgn) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let pgn = pgn.display().to_string();
+    let conditions = [
+        "in_check",
+        "not in_check",
+        "in_check is null",
+        "in_check is not true",
+        "legal_moves > 40",
+        "legal_moves <= 0",
+        "40 < legal_moves",
+        "legal_moves = 20 or legal_moves = 21",
+        "legal_moves <> 20",
+        "legal_moves between 10 and 20",
+        "legal_moves not between 1 and 39",
+        "legal_moves in (1, 2, 3)",
+        "legal_moves not in (20, 30, 40, null)",
+        "legal_moves not in (20, 30, 40)",
+        "legal_moves > -1",
+        "legal_moves < 70000",
+        "phase >= 23.5",
+        "score is null",
+        "score is not null",
+        "score < -100",
+        "score <> 0",
+        "score not between -50 and 50",
+        "white_elo - black_elo > 300",
+        "white_elo >= 1900 and black_elo < 1800",
+        "stm = 'w'",
+        "stm <> 'w'",
+        "result in ('1-0', '0-1')",
+        "result not in ('1-0', '0-1')",
+        "eco like 'B%'",
+        "opening = 'Nobody plays this'",
+        "date >= '2013-01-01'",
+        "attacks_white = 0",
+        "key > 9223372036854775807",
+        "san = 'O-O'",
+        "clock > 100 and clock is not null",
+        "ply between 10 and 12 and stm = 'b'",
+    ];
+    for condition in conditions {
+        let pushed = format!("select count(*), sum(index) from '{pgn}' where {condition}");
+        // No scan takes this.
+        let kept = format!(
+            "select count(*), sum(index) from '{pgn}' where case when {condition} then true end"
+        );
+        assert_eq!(sql(&pushed), sql(&kept), "{condition}");
+    }
+}
+
+#[test]
+fn only_what_a_query_names_reaches_the_scan() {
+    let file = sample("sample.epd");
+    let plan = |query: &str| sql(&format!("explain {query}"));
+    let scan = |query: &str| -> String {
+        let plan = plan(query);
+        let at = plan.find("PositionScan").expect("a scan");
+        plan[at..].lines().next().unwrap_or_default().to_owned()
+    };
+    let two = scan(&format!(
+        "select phase, avg(legal_moves) from '{file}' group by phase"
+    ));
+    assert!(two.contains("columns=[legal_moves, phase]"), "{two}");
+    assert!(scan(&format!("select count(*) from '{file}'")).contains("columns=[]"));
+    let filtered = scan(&format!(
+        "select fen from '{file}' where in_check and legal_moves < 3 limit 5"
+    ));
+    for part in [
+        "columns=[fen]",
+        "where=[in_check = 1, legal_moves <= 2]",
+        "limit=5",
+    ] {
+        assert!(filtered.contains(part), "{filtered}");
+    }
+    // The limit comes after what the engine filters.
+    let kept = scan(&format!(
+        "select fen from '{file}' where legal_moves % 2 = 0 limit 5"
+    ));
+    assert!(!kept.contains("limit"), "{kept}");
+}
+
+#[test]
+fn limits_are_exact() {
+    let file = sample("sample.epd");
+    for (limit, offset) in [(0, 0), (1, 0), (10, 5), (4098, 0), (5000, 4000)] {
+        let rows = format!("from '{file}' limit {limit} offset {offset}");
+        let expected = (4098usize.saturating_sub(offset)).min(limit);
+        assert_eq!(
+            sql(&format!("select fen {rows}")).lines().count(),
+            expected + 1
+        );
+        assert_eq!(
+            value(&format!("select count(*) from (select fen {rows})")),
+            expected.to_string()
+        );
+    }
+    let checks: u64 = value(&format!("select count(*) from '{file}' where in_check"))
+        .parse()
+        .unwrap();
+    let some = format!("select count(*) from (select 1 from '{file}' where in_check limit 100000)");
+    assert_eq!(value(&some), checks.to_string());
+}
+
+#[test]
+fn every_computed_column_is_a_function() {
+    let file = sample("sample.epd");
+    let listed = json(0, &["compute", "--list-columns", "--json"]);
+    let names: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|column| column["name"].as_str())
+        .collect();
+    let end = names.iter().position(|name| *name == "game").unwrap();
+    let computed: Vec<&str> = names[..end]
+        .iter()
+        .copied()
+        .filter(|name| *name != "index")
+        .collect();
+    assert!(computed.len() > 35);
+    let differ = computed
+        .iter()
+        .map(|name| format!("({name}(fen) is distinct from {name})"));
+    let differ = differ.collect::<Vec<_>>().join(" or ");
+    assert_eq!(
+        value(&format!("select count(*) from '{file}' where {differ}")),
+        "0"
+    );
+}
+
+#[test]
+fn functions_work_on_other_tables_and_give_null_for_bad_positions() {
+    let dir = Dir::new();
+    let csv = dir.file(
+        "rows.csv",
+        format!("n,position\n1,{START}\n2,nonsense\n3,\n4,6k1/8/8/8/8/8/8/4K2R w K - 0 1\n"),
+    );
+    let rows = sql(&format!(
+        "select n, legal_moves(position), in_check(position), play(position, 'e1g1') from '{csv}' order by n"
+    ));
+    let expected = "1,20,false,\n2,,,\n3,,,\n4,15,false,6k1/8/8/8/8/8/8/5RK1 b - - 1 1\n";
+    assert_eq!(rows.split_once('\n').unwrap().1, expected);
+    let jsonl = dir.file(
+        "rows.jsonl",
+        format!("{{\"position\":\"{START}\",\"deep\":{{\"x\":1}}}}\n"),
+    );
+    assert_eq!(
+        value(&format!("select legal_moves(position) from '{jsonl}'")),
+        "20"
+    );
+    let tsv = dir.file("rows.tsv", format!("n\tposition\n1\t{START}\n"));
+    assert_eq!(
+        value(&format!("select n + legal_moves(position) from '{tsv}'")),
+        "21"
+    );
+    // Boards, as files of whole records have them.
+    let parquet = dir.name("boards.parquet");
+    output(0, &["convert", &sample("sample.epd"), "-o", &parquet]);
+    let boards = format!(
+        "create external table t stored as parquet location '{parquet}'; \
+         select sum(legal_moves(board)), sum(popcount(attacks_white(board))) from t"
+    );
+    let columns = format!(
+        "select sum(legal_moves), sum(attacked_white) from '{}'",
+        sample("sample.epd")
+    );
+    assert_eq!(sql(&boards).lines().last(), sql(&columns).lines().last());
+}
+
+#[test]
+fn patterns_and_moves() {
+    let one = |expression: &str| value(&format!("select {expression}"));
+    assert_eq!(
+        one(&format!(
+            "matches('{START}', '8/8/8/8/......../8/PPPPPPPP/4K3')"
+        )),
+        "true"
+    );
+    assert_eq!(
+        one(&format!("matches('{START}', '8/8/8/8/4P3/8/8/8')")),
+        "false"
+    );
+    assert_eq!(one("matches('nonsense', '8/8/8/8/4P3/8/8/8')"), "");
+    assert_eq!(
+        one(&format!("play('{START}', 'e2e4')")),
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    );
+    assert_eq!(one(&format!("play('{START}', 'e2e5')")), "");
+    assert_eq!(one(&format!("play(play('{START}', 'e4'), null)")), "");
+    assert_eq!(
+        one("normalize_fen('rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3')"),
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    );
+    assert_eq!(one("popcount(18446744073709551615)"), "64");
+    assert_eq!(one("popcount(-1)"), "64");
+    assert_eq!(one("popcount(0) + popcount(7)"), "3");
+    let wrong = stderr_of(2, &["sql", &format!("select matches('{START}', '8/8')")]);
+    assert!(wrong.contains("eight ranks"), "{wrong}");
+}
+
+#[test]
+fn position_stats_are_those_of_stats() {
+    let file = sample("sample.epd");
+    let mut expected = json(0, &["stats", "--json", &file]);
+    expected.as_object_mut().unwrap().shift_remove("run");
+    for threads in ["1", "3"] {
+        let query = format!("select position_stats(fen) as stats from '{file}'");
+        let row = json(
+            0,
+            &["sql", &query, "--format", "jsonl", "--threads", threads],
+        );
+        let found: Value = serde_json::from_str(row["stats"].as_str().unwrap()).unwrap();
+        assert_eq!(found, expected);
+    }
+    let groups = format!(
+        "select phase, count(*) as n, position_stats(fen) as stats from '{file}' group by phase"
+    );
+    let text = output(0, &["sql", &groups, "--format", "jsonl"]);
+    for row in text.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let found: Value = serde_json::from_str(row["stats"].as_str().unwrap()).unwrap();
+        assert_eq!(found["positions"], row["n"]);
+    }
+    assert_eq!(text.lines().count(), 25);
+}
+
+#[test]
+fn bad_records_are_counted_and_kept() {
+    let dir = Dir::new();
+    let file = dir.file("bad.fen", BAD);
+    let rejects = dir.name("rejects.txt");
+    let query = format!("select legal_moves from '{file}'");
+    let run = lanefish(&["sql", &query, "--rejects", &rejects])
+        .assert()
+        .code(1);
+    let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(
+        stderr.contains("1 of 3 records rejected") && stderr.contains("bad.fen:2"),
+        "{stderr}"
+    );
+    assert_eq!(run.get_output().stdout, b"legal_moves\n20\n15\n");
+    assert!(
+        fs::read_to_string(&rejects)
+            .unwrap()
+            .starts_with(&format!("{file}:2"))
+    );
+    let strict = stderr_of(2, &["sql", &query, "--strict"]);
+    assert!(strict.contains("bad.fen:2"), "{strict}");
+}
+
+#[test]
+fn damage_ends_a_query() {
+    let dir = Dir::new();
+    let whole = dir.name("whole.epd.zst");
+    output(0, &["convert", &sample("sample.epd"), "-o", &whole]);
+    let bytes = fs::read(&whole).unwrap();
+    let cut = dir.file("cut.epd.zst", &bytes[..bytes.len() / 2]);
+    let out = dir.name("out.csv");
+    let stderr = stderr_of(2, &["sql", &format!("select fen from '{cut}'"), "-o", &out]);
+    assert!(stderr.contains("truncated or corrupt"), "{stderr}");
+    assert_eq!(dir.list(), ["cut.epd.zst", "whole.epd.zst"]);
+}
+
+#[test]
+fn errors_name_the_place() {
+    let file = sample("sample.epd");
+    let wrong = |query: &str| stderr_of(2, &["sql", query]);
+    let column = wrong(&format!("select fen,\n legal_move from '{file}'"));
+    assert_eq!(
+        column,
+        "lanefish: line 2, column 2: there is no column `legal_move`; did you mean `legal_moves`?\n   legal_move from '"
+            .to_owned() + &file + "'\n   ^\n"
+    );
+    assert!(wrong("select fen frm 'x.epd' y").contains("line 1, column 16: "));
+    assert!(wrong("select * from nothing").contains("there is no table `nothing`"));
+    assert!(wrong("select * from 'nothing.pgn'").contains("cannot open nothing.pgn"));
+    assert!(wrong("select * from '*.nothing'").contains("no file fits '*.nothing'"));
+    assert!(wrong(" ; ").contains("there is no statement"));
+    assert!(wrong("select legal_moves(1)").contains("legal_moves takes a FEN or a board"));
+    let dir = Dir::new();
+    let odd = dir.file("odd.xyz", [0x80; 50]);
+    assert!(wrong(&format!("select * from '{odd}'")).contains("no known format"));
+    assert!(stderr_of(2, &["sql", "select 1", "--skip", "1"]).contains("--skip means nothing to"));
+}
+
+#[test]
+fn rows_go_to_any_format() {
+    let dir = Dir::new();
+    let file = sample("sample.epd");
+    let query =
+        format!("select index, fen, legal_moves, in_check, null as nothing from '{file}' limit 70");
+    let csv = sql(&query);
+    for name in [
+        "o.csv",
+        "o.csv.zst",
+        "o.jsonl",
+        "o.parquet",
+        "o.arrow",
+        "o.arrows",
+        "o.feather",
+    ] {
+        output(0, &["sql", &query, "-o", &dir.name(name)]);
+    }
+    assert_eq!(fs::read_to_string(dir.path("o.csv")).unwrap(), csv);
+    let jsonl = fs::read_to_string(dir.path("o.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(jsonl.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["index"], &first["nothing"]),
+        (&0.into(), &Value::Null)
+    );
+    for name in ["o.parquet", "o.arrow", "o.arrows", "o.feather"] {
+        let again = format!(
+            "select sum(legal_moves), count(*) from '{}'",
+            dir.name(name)
+        );
+        let expected =
+            format!("select sum(legal_moves), count(*) from (select * from '{file}' limit 70)");
+        assert_eq!(sql(&again), sql(&expected), "{name}");
+    }
+    let table = output(0, &["sql", &query, "--format", "table"]);
+    assert_eq!(table.lines().count(), 72);
+    let two = stderr_of(
+        2,
+        &["sql", "select 1; select 2", "-o", &dir.name("two.csv")],
+    );
+    assert!(two.contains("two statements return rows"), "{two}");
+    assert!(!dir.path("two.csv").exists());
+    assert_eq!(
+        sql("select 1 as x; set datafusion.execution.batch_size = 100; select 2 as y"),
+        "x\n1\n\ny\n2\n"
+    );
+    // No rows still have names.
+    assert_eq!(sql("select 1 as x where false"), "x\n");
+}
+
+#[test]
+fn statements_come_from_files_and_standard_input() {
+    let dir = Dir::new();
+    let file = dir.file("q.sql", "-- a comment\nselect 1 as x;\n");
+    assert_eq!(output(0, &["sql", "--file", &file]), "x\n1\n");
+    let run = lanefish(&["sql", "-"])
+        .write_stdin("select 2 as x")
+        .assert()
+        .code(0);
+    assert_eq!(run.get_output().stdout, b"x\n2\n");
+}
+
+#[test]
+fn several_files_are_one_table() {
+    let dir = Dir::new();
+    dir.file("a.fen", BAD.lines().next().unwrap());
+    dir.file("b.epd", BAD.lines().last().unwrap());
+    dir.file("c.bin", [0xFF; 100]);
+    let directory = dir.name("");
+    assert_eq!(value(&format!("select count(*) from '{directory}'")), "2");
+    assert_eq!(
+        value(&format!(
+            "select sum(legal_moves) from '{}'",
+            dir.name("?.[ef]*")
+        )),
+        "35"
+    );
+    let join = format!(
+        "select count(*) from '{0}' a join '{0}' b on a.legal_moves < b.legal_moves",
+        directory
+    );
+    assert_eq!(value(&join), "1");
+}
+
+#[test]
+fn tags_are_columns() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "g.pgn",
+        "[Event \"One\"]\n[Round \"3\"]\n\n1. e4 *\n\n[Event \"Two\"]\n\n1. d4 d5 *\n",
+    );
+    let query = format!(
+        "select \"tag:Event\" as event, max(\"tag:Round\") as round, count(*) from '{file}' group by 1 order by 1"
+    );
+    assert_eq!(sql(&query), "event,round,count(*)\nOne,3,2\nTwo,,3\n");
+}
+
+#[test]
+fn what_does_not_fit_into_memory_spills() {
+    let dir = Dir::new();
+    let boards = dir.name("random.boards");
+    output(
+        0,
+        &["generate", "-n", "200000", "--seed", "3", "-o", &boards],
+    );
+    let temp = dir.path("temp");
+    fs::create_dir(&temp).unwrap();
+    let query = format!("select fen, key from '{boards}' order by key, fen");
+    let plenty = sql(&query);
+    let temp = temp.to_str().unwrap();
+    let little = output(
+        0,
+        &[
+            "sql",
+            &query,
+            "--memory",
+            "24M",
+            "--temp",
+            temp,
+            "--threads",
+            "2",
+        ],
+    );
+    assert!(plenty == little);
+    assert_eq!(fs::read_dir(temp).unwrap().count(), 0);
+}
+
+#[test]
+fn and_binds_less_than_is_distinct_from() {
+    // The parser that the engine uses gets this wrong.
+    let truth = |column: &str| format!("(values (true), (false), (null)) as {column}({column})");
+    let all = ["a", "b", "c", "d"].map(truth).join(", ");
+    for (text, meant) in [
+        ("a is distinct from b and c", "(a is distinct from b) and c"),
+        (
+            "a is not distinct from b or c and d",
+            "(a is not distinct from b) or (c and d)",
+        ),
+        (
+            "d and a is distinct from b or c",
+            "(d and (a is distinct from b)) or c",
+        ),
+        (
+            "d and a is distinct from b and c or d",
+            "(d and (a is distinct from b) and c) or d",
+        ),
+        (
+            "not a is distinct from b and c",
+            "(not (a is distinct from b)) and c",
+        ),
+        (
+            "a is distinct from (b and c)",
+            "(a is distinct from (b and c))",
+        ),
+        (
+            "a is distinct from b and c is distinct from d and a",
+            "(a is distinct from b) and (c is distinct from d) and a",
+        ),
+    ] {
+        let rows = |condition: &str| {
+            sql(&format!(
+                "select a, b, c, d, {condition} as x from {all} order by a, b, c, d"
+            ))
+        };
+        assert_eq!(rows(text), rows(meant), "{text}");
+    }
+}
+
+#[test]
+fn plain_tables_have_the_columns_of_the_file() {
+    let dir = Dir::new();
+    let file = dir.name("hub.parquet");
+    output(
+        0,
+        &[
+            "sql",
+            &format!("select 7 as id, '{START}' as fen union all select 8, 'nonsense'"),
+            "-o",
+            &file,
+        ],
+    );
+    assert_eq!(
+        sql(&format!(
+            "select id, legal_moves(fen) as n from plain('{file}') order by id"
+        )),
+        "id,n\n7,20\n8,\n"
+    );
+    let hint = stderr_of(2, &["sql", &format!("select id from '{file}'")]);
+    assert!(hint.contains("plain('FILE')"), "{hint}");
+    let none = stderr_of(
+        2,
+        &[
+            "sql",
+            &format!("select * from plain('{}')", sample("sample.epd")),
+        ],
+    );
+    assert!(none.contains("no Parquet"), "{none}");
+}
+
+#[test]
+fn statements_do_not_write_files() {
+    let dir = Dir::new();
+    let file = dir.file("kept.csv", "a\n1\n");
+    let refused = stderr_of(2, &["sql", &format!("copy (select 2 as a) to '{file}'")]);
+    assert!(refused.contains("-o"), "{refused}");
+    assert_eq!(fs::read_to_string(file).unwrap(), "a\n1\n");
+}
+
+#[test]
+fn names_of_columns_are_those_of_the_query() {
+    let file = sample("sample.epd");
+    let header = |select: &str| {
+        sql(&format!("select {select} from '{file}' limit 0"))
+            .trim_end()
+            .to_owned()
+    };
+    assert_eq!(
+        header("legal_moves + 1, fen, index, index"),
+        "legal_moves + 1,fen,index,index_2"
+    );
+    assert_eq!(
+        header("\"tag:Event\", 'one \" mark'"),
+        "tag:Event,\"'one \"\" mark'\""
+    );
+    let comment = output(0, &["sql", "-- a comment\nselect 1 as x"]);
+    assert_eq!(comment, "x\n1\n");
+    assert!(stderr_of(2, &["sql", "--nonsense"]).contains("unexpected argument"));
+}
+
+#[test]
+fn dates_that_are_no_days_are_null() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "d.pgn",
+        "[Date \"1851.??.??\"]\n\n1. e4 *\n\n[Date \"2020.01.02\"]\n\n1. d4 *\n",
+    );
+    assert_eq!(
+        value(&format!("select count(*) from '{file}' where date is null")),
+        "2"
+    );
+    assert_eq!(
+        value(&format!(
+            "select count(*) from '{file}' where date = '2020-01-02'"
+        )),
+        "2"
+    );
+}
