@@ -242,6 +242,9 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
                 message += "; plain('FILE') has the columns that a file has";
             }
         }
+        SqlError::Temporary(_) => {
+            message += "; --temp DIR chooses another directory for temporary files";
+        }
         SqlError::Memory(_) => message += "; --memory SIZE allows more",
         _ => {}
     }
@@ -262,17 +265,17 @@ fn carry_out(
 ) -> Result<()> {
     let mut rows = sql.run(statement)?;
     let schema = rows.schema();
-    let mut result = match schema.fields().is_empty() {
-        true => None,
-        false => Some(printer.begin(&schema)?),
-    };
+    // Begun with the first rows: nothing is printed of a query that fails before.
+    let mut printing = None;
     let mut meter = Meter::new(session.global().progress, None);
     loop {
         match rows.step(PATIENCE)? {
-            Step::Batch(batch) => {
-                if let Some(result) = &mut result {
-                    printer.put(result, &batch)?;
-                }
+            Step::Batch(batch) if !schema.fields().is_empty() => {
+                let printing = match &mut printing {
+                    Some(printing) => printing,
+                    none => none.insert(printer.begin(&schema)?),
+                };
+                printer.put(printing, &batch)?;
             }
             Step::Reject(line) => {
                 if let Some(rejects) = rejects {
@@ -288,10 +291,14 @@ fn carry_out(
         meter.show(sql.progress());
     }
     meter.finish();
-    match result {
-        Some(result) => printer.end(result, session),
-        None => Ok(()),
+    if !schema.fields().is_empty() {
+        let printing = match printing {
+            Some(printing) => printing,
+            None => printer.begin(&schema)?,
+        };
+        printer.end(printing, session)?;
     }
+    Ok(())
 }
 
 /// Prints the rows of one statement after the other.
@@ -307,7 +314,7 @@ struct Printer {
 enum Printing {
     Rows(RowWriter),
     Table {
-        table: Table,
+        table: Box<Table>,
         /// Of all rows, those that are not shown included.
         rows: usize,
     },
@@ -337,7 +344,10 @@ impl Printer {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        Ok(Printing::Table { table, rows: 0 })
+        Ok(Printing::Table {
+            table: Box::new(table),
+            rows: 0,
+        })
     }
 
     fn put(&mut self, printing: &mut Printing, batch: &RecordBatch) -> Result<()> {

@@ -3,8 +3,10 @@
 use super::SqlError;
 use super::scan::ReadFailed;
 use crate::error::Error;
+use datafusion::arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
+use std::io;
 use std::sync::Arc;
 
 /// A table that cannot be opened, on its way through the engine.
@@ -46,10 +48,17 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
         };
     }
     if let DataFusionError::ResourcesExhausted(message) = root {
-        let first = message.lines().next().unwrap_or_default();
+        // After these words come all consumers of memory.
+        let (first, _) = message
+            .split_once(" with top memory consumers")
+            .unwrap_or((message, ""));
         return SqlError::Memory(format!(
             "the memory limit is too small for this query: {first}"
         ));
+    }
+    // Tables of ours have their own errors, and others are found before anything is read.
+    if let Some(failed) = io_error(root) {
+        return SqlError::Temporary(failed.to_string());
     }
     let message = match root {
         DataFusionError::SQL(error, _) => match &**error {
@@ -70,6 +79,18 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
             ),
             None => message.to_owned(),
         },
+    }
+}
+
+/// The error of the system in an error of the engine.
+fn io_error(error: &DataFusionError) -> Option<&io::Error> {
+    match error {
+        DataFusionError::IoError(error) => Some(error),
+        DataFusionError::ArrowError(error, _) => match &**error {
+            ArrowError::IoError(_, error) => Some(error),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

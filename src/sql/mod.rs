@@ -52,6 +52,7 @@ use futures::StreamExt;
 use paths::{Paths, Plain};
 use reads::Reads;
 use std::fmt;
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -182,6 +183,9 @@ pub enum SqlError {
     /// The limit of memory is too small.
     #[error("{0}")]
     Memory(String),
+    /// A temporary file, or a file that the engine reads by itself, failed: the system's reason.
+    #[error("a file of the engine failed: {0}")]
+    Temporary(String),
     /// Reading a table failed: the last of [`Session::summaries`] with a failure has the error.
     #[error("reading failed")]
     Read,
@@ -198,7 +202,7 @@ impl SqlError {
     pub fn place(&self) -> Option<(u64, u64)> {
         match self {
             Self::Query { place, .. } | Self::Column { place, .. } => *place,
-            Self::Table(_) | Self::Memory(_) | Self::Read => None,
+            Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Read => None,
         }
     }
 }
@@ -297,6 +301,10 @@ impl Session {
         })?;
         let mut disk = DiskManagerBuilder::default();
         if let Some(directory) = &limits.temp {
+            fs::read_dir(directory).map_err(|source| {
+                let path = Arc::from(directory.as_path());
+                SqlError::Table(Arc::new(crate::Error::Open { path, source }))
+            })?;
             disk = disk.with_mode(DiskManagerMode::Directories(vec![directory.clone()]));
         }
         let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(disk);

@@ -194,7 +194,7 @@ mod tests {
 
     fn rows(bits: &[u64], len: usize) -> Vec<bool> {
         assert_eq!(bits.len(), len.div_ceil(64));
-        if len % 64 > 0 {
+        if !len.is_multiple_of(64) {
             assert_eq!(
                 bits[len / 64] >> (len % 64),
                 0,

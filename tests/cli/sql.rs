@@ -309,6 +309,11 @@ fn damage_ends_a_query() {
     let stderr = stderr_of(2, &["sql", &format!("select fen from '{cut}'"), "-o", &out]);
     assert!(stderr.contains("truncated or corrupt"), "{stderr}");
     assert_eq!(dir.list(), ["cut.epd.zst", "whole.epd.zst"]);
+    // Not even a header.
+    let count = lanefish(&["sql", &format!("select count(*) from '{cut}'")]);
+    assert_eq!({ count }.assert().code(2).get_output().stdout, b"");
+    let temp = stderr_of(2, &["sql", "select 1", "--temp", &dir.name("missing")]);
+    assert!(temp.contains("missing: No such file"), "{temp}");
 }
 
 #[test]
@@ -443,6 +448,8 @@ fn what_does_not_fit_into_memory_spills() {
     let query = format!("select fen, key from '{boards}' order by key, fen");
     let plenty = sql(&query);
     let temp = temp.to_str().unwrap();
+    let least = stderr_of(2, &["sql", &query, "--memory", "1K", "--temp", temp]);
+    assert!(least.contains("--memory SIZE allows more"), "{least}");
     let little = output(
         0,
         &[
