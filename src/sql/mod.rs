@@ -40,10 +40,10 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::DynamicFileCatalog;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
@@ -51,6 +51,7 @@ use functions::Judging;
 use futures::StreamExt;
 use paths::{Paths, Plain};
 use reads::Reads;
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -242,7 +243,7 @@ pub struct Session {
     runtime: Runtime,
     context: SessionContext,
     reads: Arc<Reads>,
-    rejects: Mutex<Option<Receiver<Vec<u8>>>>,
+    rejects: tokio::sync::Mutex<Rejects>,
     columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
 }
 
@@ -251,6 +252,24 @@ impl fmt::Debug for Session {
         f.debug_struct("Session")
             .field("reads", &self.reads)
             .finish_non_exhaustive()
+    }
+}
+
+/// The lines of rejected records.
+#[derive(Debug)]
+struct Rejects {
+    lines: Option<Receiver<Vec<u8>>>,
+    /// Those that came before anybody asked for rows.
+    waiting: VecDeque<Vec<u8>>,
+}
+
+impl Rejects {
+    /// The next line; none if such lines are not requested.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        match &mut self.lines {
+            Some(lines) => lines.recv().await,
+            None => None,
+        }
     }
 }
 
@@ -272,7 +291,7 @@ pub enum Step {
 pub struct Rows<'a> {
     session: &'a Session,
     schema: SchemaRef,
-    stream: Option<datafusion::execution::SendableRecordBatchStream>,
+    stream: Option<SendableRecordBatchStream>,
 }
 
 impl fmt::Debug for Rows<'_> {
@@ -356,7 +375,10 @@ impl Session {
             runtime,
             context,
             reads,
-            rejects: Mutex::new(rejects),
+            rejects: tokio::sync::Mutex::new(Rejects {
+                lines: rejects,
+                waiting: VecDeque::new(),
+            }),
             columns,
         })
     }
@@ -388,27 +410,41 @@ impl Session {
         columns.clone_from(&statement.columns);
         drop(columns);
         let stream = self.runtime.block_on(async {
-            let state = self.context.state();
-            let plan = state.statement_to_plan(statement.parsed.clone()).await?;
-            if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {
-                let message =
-                    "statements do not write; the rows of a query go to the file named with -o";
-                return Err(DataFusionError::Plan(message.to_owned()));
+            let begun = self.begin(statement.parsed.clone());
+            tokio::pin!(begun);
+            let mut rejects = self.rejects.lock().await;
+            loop {
+                tokio::select! {
+                    biased;
+                    // Statements that create a table of rows read them here.
+                    Some(line) = rejects.next() => rejects.waiting.push_back(line),
+                    begun = &mut begun => return begun,
+                }
             }
-            let frame = self.context.execute_logical_plan(plan).await?;
-            let (mut state, plan) = frame.into_parts();
-            let plan = state.optimize(&plan)?;
-            if keeps_order(&plan) {
-                let config = state.config_mut();
-                config.options_mut().execution.target_partitions = 1;
-            }
-            DataFrame::new(state, plan).execute_stream().await
         })?;
         Ok(Rows {
             session: self,
             schema: stream.schema(),
             stream: Some(stream),
         })
+    }
+
+    async fn begin(&self, parsed: Parsed) -> datafusion::common::Result<SendableRecordBatchStream> {
+        let state = self.context.state();
+        let plan = state.statement_to_plan(parsed).await?;
+        if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {
+            let message =
+                "statements do not write; the rows of a query go to the file named with -o";
+            return Err(DataFusionError::Plan(message.to_owned()));
+        }
+        let frame = self.context.execute_logical_plan(plan).await?;
+        let (mut state, plan) = frame.into_parts();
+        let plan = state.optimize(&plan)?;
+        if keeps_order(&plan) {
+            let config = state.config_mut();
+            config.options_mut().execution.target_partitions = 1;
+        }
+        DataFrame::new(state, plan).execute_stream().await
     }
 
     /// How far all scans are together.
@@ -448,15 +484,11 @@ impl Rows<'_> {
     /// # Errors
     /// If the statement failed; nothing comes after.
     pub fn step(&mut self, patience: Duration) -> Result<Step, SqlError> {
-        let rejects = self.session.rejects.lock();
-        let mut rejects = rejects.unwrap_or_else(PoisonError::into_inner);
         let step = self.session.runtime.block_on(async {
-            let reject = async {
-                match &mut *rejects {
-                    Some(rejects) => rejects.recv().await,
-                    None => None,
-                }
-            };
+            let mut rejects = self.session.rejects.lock().await;
+            if let Some(line) = rejects.waiting.pop_front() {
+                return Ok(Step::Reject(line));
+            }
             let next = async {
                 match &mut self.stream {
                     Some(stream) => stream.next().await,
@@ -465,7 +497,7 @@ impl Rows<'_> {
             };
             tokio::select! {
                 biased;
-                Some(line) = reject => Ok(Step::Reject(line)),
+                Some(line) = rejects.next() => Ok(Step::Reject(line)),
                 batch = next => match batch {
                     Some(Ok(batch)) => Ok(Step::Batch(batch)),
                     Some(Err(error)) => Err(error),

@@ -2,12 +2,16 @@
 
 use crate::error::Reject;
 use crate::pipeline::{Progress, Summary};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Rejected records that may wait to be taken.
-const WAITING: usize = 1024;
+const WAITING: usize = 4096;
+/// Between two looks whether there is room for more of them.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// What all scans of a session report to.
 #[derive(Debug)]
@@ -112,13 +116,19 @@ impl Read {
         self.counter.games.store(progress.games, Ordering::Relaxed);
     }
 
-    /// Reports a rejected record.
-    pub(super) fn reject(&self, reject: &Reject) {
-        if let Some(rejects) = &self.rejects {
-            let mut line = Vec::new();
-            reject.write_line(&mut line);
-            // If nobody takes them any more, the session has failed.
-            let _ = rejects.blocking_send(line);
+    /// Reports a rejected record; waits for room, unless nobody wants the rows any more.
+    pub(super) fn reject(&self, reject: &Reject, interrupt: &AtomicBool) {
+        let Some(rejects) = &self.rejects else {
+            return;
+        };
+        let mut line = Vec::new();
+        reject.write_line(&mut line);
+        while let Err(TrySendError::Full(refused)) = rejects.try_send(line) {
+            if interrupt.load(Ordering::Relaxed) {
+                return;
+            }
+            std::thread::sleep(PATIENCE);
+            line = refused;
         }
     }
 

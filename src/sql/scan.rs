@@ -25,6 +25,7 @@ use datafusion::physical_plan::{
 };
 use std::collections::BTreeSet;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -120,7 +121,13 @@ impl Scan {
         let (request, flag) = (Arc::clone(&self.request), Arc::clone(&interrupt));
         let read = self.reads.begin();
         let thread = std::thread::Builder::new().name("lanefish scan".to_owned());
-        let thread = thread.spawn(move || read_all(&request, read, &flag, &sender));
+        let thread = thread.spawn(move || {
+            let work = AssertUnwindSafe(|| read_all(&request, read, &flag, &sender));
+            // Without an error, what was read so far would be taken for all there is.
+            if catch_unwind(work).is_err() {
+                let _ = sender.blocking_send(Err(external("a thread ended with a panic")));
+            }
+        });
         thread.map_err(|error| {
             external(Error::Threads {
                 threads: 1,
@@ -164,7 +171,7 @@ fn read_all(
     } = request;
     let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));
     let mut on_reject = |reject: &Reject| {
-        read.reject(reject);
+        read.reject(reject, interrupt);
         Ok(())
     };
     let mut on_progress = |progress| read.progress(progress);

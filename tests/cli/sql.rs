@@ -299,6 +299,35 @@ fn bad_records_are_counted_and_kept() {
 }
 
 #[test]
+fn many_bad_records_hold_nothing_up() {
+    let dir = Dir::new();
+    let file = dir.file(
+        "bad.fen",
+        format!("{START}\n").repeat(3) + &"nonsense\n".repeat(50_000),
+    );
+    for (name, query, status) in [
+        ("read", format!("select count(*) from '{file}'"), 1),
+        (
+            "created",
+            format!("create table t as select * from '{file}'; select count(*) from t"),
+            1,
+        ),
+        ("left", format!("select 1 / (index - 2) from '{file}'"), 2),
+    ] {
+        let rejects = dir.name(name);
+        lanefish(&["sql", &query, "--rejects", &rejects])
+            .timeout(std::time::Duration::from_secs(60))
+            .assert()
+            .code(status);
+        let kept = fs::read_to_string(rejects)
+            .unwrap_or_default()
+            .lines()
+            .count();
+        assert_eq!(kept, if status == 1 { 50_000 } else { 0 }, "{name}");
+    }
+}
+
+#[test]
 fn damage_ends_a_query() {
     let dir = Dir::new();
     let whole = dir.name("whole.epd.zst");
