@@ -224,6 +224,24 @@ Inputs are any number of files of any supported format, compressed (.zst, .gz, .
 and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
 never if it is a terminal, /dev/null or a socket.";
 
+const TABLES: &str = "\
+Tables:
+  'games.pgn.zst'       a file of any format, with a column for each of compute --list-columns
+  'data/', 'data/*.pgn' a directory, several files
+  'rows.csv'            Parquet, CSV, TSV, JSON and Arrow files without positions, as they are
+  plain('hub.parquet')  the same for a file that has positions
+  \"tag:NAME\"            a column: any tag of games
+
+Functions, besides those of DataFusion:
+  legal_moves(fen), …   every computed column, of a FEN or a packed board
+  popcount(bits)        number of squares in a set
+  matches(fen, 'TEXT')  whether pieces stand as in the board part of a FEN, in which digits are squares that
+                        may hold anything, and . is an empty one
+  play(fen, 'e2e4')     the FEN after a legal move, UCI or SAN, else null
+  normalize_fen(fen)    the FEN as the column has it
+  position_stats(fen)   an aggregate: the JSON of stats
+What is no position gives null.";
+
 /// The formats, as their list has them.
 fn formats_text() -> String {
     let mut text = "Formats, found from the content and then from the name:\n".to_owned();
@@ -236,7 +254,10 @@ fn formats_text() -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {:<8} {}{read_only}", about.name, about.title);
     }
-    text.push_str("Rows are written as csv or jsonl.");
+    text.push_str(match cfg!(feature = "parquet") {
+        true => "Rows are written as csv, jsonl, parquet or arrow.",
+        false => "Rows are written as csv or jsonl.",
+    });
     text
 }
 
@@ -256,11 +277,14 @@ Environment:
 /// What stands below the options of a command.
 fn long_end(name: &str, reads: bool) -> String {
     let mut end = Vec::new();
-    if reads {
+    if name == "sql" {
+        end.push(TABLES.to_owned());
+        end.push(formats_text());
+    } else if reads {
         end.push(INPUTS.to_owned());
         end.push(formats_text());
     }
-    if name == "compute" {
+    if matches!(name, "compute" | "sql") {
         end.push(columns_text());
     }
     end.push(examples_text(name));
