@@ -235,8 +235,7 @@ Tables:
 Functions, besides those of DataFusion:
   legal_moves(fen), …   every computed column, of a FEN or a packed board
   popcount(bits)        number of squares in a set
-  matches(fen, 'TEXT')  whether pieces stand as in the board part of a FEN, in which digits are squares that
-                        may hold anything, and . is an empty one
+  matches(fen, 'TEXT')  a pattern, as the board part of a FEN: digits are any squares, . is empty
   play(fen, 'e2e4')     the FEN after a legal move, UCI or SAN, else null
   normalize_fen(fen)    the FEN as the column has it
   position_stats(fen)   an aggregate: the JSON of stats
