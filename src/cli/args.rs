@@ -253,6 +253,8 @@ pub(crate) enum Command {
     Show(super::show::ShowArgs),
     #[cfg(feature = "sql")]
     Sql(super::sql::SqlArgs),
+    #[cfg(feature = "cluster")]
+    Cluster(super::cluster::ClusterArgs),
     Perft(super::perft::PerftArgs),
     Bench(super::bench::BenchArgs),
     Generate(super::generate::GenerateArgs),

@@ -101,7 +101,7 @@ const OF_READING: [&str; 11] = [
 /// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
 fn is_useless(command: &str, id: &str) -> bool {
     match command {
-        "completions" | "man" => GLOBAL.contains(&id) && id != "quiet",
+        "completions" | "man" | "cluster" => GLOBAL.contains(&id) && id != "quiet",
         "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
         "perft" => matches!(id, "force" | "color"),
         "bench" => matches!(id, "force" | "color"),
@@ -164,9 +164,16 @@ pub(super) fn command() -> Command {
     all.build();
     all.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
-        command.mut_args(|arg| {
+        let command = command.mut_args(|arg| {
             let useless = is_useless(&name, arg.get_id().as_str());
             arg.hide(useless)
+        });
+        // Those of the roles of a cluster.
+        command.mut_subcommands(|role| {
+            role.mut_args(|arg| {
+                let useless = is_useless(&name, arg.get_id().as_str());
+                arg.hide(useless)
+            })
         })
     })
 }
@@ -404,6 +411,29 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish sql \"explain select white, black from 'games.pgn' where checkmate limit 10\"",
             ),
         ],
+        "cluster" => &[
+            (
+                "On one machine",
+                "lanefish cluster scheduler --bind 10.0.0.1:50050",
+            ),
+            (
+                "On all of them",
+                "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051",
+            ),
+            (
+                "Statistics of a whole collection",
+                "lanefish stats --cluster 10.0.0.1:50050 /shared/games/",
+            ),
+            (
+                "A query",
+                "lanefish sql --cluster 10.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
+            ),
+        ],
+        "cluster-scheduler" => &[("On this machine only", "lanefish cluster scheduler")],
+        "cluster-executor" => &[(
+            "On this machine only, with two slots",
+            "lanefish cluster executor --scheduler 127.0.0.1:50050 --slots 2",
+        )],
         "show" => &[
             (
                 "A position",

@@ -15,6 +15,16 @@ static SAID: AtomicBool = AtomicBool::new(false);
 /// Exit status of an interrupted process, as shells expect it after Ctrl-C.
 static STATUS: AtomicU8 = AtomicU8::new(130);
 
+/// Whether the process has more to end than a run.
+#[cfg(feature = "cluster")]
+static PATIENT: AtomicBool = AtomicBool::new(false);
+
+/// Gives the process more time to end.
+#[cfg(feature = "cluster")]
+pub(crate) fn be_patient() {
+    PATIENT.store(true, Ordering::SeqCst);
+}
+
 /// The flag, for runs that will check it from time to time.
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::SeqCst);
@@ -69,6 +79,9 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
 
     /// How long the run may take to stop by itself.
     const GRACE: Duration = Duration::from_millis(250);
+    /// The same for a process of a cluster.
+    #[cfg(feature = "cluster")]
+    const LONG_GRACE: Duration = Duration::from_secs(30);
     /// How often a second signal is checked for meanwhile.
     const STEP: Duration = Duration::from_millis(10);
 
@@ -89,7 +102,14 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
         STATUS.store(128 + signal as u8, Ordering::SeqCst);
         ASKED.store(true, Ordering::SeqCst);
         let begin = Instant::now();
-        while WATCHED.load(Ordering::SeqCst) && begin.elapsed() < GRACE {
+        #[cfg(feature = "cluster")]
+        let grace = match PATIENT.load(Ordering::SeqCst) {
+            true => LONG_GRACE,
+            false => GRACE,
+        };
+        #[cfg(not(feature = "cluster"))]
+        let grace = GRACE;
+        while WATCHED.load(Ordering::SeqCst) && begin.elapsed() < grace {
             if signals.pending().next().is_some() {
                 break;
             }

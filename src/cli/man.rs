@@ -24,16 +24,12 @@ impl ManArgs {
     pub(crate) fn run(&self) -> Result<u8> {
         let all = help::command();
         // What clap generates, such as `help`, has no page.
-        let commands = || {
-            all.get_subcommands()
-                .filter(|command| command.get_name() != "help")
-        };
+        let commands = || pages_of(&all, "");
         if let Some(directory) = &self.directory {
             fs::create_dir_all(directory)
                 .with_context(|| format!("cannot create {}", directory.display()))?;
             let own = std::iter::once((String::new(), &all));
-            let others = commands().map(|command| (command.get_name().to_owned(), command));
-            for (name, command) in own.chain(others) {
+            for (name, command) in own.chain(commands()) {
                 let file = match &*name {
                     "" => "lanefish.1".to_owned(),
                     name => format!("lanefish-{name}.1"),
@@ -46,17 +42,33 @@ impl ManArgs {
         }
         let (name, command) = match &self.command {
             None => ("", &all),
-            Some(name) => match commands().find(|command| command.get_name() == name) {
-                Some(command) => (&**name, command),
-                None => bail!(
-                    "there is no command `{name}`{}",
-                    super::choice::did_you_mean(name, commands().map(Command::get_name))
-                ),
+            Some(name) => match commands().into_iter().find(|(known, _)| known == name) {
+                Some((_, command)) => (&**name, command),
+                None => {
+                    let known = commands();
+                    let known = known.iter().map(|(name, _)| name.as_str());
+                    bail!(
+                        "there is no command `{name}`{}",
+                        super::choice::did_you_mean(name, known)
+                    )
+                }
             },
         };
         super::print(&page(name, command)?)?;
         Ok(0)
     }
+}
+
+/// The commands that have pages, and theirs: `cluster`, `cluster-scheduler`.
+fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)> {
+    let own = command.get_subcommands();
+    own.filter(|command| command.get_name() != "help")
+        .flat_map(|command| {
+            let name = format!("{before}{}", command.get_name());
+            let others = pages_of(command, &format!("{name}-"));
+            std::iter::once((name, command)).chain(others)
+        })
+        .collect()
 }
 
 /// The page of a command; of lanefish itself if the name is empty.

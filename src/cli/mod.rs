@@ -5,6 +5,8 @@ mod bench;
 mod calibration;
 mod choice;
 mod closed;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod completions;
 mod compute;
 mod convert;
@@ -98,6 +100,8 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Games(command)) => command.run(&Session::new(global)?),
         #[cfg(feature = "sql")]
         Some(Command::Sql(command)) => command.run(&Session::new(global)?),
+        #[cfg(feature = "cluster")]
+        Some(Command::Cluster(command)) => command.run(&Session::new(global)?),
         Some(Command::Show(command)) => command.run(&Session::new(global)?),
         Some(Command::Perft(command)) => command.run(&Session::new(global)?),
         Some(Command::Generate(command)) => command.run(&Session::new(global)?),

@@ -7,6 +7,8 @@
 use super::args::When;
 use lanefish::numbers::{bytes, grouped, short};
 use lanefish::pipeline::Progress;
+#[cfg(feature = "cluster")]
+use lanefish::sql::cluster::JobProgress;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -71,6 +73,8 @@ pub(crate) struct Meter {
     total: Option<u64>,
     begin: Instant,
     shown: Shown,
+    #[cfg(feature = "cluster")]
+    job: Option<JobProgress>,
 }
 
 #[derive(Debug)]
@@ -100,7 +104,16 @@ impl Meter {
             total,
             begin: Instant::now(),
             shown,
+            #[cfg(feature = "cluster")]
+            job: None,
         }
+    }
+
+    /// Shows how far a job of a cluster is.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn show_job(&mut self, job: JobProgress) {
+        self.job = Some(job);
+        self.show(Progress::default());
     }
 
     pub(crate) fn show(&mut self, progress: Progress) {
@@ -121,6 +134,8 @@ impl Meter {
             total: self.total,
             elapsed,
             progress,
+            #[cfg(feature = "cluster")]
+            job: self.job,
         };
         match self.shown {
             Shown::Bar { .. } => draw(&state.line(width())),
@@ -149,17 +164,40 @@ struct State {
     total: Option<u64>,
     elapsed: Duration,
     progress: Progress,
+    /// Instead of what was read, which only the machines of the cluster know.
+    #[cfg(feature = "cluster")]
+    job: Option<JobProgress>,
 }
 
 impl State {
     /// The fraction done, where it is known.
     fn share(&self) -> Option<f64> {
+        #[cfg(feature = "cluster")]
+        if let Some(job) = self.job {
+            let tasks = Some(job.tasks).filter(|&tasks| tasks > 0)?;
+            return Some(job.tasks_done as f64 / tasks as f64);
+        }
         let total = self.total.filter(|&total| total > 0)?;
         Some((self.progress.bytes as f64 / total as f64).min(1.0))
     }
 
     /// What can be shown, by priority, in the order in which it is shown.
     fn parts(&self) -> Vec<(u8, String)> {
+        #[cfg(feature = "cluster")]
+        if let Some(job) = self.job {
+            return vec![
+                (
+                    3,
+                    format!(
+                        "stage {} of {}",
+                        (job.stages_done + 1).min(job.stages),
+                        job.stages
+                    ),
+                ),
+                (0, format!("{} of {} tasks", job.tasks_done, job.tasks)),
+                (1, clock(self.elapsed)),
+            ];
+        }
         let Progress {
             bytes: done,
             records,
@@ -298,6 +336,8 @@ mod tests {
             total,
             elapsed: Duration::from_secs(seconds),
             progress,
+            #[cfg(feature = "cluster")]
+            job: None,
         }
     }
 

@@ -306,6 +306,28 @@ impl<'a> Session<'a> {
         self.rejects.replace(rejects);
     }
 
+    /// The inputs of the next run.
+    pub(crate) fn take_inputs(&self, inputs: &[PathBuf], reading: &Reading) -> Result<Inputs> {
+        if self.prepared.borrow().is_none() {
+            self.prepare(inputs, reading)?;
+        }
+        let Some(Prepared { names, inputs }) = self.prepared.take() else {
+            bail!("no inputs");
+        };
+        if !self.compared.get() {
+            self.compare(None, &names)?;
+        }
+        for path in &inputs.skipped {
+            if self.verbose() {
+                self.note(format_args!(
+                    "{}: not a supported format, skipped",
+                    path.display()
+                ));
+            }
+        }
+        Ok(inputs)
+    }
+
     /// Reads the inputs under the global options.
     pub(crate) fn read<J: Job>(
         &self,
@@ -316,24 +338,8 @@ impl<'a> Session<'a> {
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
-        if self.prepared.borrow().is_none() {
-            self.prepare(inputs, reading)?;
-        }
-        let Some(Prepared { names, inputs }) = self.prepared.take() else {
-            bail!("no inputs");
-        };
-        if !self.compared.get() {
-            self.compare(None, &names)?;
-        }
+        let inputs = self.take_inputs(inputs, reading)?;
         let from = reading.from;
-        for path in &inputs.skipped {
-            if self.verbose() {
-                self.note(format_args!(
-                    "{}: not a supported format, skipped",
-                    path.display()
-                ));
-            }
-        }
         let mut rejects = self.open_rejects()?;
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {

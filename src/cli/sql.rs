@@ -62,6 +62,11 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     temp: Option<PathBuf>,
 
+    /// Carry the statements out on a cluster: its scheduler
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["memory", "temp"])]
+    cluster: Option<String>,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -115,6 +120,13 @@ impl SqlArgs {
         if statements.is_empty() {
             bail!("there is no statement");
         }
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_some() && session.global().rejects.is_some() {
+            bail!(
+                "--rejects: the lines of rejected records stay on the machines that read them; \
+                 lanefish verify --rejects FILE lists them"
+            );
+        }
         let output = session.open_output(&self.output)?;
         if format.is_binary() {
             output.refuse_terminal(format!("{format:?}"))?;
@@ -126,10 +138,9 @@ impl SqlArgs {
             .from(self.reading.from)
             .access(session.access())
             .strict(session.global().strict);
-        let limits = Limits::default()
-            .memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX)))
-            .temp(self.temp.clone());
-        let sql = SqlSession::new(options, &limits, rejects.is_some()).map_err(failed)?;
+        let sql = self
+            .session(session, options, rejects.is_some())
+            .map_err(failed)?;
         let mut printer = Printer {
             format,
             is_one: self.output.output.is_some() || format.is_binary(),
@@ -152,6 +163,27 @@ impl SqlArgs {
         session.keep_rejects(rejects);
         session.commit(Some(printer.output))?;
         Ok(status)
+    }
+
+    /// The session that carries the statements out.
+    fn session(
+        &self,
+        #[cfg_attr(
+            not(feature = "cluster"),
+            expect(unused_variables, reason = "not in this build")
+        )]
+        session: &Session<'_>,
+        options: ReadOptions,
+        rejects: bool,
+    ) -> Result<SqlSession, SqlError> {
+        #[cfg(feature = "cluster")]
+        if let Some(address) = &self.cluster {
+            return SqlSession::on_cluster(options, super::cluster::connect(session, address)?);
+        }
+        let limits = Limits::default()
+            .memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX)))
+            .temp(self.temp.clone());
+        SqlSession::new(options, &limits, rejects)
     }
 
     /// The text of the statements.
@@ -287,6 +319,11 @@ fn carry_out(
         }
         if interrupt::flag().load(Ordering::Relaxed) {
             return Err(Error::Interrupted.into());
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(job) = sql.job_progress() {
+            meter.show_job(job);
+            continue;
         }
         meter.show(sql.progress());
     }

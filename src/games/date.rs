@@ -19,6 +19,7 @@ use std::str::FromStr;
 /// assert!("5/3/2025".parse::<Date>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct Date {
     year: u16,
     month: Option<u8>,

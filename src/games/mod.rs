@@ -33,6 +33,7 @@ pub trait Facts {
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum Outcome {
     /// White won.
     White,
@@ -72,6 +73,7 @@ impl Outcome {
 
 /// The rules of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Variant {
     /// Standard chess, also from set-up positions.

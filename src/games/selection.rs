@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 /// How games are read, and which of their positions are taken. The default takes everything.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Selection {
     /// Also take the positions of variations, in the order of the text.
@@ -252,6 +253,7 @@ pub struct SelectionError {
 
 /// A time control, or a class of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum TimeControl {
     /// A class, by the expected time of a player: seconds plus forty increments.
     Class(Speed),
@@ -261,6 +263,7 @@ pub enum TimeControl {
 
 /// The time control classes of Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum Speed {
     /// Below 30 seconds.
     UltraBullet,
@@ -354,6 +357,7 @@ impl FromStr for TimeControl {
 
 /// A range of opening codes, both ends included; each may be shortened (`B`, `B1`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct EcoRange {
     first: String,
     last: String,

@@ -342,6 +342,18 @@ impl Input {
         file.map(|file| file.len)
     }
 
+    /// Whether it is a zstd file of at least two frames that fit in memory: a shard begins with one of them.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn has_frames(&mut self) -> Result<bool, Error> {
+        let Some(half) = Shard::new(0, 2) else {
+            return Ok(false);
+        };
+        Ok(self.divide(half, 0)? != Division::Turns)
+    }
+
     /// Continues where the bytes of a shard are, as far as the input can be entered there, or some bytes before:
     /// `reach`, unless there are fewer. What has been peeked at is forgotten.
     ///

@@ -38,6 +38,16 @@ pub(super) fn schema(columns: &[ChosenColumn]) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
+/// The same, with nulls allowed everywhere: the plans of a cluster put the nulls of outer joins into columns whose own
+/// tables have none, and then refuse them.
+#[cfg(feature = "cluster")]
+pub(super) fn nullable_schema(columns: &[ChosenColumn]) -> Schema {
+    let fields = columns
+        .iter()
+        .map(|column| Field::new(column.name(), data_type(column), true));
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
 /// Values as they are in files, as SQL sees them.
 pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     match values.data_type() == to {

@@ -21,6 +21,10 @@ pub(super) fn of_table(error: Error) -> DataFusionError {
 
 /// An error of the engine, in our words where it is ours.
 pub(super) fn explain(error: DataFusionError) -> SqlError {
+    #[cfg(feature = "cluster")]
+    if let Some(message) = super::cluster::errors::explained(&error) {
+        return SqlError::Cluster(message);
+    }
     let root = error.find_root();
     if let DataFusionError::External(ours) = root {
         if let Some(TableFailed(error)) = ours.downcast_ref() {

@@ -17,7 +17,11 @@
 //! whatever the number of threads.
 //!
 //! What a scan rejects is counted as in any other run: [`Session::summaries`].
+//!
+//! With the feature `cluster`, the same queries run on many machines: `cluster`.
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod columns;
 mod errors;
 mod filter;
@@ -43,7 +47,7 @@ use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
@@ -187,6 +191,9 @@ pub enum SqlError {
     /// A temporary file, or a file that the engine reads by itself, failed: the system's reason.
     #[error("a file of the engine failed: {0}")]
     Temporary(String),
+    /// The cluster failed.
+    #[error("{0}")]
+    Cluster(String),
     /// Reading a table failed: the last of [`Session::summaries`] with a failure has the error.
     #[error("reading failed")]
     Read,
@@ -203,7 +210,11 @@ impl SqlError {
     pub fn place(&self) -> Option<(u64, u64)> {
         match self {
             Self::Query { place, .. } | Self::Column { place, .. } => *place,
-            Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Read => None,
+            Self::Table(_)
+            | Self::Memory(_)
+            | Self::Temporary(_)
+            | Self::Cluster(_)
+            | Self::Read => None,
         }
     }
 }
@@ -245,6 +256,9 @@ pub struct Session {
     reads: Arc<Reads>,
     rejects: tokio::sync::Mutex<Rejects>,
     columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
+    /// The cluster that carries statements out, if it is not this process.
+    #[cfg(feature = "cluster")]
+    link: Option<cluster::Link>,
 }
 
 impl fmt::Debug for Session {
@@ -309,15 +323,6 @@ impl Session {
     /// If threads cannot be started, or the directory of temporary files does not exist.
     pub fn new(options: ReadOptions, limits: &Limits, rejects: bool) -> Result<Self, SqlError> {
         let threads = options.threads.max(1);
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime
-            .worker_threads(threads)
-            .thread_name("lanefish sql")
-            .enable_time();
-        let runtime = runtime.build().map_err(|error| {
-            let reason = error.to_string();
-            SqlError::Table(Arc::new(crate::Error::Threads { threads, reason }))
-        })?;
         let mut disk = DiskManagerBuilder::default();
         if let Some(directory) = &limits.temp {
             fs::read_dir(directory).map_err(|source| {
@@ -332,22 +337,53 @@ impl Session {
             let pool = TrackConsumersPool::new(FairSpillPool::new(memory), most);
             environment = environment.with_memory_pool(Arc::new(pool));
         }
-        let mut config = SessionConfig::new()
-            .with_target_partitions(threads)
-            .with_information_schema(true);
-        config.options_mut().sql_parser.collect_spans = true;
+        let mut config = config().with_target_partitions(threads);
         if let Some(memory) = limits.memory {
             // What every sort keeps for merging: at most a fourth of its share.
             let reserved = &mut config.options_mut().execution.sort_spill_reservation_bytes;
             *reserved = (*reserved).min(memory / (4 * threads));
         }
-        let (reads, rejects) = Reads::new(rejects);
-        let columns = Arc::<Mutex<Vec<_>>>::default();
         let state = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(environment.build_arc()?)
             .with_default_features()
             .build();
+        Self::of_state(
+            runtime(threads)?,
+            state,
+            options,
+            rejects,
+            #[cfg(feature = "cluster")]
+            None,
+        )
+    }
+
+    /// A session whose statements are carried out on a cluster: every machine of it must be able to read the files
+    /// under the same names. Rows come in the order that a statement asks for, otherwise in any; lines of rejected
+    /// records stay where they are read.
+    ///
+    /// # Errors
+    /// If threads cannot be started.
+    #[cfg(feature = "cluster")]
+    pub fn on_cluster(options: ReadOptions, cluster: cluster::Cluster) -> Result<Self, SqlError> {
+        let link = cluster::Link::new(cluster);
+        let state = SessionStateBuilder::new()
+            .with_config(link.config(config()))
+            .with_default_features()
+            .build();
+        let state = link.upgraded(state)?;
+        Self::of_state(runtime(2)?, state, options, false, Some(link))
+    }
+
+    fn of_state(
+        runtime: Runtime,
+        state: SessionState,
+        options: ReadOptions,
+        rejects: bool,
+        #[cfg(feature = "cluster")] link: Option<cluster::Link>,
+    ) -> Result<Self, SqlError> {
+        let (reads, rejects) = Reads::new(rejects);
+        let columns = Arc::<Mutex<Vec<_>>>::default();
         let others = DynamicListTableFactory::default();
         let catalogs = Arc::clone(state.catalog_list());
         let context = SessionContext::new_with_state(state);
@@ -368,6 +404,8 @@ impl Session {
             reads: Arc::clone(&reads),
             columns: Arc::clone(&columns),
             others,
+            #[cfg(feature = "cluster")]
+            pieces: link.as_ref().map(|link| link.cluster().partitions()),
         });
         context.register_udtf("plain", Arc::new(Plain(Arc::clone(&paths))));
         context.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, paths)));
@@ -380,6 +418,8 @@ impl Session {
                 waiting: VecDeque::new(),
             }),
             columns,
+            #[cfg(feature = "cluster")]
+            link,
         })
     }
 
@@ -422,11 +462,15 @@ impl Session {
                 }
             }
         })?;
-        Ok(Rows {
+        Ok(self.rows(stream))
+    }
+
+    fn rows(&self, stream: SendableRecordBatchStream) -> Rows<'_> {
+        Rows {
             session: self,
             schema: stream.schema(),
             stream: Some(stream),
-        })
+        }
     }
 
     async fn begin(&self, parsed: Parsed) -> datafusion::common::Result<SendableRecordBatchStream> {
@@ -438,6 +482,10 @@ impl Session {
             return Err(DataFusionError::Plan(message.to_owned()));
         }
         let frame = self.context.execute_logical_plan(plan).await?;
+        #[cfg(feature = "cluster")]
+        if self.link.is_some() {
+            return self.execute(frame).await;
+        }
         let (mut state, plan) = frame.into_parts();
         let plan = state.optimize(&plan)?;
         if keeps_order(&plan) {
@@ -447,6 +495,20 @@ impl Session {
         DataFrame::new(state, plan).execute_stream().await
     }
 
+    /// Begins to carry out a plan on the cluster.
+    #[cfg(feature = "cluster")]
+    async fn execute(
+        &self,
+        frame: DataFrame,
+    ) -> datafusion::common::Result<SendableRecordBatchStream> {
+        let context = Arc::new(frame.task_ctx());
+        let plan = frame.create_physical_plan().await?;
+        if let Some(link) = &self.link {
+            link.watch(&plan);
+        }
+        datafusion::physical_plan::execute_stream(plan, context)
+    }
+
     /// How far all scans are together.
     pub fn progress(&self) -> Progress {
         self.reads.progress()
@@ -454,9 +516,39 @@ impl Session {
 
     /// What the scans have read since the last call, of those that were read to their end or to their limit; waits for
     /// those that are under way. [`Rows`] that still have a scan under way must be dropped before.
+    ///
+    /// Of a cluster, only the numbers of records are known.
     pub fn summaries(&self) -> Vec<Summary> {
+        #[cfg(feature = "cluster")]
+        if let Some(link) = &self.link {
+            let summary = self.runtime.block_on(link.summary());
+            return summary.into_iter().collect();
+        }
         self.reads.take()
     }
+
+    /// How far the present job is on the cluster, if the session has one.
+    #[cfg(feature = "cluster")]
+    pub fn job_progress(&self) -> Option<cluster::JobProgress> {
+        self.link.as_ref().map(cluster::Link::progress)
+    }
+}
+
+/// The settings of all sessions.
+fn config() -> SessionConfig {
+    let mut config = SessionConfig::new().with_information_schema(true);
+    config.options_mut().sql_parser.collect_spans = true;
+    config
+}
+
+fn runtime(threads: usize) -> Result<Runtime, SqlError> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(threads).thread_name("lanefish sql");
+    // Connections need more than time.
+    runtime.enable_all().build().map_err(|error| {
+        let reason = error.to_string();
+        SqlError::Table(Arc::new(crate::Error::Threads { threads, reason }))
+    })
 }
 
 /// Whether rows come in the order of the records: such a plan has one partition, whose scan has all threads.
@@ -506,6 +598,12 @@ impl Rows<'_> {
                 () = tokio::time::sleep(patience) => Ok(Step::Pending),
             }
         });
+        #[cfg(feature = "cluster")]
+        if let (Ok(Step::Pending), Some(link)) = (&step, &self.session.link)
+            && let Err(error) = link.look()
+        {
+            return Err(error);
+        }
         match step {
             Ok(Step::End) => {
                 // Scans that nobody waits for may still report what they rejected.
@@ -523,6 +621,16 @@ impl Rows<'_> {
                 self.stream = None;
                 Err(error.into())
             }
+        }
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl Drop for Rows<'_> {
+    fn drop(&mut self) {
+        // It has not ended, and nobody wants the rest.
+        if let (Some(_), Some(link)) = (&self.stream, &self.session.link) {
+            link.cancel();
         }
     }
 }

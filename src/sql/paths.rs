@@ -39,6 +39,9 @@ pub(super) struct Paths {
     pub(super) columns: Arc<Mutex<Vec<ChosenColumn>>>,
     /// For files without positions.
     pub(super) others: DynamicListTableFactory,
+    /// Tables are divided into about this number of pieces, for a cluster.
+    #[cfg(feature = "cluster")]
+    pub(super) pieces: Option<usize>,
 }
 
 /// The bytes that show what a file is.
@@ -71,6 +74,10 @@ impl UrlTableFactory for Paths {
                     inputs,
                     options: self.options.clone(),
                 };
+                #[cfg(feature = "cluster")]
+                if let Some(pieces) = self.pieces {
+                    return self.divided(source, columns, pieces).await.map(Some);
+                }
                 let reads = Arc::clone(&self.reads);
                 Ok(Some(Arc::new(Positions::new(source, columns, reads))))
             }
@@ -80,6 +87,27 @@ impl UrlTableFactory for Paths {
 }
 
 impl Paths {
+    /// A table for a cluster.
+    #[cfg(feature = "cluster")]
+    async fn divided(
+        &self,
+        mut source: Source,
+        columns: Vec<ChosenColumn>,
+        pieces: usize,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let divided = tokio::task::spawn_blocking(move || {
+            let Source { inputs, options } = &mut source;
+            super::cluster::absolute(inputs)?;
+            let pieces = super::cluster::divide(inputs, pieces, options.from, options.access)?;
+            Ok((source, pieces))
+        });
+        let divided = divided.await;
+        let divided = divided.map_err(|error| DataFusionError::External(error.into()))?;
+        let (source, pieces) = divided.map_err(of_table)?;
+        let table = Positions::new(source, columns, Arc::clone(&self.reads));
+        Ok(Arc::new(table.divided(pieces)))
+    }
+
     /// A file as the engine reads it.
     pub(super) async fn plain(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
         if let Some(options) = unnamed_format(name)? {

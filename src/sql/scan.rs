@@ -6,10 +6,13 @@
 //! begins with the first row that is asked for; where nobody takes rows, it waits.
 
 use super::Source;
+#[cfg(feature = "cluster")]
+use super::cluster::errors::carried;
 use super::reads::{Read, Reads};
 use super::select::{Condition, Select};
 use crate::error::{Error, Reject};
-use crate::pipeline::run;
+use crate::input::{Inputs, Shard};
+use crate::pipeline::{Summary, run};
 use crate::table::ChosenColumn;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -18,6 +21,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
@@ -32,6 +36,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Finished batches that may wait for each partition.
 const WAITING: usize = 4;
+/// The name of the scan in plans.
+pub(super) const NAME: &str = "PositionScan";
+/// The names of its metrics.
+pub(super) const RECORDS: &str = "records";
+pub(super) const REJECTED: &str = "rejected";
 
 /// What a scan reads and returns.
 #[derive(Debug)]
@@ -41,6 +50,16 @@ pub(super) struct Request {
     pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
     pub(super) schema: SchemaRef,
+}
+
+#[cfg(feature = "cluster")]
+impl Request {
+    /// Whether it needs numbers that count from the beginning of the first input.
+    pub(super) fn numbers(&self) -> bool {
+        let tested = self.conditions.iter().map(|condition| &condition.column);
+        let mut columns = self.columns.iter().chain(tested);
+        columns.any(|column| matches!(column.name(), "index" | "game"))
+    }
 }
 
 /// Reads columns of the records of some inputs.
@@ -61,7 +80,7 @@ struct Shared {
 
 /// A run that is under way; dropped, it ends.
 #[derive(Debug)]
-struct Run {
+pub(super) struct Run {
     batches: tokio::sync::Mutex<Receiver<Result<RecordBatch>>>,
     interrupt: Arc<AtomicBool>,
 }
@@ -73,18 +92,12 @@ impl Drop for Run {
 }
 
 impl Scan {
-    /// A scan of this number of partitions.
+    /// A scan of this number of partitions, which share one run.
     pub(super) fn new(request: Request, reads: Arc<Reads>, partitions: usize) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&request.schema)),
-            Partitioning::UnknownPartitioning(partitions.max(1)),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
         Self {
+            properties: properties(&request.schema, partitions.max(1)),
             request: Arc::new(request),
             reads,
-            properties: Arc::new(properties),
             shared: Mutex::default(),
         }
     }
@@ -101,7 +114,8 @@ impl Scan {
             return Ok(run);
         }
         let partitions = self.properties.partitioning.partition_count();
-        let run = Arc::new(self.begin(partitions * WAITING)?);
+        let (request, part) = (Arc::clone(&self.request), Part::default());
+        let run = Arc::new(begin(request, part, &self.reads, partitions * WAITING)?);
         shared.run = Some(Arc::clone(&run));
         shared.partitions = BTreeSet::from([partition]);
         self.forget_complete(&mut shared);
@@ -114,15 +128,43 @@ impl Scan {
             *shared = Shared::default();
         }
     }
+}
 
-    fn begin(&self, waiting: usize) -> Result<Run> {
+/// Begins to read the columns of a part of the inputs.
+pub(super) fn begin(
+    request: Arc<Request>,
+    part: Part,
+    reads: &Arc<Reads>,
+    waiting: usize,
+) -> Result<Run> {
+    let read = reads.begin();
+    Run::begin(waiting, move |sender, interrupt| {
+        read_all(&request, part, read, interrupt, sender);
+    })
+}
+
+/// The properties of a plan that returns rows in no order.
+pub(super) fn properties(schema: &SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+    Arc::new(PlanProperties::new(
+        EquivalenceProperties::new(Arc::clone(schema)),
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    ))
+}
+
+impl Run {
+    /// Begins a run on a thread of its own.
+    pub(super) fn begin(
+        waiting: usize,
+        work: impl FnOnce(&Sender<Result<RecordBatch>>, &AtomicBool) + Send + 'static,
+    ) -> Result<Self> {
         let (sender, batches) = channel(waiting);
         let interrupt = Arc::<AtomicBool>::default();
-        let (request, flag) = (Arc::clone(&self.request), Arc::clone(&interrupt));
-        let read = self.reads.begin();
+        let flag = Arc::clone(&interrupt);
         let thread = std::thread::Builder::new().name("lanefish scan".to_owned());
         let thread = thread.spawn(move || {
-            let work = AssertUnwindSafe(|| read_all(&request, read, &flag, &sender));
+            let work = AssertUnwindSafe(|| work(&sender, &flag));
             // Without an error, what was read so far would be taken for all there is.
             if catch_unwind(work).is_err() {
                 let _ = sender.blocking_send(Err(external("a thread ended with a panic")));
@@ -134,14 +176,57 @@ impl Scan {
                 reason: error.to_string(),
             })
         })?;
-        Ok(Run {
+        Ok(Self {
             batches: batches.into(),
             interrupt,
         })
     }
+
+    /// Its rows.
+    pub(super) fn stream(self: Arc<Self>, schema: SchemaRef) -> SendableRecordBatchStream {
+        let batches = futures::stream::unfold(self, async |run| {
+            let batch = run.batches.lock().await.recv().await;
+            batch.map(|batch| (batch, run))
+        });
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+    }
 }
 
-fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataFusionError {
+/// What of the inputs a run reads; all of it by default.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Instead of all inputs.
+    pub(super) own: Option<Inputs>,
+    pub(super) shard: Option<Shard>,
+    pub(super) told: Option<Told>,
+}
+
+/// Counters for whoever is on another machine.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    records: Count,
+    rejected: Count,
+}
+
+impl Told {
+    pub(super) fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
+        Self {
+            records: counter(RECORDS),
+            rejected: counter(REJECTED),
+        }
+    }
+
+    pub(super) fn tell(&self, summary: &Summary) {
+        let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        self.records.add(number(summary.records));
+        self.rejected.add(number(summary.rejected));
+    }
+}
+
+pub(super) fn external(
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> DataFusionError {
     DataFusionError::External(error.into())
 }
 
@@ -158,6 +243,7 @@ enum End {
 /// Reads all inputs, as far as rows are requested.
 fn read_all(
     request: &Request,
+    part: Part,
     read: Read,
     interrupt: &AtomicBool,
     sender: &Sender<Result<RecordBatch>>,
@@ -181,9 +267,11 @@ fn read_all(
     options.interrupt = Some(interrupt);
     options.on_reject = Some(&mut on_reject);
     options.on_progress = Some(&mut on_progress);
+    options.shard = part.shard;
+    let inputs = part.own.as_ref().unwrap_or(&source.inputs);
     let mut left = limit.unwrap_or(usize::MAX);
     let mut end = End::Complete;
-    let mut summary = run(&source.inputs, options, &select, |selected| {
+    let mut summary = run(inputs, options, &select, |selected| {
         for batch in selected.into_batches() {
             let mut batch = batch.map_err(external);
             if let Ok(rows) = &mut batch {
@@ -212,11 +300,36 @@ fn read_all(
     if end == End::Abandoned {
         return;
     }
-    let failure = summary.failure.is_some().then(|| sender.clone());
-    read.end(summary);
-    if let Some(sender) = failure {
-        let _ = sender.blocking_send(Err(external(ReadFailed)));
+    let failure = summary.failure.as_ref().map(|failure| match &part.told {
+        None => external(ReadFailed),
+        Some(_) => failure_of(failure),
+    });
+    if let Some(told) = part.told {
+        told.tell(&summary);
     }
+    read.end(summary);
+    if let Some(failure) = failure {
+        let _ = sender.blocking_send(Err(failure));
+    }
+}
+
+/// An error for another machine.
+#[cfg(feature = "cluster")]
+pub(super) fn failure_of(failure: &Error) -> DataFusionError {
+    let mut text = failure.to_string();
+    let mut source = std::error::Error::source(failure);
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    carried(&format!(
+        "{text} (on {})",
+        super::cluster::errors::machine()
+    ))
+}
+#[cfg(not(feature = "cluster"))]
+fn failure_of(_: &Error) -> DataFusionError {
+    external(ReadFailed)
 }
 
 /// A scan failed: its summary has the error.
@@ -224,38 +337,33 @@ fn read_all(
 #[error("reading failed")]
 pub(super) struct ReadFailed;
 
-impl DisplayAs for Scan {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request {
-            source,
-            columns,
-            conditions,
-            limit,
-            ..
-        } = &*self.request;
-        let columns: Vec<&str> = columns.iter().map(ChosenColumn::name).collect();
-        write!(
-            f,
-            "PositionScan: from={source}, columns=[{}]",
-            columns.join(", ")
-        )?;
-        if !conditions.is_empty() {
-            let conditions = conditions.iter();
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<&str> = self.columns.iter().map(ChosenColumn::name).collect();
+        write!(f, "from={}, columns=[{}]", self.source, columns.join(", "))?;
+        if !self.conditions.is_empty() {
+            let conditions = self.conditions.iter();
             let conditions: Vec<String> = conditions
                 .map(|Condition { column, test }| format!("{} {test}", column.name()))
                 .collect();
             write!(f, ", where=[{}]", conditions.join(", "))?;
         }
-        if let Some(limit) = limit {
+        if let Some(limit) = self.limit {
             write!(f, ", limit={limit}")?;
         }
         Ok(())
     }
 }
 
+impl DisplayAs for Scan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{NAME}: {}", self.request)
+    }
+}
+
 impl ExecutionPlan for Scan {
     fn name(&self) -> &str {
-        "PositionScan"
+        NAME
     }
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
@@ -277,11 +385,6 @@ impl ExecutionPlan for Scan {
     }
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let run = self.run_for(partition)?;
-        let batches = futures::stream::unfold(run, async |run| {
-            let batch = run.batches.lock().await.recv().await;
-            batch.map(|batch| (batch, run))
-        });
-        let schema = Arc::clone(&self.request.schema);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        Ok(run.stream(Arc::clone(&self.request.schema)))
     }
 }

@@ -1,6 +1,8 @@
 //! Inputs as a table: a column for each of the catalogue, filled where a query names it.
 
 use super::Source;
+#[cfg(feature = "cluster")]
+use super::cluster::Piece;
 use super::columns::schema;
 use super::filter::condition;
 use super::reads::Reads;
@@ -21,6 +23,9 @@ pub(super) struct Positions {
     columns: Vec<ChosenColumn>,
     schema: SchemaRef,
     reads: Arc<Reads>,
+    /// For the tasks of a cluster.
+    #[cfg(feature = "cluster")]
+    pieces: Option<Vec<Piece>>,
 }
 
 impl Positions {
@@ -30,7 +35,37 @@ impl Positions {
             schema: Arc::new(schema(&columns)),
             columns,
             reads,
+            #[cfg(feature = "cluster")]
+            pieces: None,
         }
+    }
+
+    /// The same, divided for a cluster.
+    #[cfg(feature = "cluster")]
+    pub(super) fn divided(self, pieces: Vec<Piece>) -> Self {
+        Self {
+            schema: Arc::new(super::columns::nullable_schema(&self.columns)),
+            pieces: Some(pieces),
+            ..self
+        }
+    }
+
+    /// What it reads.
+    #[cfg(feature = "cluster")]
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Its columns.
+    #[cfg(feature = "cluster")]
+    pub(super) fn columns(&self) -> &[ChosenColumn] {
+        &self.columns
+    }
+
+    /// How it is divided for a cluster.
+    #[cfg(feature = "cluster")]
+    pub(super) fn pieces(&self) -> Option<&[Piece]> {
+        self.pieces.as_deref()
     }
 }
 
@@ -84,6 +119,10 @@ impl TableProvider for Positions {
             limit,
             schema,
         };
+        #[cfg(feature = "cluster")]
+        if let Some(pieces) = &self.pieces {
+            return super::cluster::scan(request, pieces);
+        }
         let partitions = session.config().target_partitions();
         Ok(Arc::new(Scan::new(
             request,

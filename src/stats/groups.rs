@@ -16,6 +16,7 @@ use crate::table::{
 };
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,6 +70,15 @@ const WIDTHS: [(&str, u64); 13] = [
     ("material_white", 5),
     ("material_black", 5),
 ];
+
+impl fmt::Display for GroupBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_text() {
+            true => f.write_str(self.name()),
+            false => write!(f, "{}/{}", self.name(), self.width),
+        }
+    }
+}
 
 impl FromStr for GroupBy {
     type Err = GroupByError;

@@ -11,6 +11,8 @@ const COMMANDS: &[&str] = &[
     "show",
     #[cfg(feature = "sql")]
     "sql",
+    #[cfg(feature = "cluster")]
+    "cluster",
     "perft",
     "bench",
     "generate",
@@ -147,6 +149,10 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
         .map(|name| format!("lanefish-{name}.1"))
         .collect();
     expected.push("lanefish.1".to_owned());
+    if cfg!(feature = "cluster") {
+        let roles = ["cluster-executor", "cluster-scheduler"];
+        expected.extend(roles.map(|role| format!("lanefish-{role}.1")));
+    }
     expected.sort();
     assert_eq!(names, expected);
     for name in &names {

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod bench;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod completions;
 mod compression;
 mod compute;

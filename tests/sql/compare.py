@@ -1,8 +1,9 @@
 """Asks lanefish and DuckDB the queries of queries.sql, and compares their rows.
 
-    python compare.py LANEFISH SHARED_DATA_DIR
+    python compare.py LANEFISH SHARED_DATA_DIR [SCHEDULER]
 
-LANEFISH is the program. Its `sql` reads the files themselves, of every format; DuckDB reads the Parquet file that its
+LANEFISH is the program; with SCHEDULER, the address of one, its queries run on that cluster, where only `order by` makes
+an order. Its `sql` reads the files themselves, of every format; DuckDB reads the Parquet file that its
 `compute --columns all` writes of the same files. Needs the package duckdb; the exit status is 1 if any rows differ.
 """
 
@@ -99,7 +100,13 @@ class Query:
         self.line = line
         self.lanefish = "\n".join(first)
         self.duckdb = "\n".join(second or first)
-        self.is_ordered = "-- in order" in comments or has_outer_order(self.lanefish)
+        self.needs_one_process = "-- one process" in comments
+        self.has_order = has_outer_order(self.lanefish)
+        self.is_ordered = "-- in order" in comments or self.has_order
+
+    def depends_on_order(self):
+        """Whether the rows themselves depend on an order that is not in the query."""
+        return not self.has_order and re.search(r"\blimit\b", self.lanefish) is not None
 
 
 def partition(rows, is_first):
@@ -207,9 +214,9 @@ def prepare(program, data, folder):
     return paths | others, duck
 
 
-def rows_of_lanefish(program, text):
+def rows_of_lanefish(program, text, options):
     """The rows of a query; columns may have the same name."""
-    lines = lanefish(program, "sql", text, "--format", "jsonl").splitlines()
+    lines = lanefish(program, "sql", text, "--format", "jsonl", *options).splitlines()
     return [json.loads(line, object_pairs_hook=lambda pairs: [value for _, value in pairs]) for line in lines]
 
 
@@ -268,23 +275,25 @@ def difference(expected, found, is_ordered):
     return None
 
 
-def check(query, program, paths, duck):
+def check(query, program, paths, duck, options):
     """What is wrong with the rows of a query; nothing if nothing is."""
     try:
-        found = rows_of_lanefish(program, with_paths(query.lanefish, paths))
+        found = rows_of_lanefish(program, with_paths(query.lanefish, paths), options)
         expected = rows_of_duckdb(duck, with_names(query.duckdb))
     except Failure as failure:
         return str(failure)
-    return difference(expected, found, query.is_ordered)
+    return difference(expected, found, query.has_order if options else query.is_ordered)
 
 
-def compare(program, data):
+def compare(program, data, options):
     """Asks all queries; whether all rows are the same."""
     queries = list(read_queries(QUERIES))
+    if options:
+        queries = [query for query in queries if not query.depends_on_order() and not query.needs_one_process]
     with tempfile.TemporaryDirectory() as folder:
         paths, duck = prepare(program, data, pathlib.Path(folder))
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            results = list(pool.map(lambda query: check(query, program, paths, duck), queries))
+            results = list(pool.map(lambda query: check(query, program, paths, duck, options), queries))
         duck.close()
     for query, wrong in zip(queries, results):
         if wrong:
@@ -296,9 +305,10 @@ def compare(program, data):
 
 def main():
     """The command line."""
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    program, data = map(pathlib.Path, sys.argv[1:])
+    program, data = map(pathlib.Path, sys.argv[1:3])
+    options = ["--cluster", sys.argv[3]] if len(sys.argv) == 4 else []
     if duckdb is None:
         print("SKIPPED: the package duckdb is not installed")
         return
@@ -307,7 +317,7 @@ def main():
         print(f"SKIPPED: {data} has no {missing[0]}")
         return
     try:
-        sys.exit(0 if compare(program, data) else 1)
+        sys.exit(0 if compare(program, data, options) else 1)
     except Failure as failure:
         sys.exit(f"the inputs cannot be made: {failure}")
 

@@ -1,6 +1,7 @@
 -- What compare.py asks of lanefish and of DuckDB. Blank lines separate queries; {name} is a table of compare.py.
 -- DuckDB gets what follows a line "-- duckdb:", if there is one. After a comment "-- in order", rows must come in the
--- order of the records; an outermost "order by" is compared in order, too, everything else in any order.
+-- order of the records; an outermost "order by" is compared in order, too, everything else in any order. What a cluster
+-- cannot answer has the comment "-- one process".
 
 -- Whole records of every format.
 
@@ -436,6 +437,7 @@ with checks as (select game, ply from {pgn} where in_check), quiet as (select ga
 select (select count(*) from checks) as checks, (select count(*) from quiet) as quiet, count(distinct game) as games
 from checks
 
+-- one process
 with recursive plies as (select 0 as ply union all select ply + 1 from plies where ply < 9)
 select plies.ply, count(p.index) from plies left join {pgn} as p on p.ply = plies.ply group by plies.ply order by 1
 

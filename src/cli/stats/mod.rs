@@ -98,6 +98,14 @@ pub(crate) struct StatsArgs {
     /// of the differences of all shares. Inputs whose names end in .json are what --json has written.
     #[arg(long, conflicts_with_all = ["json", "maps", "csv"])]
     compare: bool,
+
+    /// Count on a cluster: its scheduler
+    ///
+    /// The result is that of one process, to the bit. The machines of the cluster must be able to read the inputs under
+    /// the same names; lanefish cluster --help has more.
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["merge", "exact_distinct"])]
+    cluster: Option<String>,
 }
 
 /// A report, and where it comes from.
@@ -198,6 +206,10 @@ impl StatsArgs {
         inputs: &[PathBuf],
         reading: &Reading,
     ) -> Result<(Option<Made>, Timed)> {
+        #[cfg(feature = "cluster")]
+        if let Some(address) = &self.cluster {
+            return self.read_on_cluster(session, inputs, reading, address);
+        }
         let mut job = Statistics::new(session.analyzer);
         if self.details || self.csv.is_some() || self.html.is_some() {
             job = job.with_details();
@@ -250,6 +262,99 @@ impl StatsArgs {
             ),
         };
         Ok((Some(made), timed))
+    }
+
+    /// The same on a cluster.
+    #[cfg(feature = "cluster")]
+    fn read_on_cluster(
+        &self,
+        session: &Session<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+        address: &str,
+    ) -> Result<(Option<Made>, Timed)> {
+        use super::interrupt;
+        use super::progress::Meter;
+        use lanefish::chess::validity::Validity;
+        use lanefish::sql::cluster::Counting;
+        use lanefish::sql::{ReadOptions, Session as SqlSession, Step};
+        use std::sync::atomic::Ordering;
+        use std::time::{Duration, Instant};
+
+        let begin = Instant::now();
+        let global = session.global();
+        if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
+            bail!("--cluster counts whole inputs: --shard, --skip and --limit are for one process");
+        }
+        let inputs = session.take_inputs(inputs, reading)?;
+        if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
+            bail!(
+                "--cluster: the machines of a cluster cannot read this standard input; name files"
+            );
+        }
+        let mut rejects = session.open_rejects()?;
+        let options = ReadOptions::new(session.analyzer)
+            .decode(session.decode(reading, Validity::default()))
+            .from(reading.from)
+            .access(session.access())
+            .strict(global.strict);
+        let cluster = super::cluster::connect(session, address)?;
+        let slots = cluster.slots();
+        let sql = SqlSession::on_cluster(options.clone(), cluster)?;
+        let counting = Counting::default()
+            .details(self.details || self.csv.is_some() || self.html.is_some())
+            .by(self.by.clone())
+            .rejects(rejects.is_some());
+        let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
+        let mut meter = Meter::new(global.progress, None);
+        loop {
+            match rows.step(Duration::from_millis(50))? {
+                Step::Batch(batch) => counted.add(&batch, |lines| -> Result<()> {
+                    if let Some(rejects) = &mut rejects {
+                        rejects.put(lines)?;
+                    }
+                    Ok(())
+                })?,
+                Step::End => break,
+                _ => {}
+            }
+            if interrupt::flag().load(Ordering::Relaxed) {
+                return Err(Error::Interrupted.into());
+            }
+            meter.show_job(sql.job_progress().unwrap_or_default());
+        }
+        meter.finish();
+        let (report, summary) = counted.finish()?;
+        session.keep_rejects(rejects);
+        let elapsed = begin.elapsed();
+        let seconds = elapsed.as_secs_f64();
+        let rate = summary.records as f64 / seconds;
+        let made = Made {
+            report,
+            games: summary.games,
+            run: object(json!({
+                "cluster": address,
+                "slots": slots,
+                "seconds": seconds,
+                "positions_per_second": rate,
+                "bytes_read": summary.bytes,
+                "games": summary.games,
+            })),
+            page_run: Some(html::Run {
+                tier: "cluster".to_owned(),
+                threads: slots,
+                seconds,
+                rate,
+                bytes: summary.bytes,
+            }),
+            speed: format!(
+                "{seconds:.3} s, {} positions/s, {} of the cluster at {address}, {} read",
+                short(rate),
+                lanefish::numbers::counted(slots as u64, "slot"),
+                bytes(summary.bytes as f64),
+            ),
+        };
+        Ok((Some(made), Timed { summary, elapsed }))
     }
 
     /// Merges the reports of earlier runs.

@@ -22,6 +22,11 @@ pub(super) struct ColumnFunction {
 }
 
 impl ColumnFunction {
+    #[cfg(feature = "cluster")]
+    pub(super) fn judging(&self) -> Judging {
+        self.judging
+    }
+
     pub(super) fn new(name: &'static str, column: &'static str, judging: Judging) -> Self {
         Self {
             name,

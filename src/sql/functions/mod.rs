@@ -5,7 +5,7 @@
 
 mod columns;
 mod positions;
-mod statistics;
+pub(super) mod statistics;
 
 use crate::chess::validity::Validity;
 use crate::columnar::Positions;
@@ -35,12 +35,38 @@ impl Judging {
             .validity(self.validity)
             .keep_en_passant(self.keep_en_passant)
     }
-    fn analyzer(self) -> Result<&'static dyn Analyzer> {
+    pub(super) fn analyzer(self) -> Result<&'static dyn Analyzer> {
         let analyzer = self.tier.analyzer();
         analyzer.ok_or_else(|| {
             DataFusionError::Execution(format!("this CPU cannot run the tier `{}`", self.tier))
         })
     }
+}
+
+#[cfg(feature = "cluster")]
+impl Judging {
+    /// Whether positions are judged as they are where nothing is said.
+    pub(super) fn is_default(self) -> bool {
+        self.validity == Validity::default() && !self.keep_en_passant
+    }
+}
+
+/// How a function judges positions, if it is one of ours that does.
+#[cfg(feature = "cluster")]
+pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
+    let function = function.inner();
+    let of_column = function.downcast_ref::<ColumnFunction>();
+    let of_column = of_column.map(ColumnFunction::judging);
+    let of_pattern = function.downcast_ref::<Matches>().map(Matches::judging);
+    let of_move = function.downcast_ref::<Play>().map(Play::judging);
+    of_column.or(of_pattern).or(of_move)
+}
+
+/// The same of an aggregate.
+#[cfg(feature = "cluster")]
+pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
+    let function = function.inner().downcast_ref::<PositionStats>();
+    function.map(PositionStats::judging)
 }
 
 /// All functions of rows.

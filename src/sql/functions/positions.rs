@@ -70,6 +70,11 @@ pub(super) struct Matches {
 }
 
 impl Matches {
+    #[cfg(feature = "cluster")]
+    pub(super) fn judging(&self) -> Judging {
+        self.judging
+    }
+
     pub(super) fn new(judging: Judging) -> Self {
         Self {
             judging,
@@ -186,6 +191,11 @@ pub(super) struct Play {
 }
 
 impl Play {
+    #[cfg(feature = "cluster")]
+    pub(super) fn judging(&self) -> Judging {
+        self.judging
+    }
+
     pub(super) fn new(judging: Judging) -> Self {
         Self {
             judging,

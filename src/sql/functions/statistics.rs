@@ -32,6 +32,11 @@ pub(super) struct PositionStats {
 }
 
 impl PositionStats {
+    #[cfg(feature = "cluster")]
+    pub(super) fn judging(&self) -> Judging {
+        self.judging
+    }
+
     pub(super) fn new(judging: Judging) -> Self {
         Self {
             judging,
@@ -136,14 +141,14 @@ impl Accumulator for Group {
 }
 
 /// A report as a state.
-fn encoded(report: &Report) -> Result<Vec<u8>> {
+pub(in crate::sql) fn encoded(report: &Report) -> Result<Vec<u8>> {
     let json = serde_json::Value::Object(report.to_json()).to_string();
     let compressed = zstd::bulk::compress(json.as_bytes(), LEVEL)?;
     Ok([MAGIC.as_slice(), &compressed].concat())
 }
 
 /// The report that a state is.
-fn decoded(state: &[u8]) -> Result<Report> {
+pub(in crate::sql) fn decoded(state: &[u8]) -> Result<Report> {
     let wrong =
         |what: String| DataFusionError::Execution(format!("position_stats: a state {what}"));
     let Some(compressed) = state.strip_prefix(MAGIC) else {

@@ -1,0 +1,333 @@
+//! The client: where the scheduler is, what it says of a job, and what its machines read.
+
+use super::codec::{LogicalCodec, PhysicalCodec};
+use super::http;
+use crate::pipeline::Summary;
+use crate::sql::SqlError;
+use crate::sql::scan;
+use ballista_core::config::{BALLISTA_CLIENT_PULL, BallistaConfig};
+use ballista_core::execution_plans::DistributedQueryExec;
+use ballista_core::extension::{SessionConfigExt, SessionStateExt};
+use ballista_core::serde::protobuf::GetJobMetricsParams;
+use ballista_core::serde::protobuf::operator_metric::Metric;
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
+use datafusion::common::Result as EngineResult;
+use datafusion::execution::SessionState;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionConfig;
+use datafusion_proto::protobuf::LogicalPlanNode;
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the first executor may take to appear, and a lost one to come back.
+const LONELY: Duration = Duration::from_secs(30);
+/// Between two looks at a job.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long a job may have nothing to do before it has ended.
+const IDLE: Duration = Duration::from_secs(30);
+/// After so many questions without an answer, the scheduler is taken to be gone.
+const MOST_SILENT: u32 = 3;
+/// Fewest and most partitions of a query.
+const PARTITIONS: (usize, usize) = (16, 4096);
+/// Partitions for each slot: machines are not equally fast.
+const PARTITIONS_PER_SLOT: usize = 4;
+/// The largest message: reports of many groups are large.
+pub(super) const MESSAGE: usize = 256 << 20;
+
+/// A cluster that can be asked: a scheduler with at least one executor.
+///
+/// ```no_run
+/// use lanefish::sql::cluster::Cluster;
+/// use lanefish::sql::{ReadOptions, Session};
+/// use lanefish::tiers::Tier;
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let cluster = Cluster::connect("127.0.0.1:50050")?;
+/// let session = Session::on_cluster(ReadOptions::new(analyzer), cluster)?;
+/// for statement in Session::parse("select phase, count(*) from '/shared/dump.boards' group by phase")? {
+///     for batch in session.run(&statement)? {
+///         println!("{:?}", batch?);
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    address: String,
+    slots: usize,
+}
+
+impl Cluster {
+    /// The cluster whose scheduler has this address, as `HOST:PORT`. Waits up to 30 seconds for its first executor.
+    ///
+    /// # Errors
+    /// If the scheduler cannot be reached, something else is there, or no executor comes.
+    pub fn connect(address: &str) -> Result<Self, SqlError> {
+        let begin = Instant::now();
+        loop {
+            let executors = executors(address).map_err(|reason| {
+                SqlError::Cluster(format!("no scheduler answers at {address}: {reason}"))
+            })?;
+            let slots = executors.iter().map(slots_of).sum();
+            if !executors.is_empty() {
+                return Ok(Self {
+                    address: address.to_owned(),
+                    slots,
+                });
+            }
+            if begin.elapsed() > LONELY {
+                return Err(lonely(address));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// Tasks that its executors run at the same time.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Tasks into which a query is divided.
+    pub(in crate::sql) fn partitions(&self) -> usize {
+        (PARTITIONS_PER_SLOT * self.slots).clamp(PARTITIONS.0, PARTITIONS.1)
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+/// The executors that the scheduler knows.
+fn executors(address: &str) -> Result<Vec<Value>, String> {
+    match http::get(address, "/api/executors") {
+        Ok(Value::Array(executors)) => Ok(executors),
+        Ok(_) => Err("something else is there".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn slots_of(executor: &Value) -> usize {
+    let slots = executor
+        .pointer("/specification/vcores")
+        .and_then(Value::as_u64);
+    usize::try_from(slots.unwrap_or(1)).unwrap_or(1)
+}
+
+fn lonely(address: &str) -> SqlError {
+    SqlError::Cluster(format!(
+        "the scheduler at {address} has no executor: start one with lanefish cluster executor --scheduler {address}"
+    ))
+}
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JobProgress {
+    /// Stages that are known, and those of them that are done.
+    pub stages: usize,
+    /// Stages that are done.
+    pub stages_done: usize,
+    /// Tasks of the stages that have begun.
+    pub tasks: usize,
+    /// Tasks that are done.
+    pub tasks_done: usize,
+}
+
+/// The connection of a session with its cluster.
+#[derive(Debug)]
+pub(in crate::sql) struct Link {
+    cluster: Cluster,
+    job: Mutex<Watched>,
+}
+
+/// The present job.
+#[derive(Debug, Default)]
+struct Watched {
+    plan: Option<Arc<dyn ExecutionPlan>>,
+    looked: Option<Instant>,
+    progress: JobProgress,
+    lonely: Option<Instant>,
+    /// Since when all tasks that there are have been done.
+    idle: Option<Instant>,
+    silent: u32,
+}
+
+impl Watched {
+    /// The number that the scheduler gave the job, once it has.
+    fn id(&self) -> Option<String> {
+        let job = distributed(self.plan.as_ref()?)?.job_id()?;
+        Some(job.as_str().to_owned())
+    }
+}
+
+/// The part of a plan that runs on the cluster.
+fn distributed(plan: &Arc<dyn ExecutionPlan>) -> Option<&DistributedQueryExec<LogicalPlanNode>> {
+    let own = plan.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>();
+    own.or_else(|| plan.children().into_iter().find_map(distributed))
+}
+
+impl Link {
+    pub(in crate::sql) fn new(cluster: Cluster) -> Self {
+        Self {
+            cluster,
+            job: Mutex::default(),
+        }
+    }
+
+    pub(in crate::sql) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// The settings of a session whose queries run on the cluster.
+    pub(in crate::sql) fn config(&self, config: SessionConfig) -> SessionConfig {
+        config
+            .with_target_partitions(self.cluster.partitions())
+            .upgrade_for_ballista()
+            .with_ballista_job_name("lanefish")
+            // Its plans of some queries are refused by its own check of them, after which the job never ends.
+            .with_ballista_adaptive_query_planner(false)
+            // The number of a job is known at once, and whether the scheduler is there all the time.
+            .set_bool(BALLISTA_CLIENT_PULL, true)
+            .with_ballista_grpc_client_max_message_size(MESSAGE)
+            .with_ballista_logical_extension_codec(Arc::new(LogicalCodec::default()))
+            .with_ballista_physical_extension_codec(Arc::new(PhysicalCodec::default()))
+    }
+
+    /// The same session, whose queries run on the cluster.
+    pub(in crate::sql) fn upgraded(&self, state: SessionState) -> EngineResult<SessionState> {
+        state.upgrade_for_ballista(self.cluster.url())
+    }
+
+    fn job(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to watch the job of a plan.
+    pub(in crate::sql) fn watch(&self, plan: &Arc<dyn ExecutionPlan>) {
+        *self.job() = Watched {
+            plan: Some(Arc::clone(plan)),
+            ..Watched::default()
+        };
+    }
+
+    /// How far the job is.
+    pub(in crate::sql) fn progress(&self) -> JobProgress {
+        self.job().progress
+    }
+
+    /// Looks at the job, if the last look is some time ago.
+    ///
+    /// # Errors
+    /// If the scheduler does not answer any more, has had no executor for some time, or forgets the job.
+    pub(in crate::sql) fn look(&self) -> Result<(), SqlError> {
+        let mut job = self.job();
+        if job.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return Ok(());
+        }
+        let address = &self.cluster.address;
+        match executors(address) {
+            Ok(executors) if executors.is_empty() => {
+                let since = *job.lonely.get_or_insert_with(Instant::now);
+                if since.elapsed() > LONELY {
+                    return Err(lonely(address));
+                }
+            }
+            Ok(_) => {
+                (job.lonely, job.silent) = (None, 0);
+            }
+            Err(reason) => {
+                job.silent += 1;
+                if job.silent >= MOST_SILENT {
+                    return Err(gone(address, &reason));
+                }
+            }
+        }
+        if job.silent == 0
+            && let Some(id) = job.id()
+            && let Ok(stages) = http::get(address, &format!("/api/job/{id}/stages"))
+        {
+            job.progress = progress_of(&stages);
+            let JobProgress {
+                tasks, tasks_done, ..
+            } = job.progress;
+            job.idle = match tasks > 0 && tasks == tasks_done {
+                true => Some(job.idle.unwrap_or_else(Instant::now)),
+                false => None,
+            };
+            if job.idle.is_some_and(|idle| idle.elapsed() > IDLE) {
+                return Err(SqlError::Cluster(format!(
+                    "the scheduler at {address} has given up on the job {id} without saying so; its log may say why"
+                )));
+            }
+        }
+        job.looked = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Cancels the job, if it has begun; nobody wants its rows.
+    pub(in crate::sql) fn cancel(&self) {
+        if let Some(id) = self.job().id() {
+            // It may have ended, and the scheduler may be gone.
+            let _ = http::request(&self.cluster.address, "PATCH", &format!("/api/job/{id}"));
+        }
+    }
+
+    /// What the scans of the last job read; nothing if the scheduler has forgotten it.
+    pub(in crate::sql) async fn summary(&self) -> Option<Summary> {
+        let id = self.job().id()?;
+        let grpc = GrpcClientConfig::from(&BallistaConfig::default());
+        let endpoint = create_grpc_client_endpoint(self.cluster.url(), Some(&grpc)).ok()?;
+        let mut scheduler = SchedulerGrpcClient::new(endpoint.connect().await.ok()?)
+            .max_decoding_message_size(MESSAGE);
+        let asked = scheduler.get_job_metrics(GetJobMetricsParams { job_id: id });
+        let stages = asked.await.ok()?.into_inner().stages;
+        let operators = stages.iter().flat_map(|stage| &stage.operators);
+        let metrics = operators
+            .filter(|operator| operator.operator_type.contains(scan::NAME))
+            .flat_map(|operator| &operator.metrics);
+        let mut summary = Summary::default();
+        for metric in metrics {
+            let Some(Metric::Count(count)) = &metric.metric else {
+                continue;
+            };
+            match count.name.as_str() {
+                scan::RECORDS => summary.records += count.value,
+                scan::REJECTED => summary.rejected += count.value,
+                _ => {}
+            }
+        }
+        Some(summary)
+    }
+}
+
+/// The scheduler is not there any more.
+fn gone(address: &str, reason: &str) -> SqlError {
+    SqlError::Cluster(format!("the scheduler at {address} is gone: {reason}"))
+}
+
+/// Counts stages and tasks in what the scheduler says of a job.
+fn progress_of(stages: &Value) -> JobProgress {
+    let mut progress = JobProgress::default();
+    let stages = stages.get("stages").unwrap_or(stages).as_array();
+    for stage in stages.into_iter().flatten() {
+        progress.stages += 1;
+        let status = stage.get("stage_status").and_then(Value::as_str);
+        let is_done = status.is_some_and(|status| status.starts_with("Success"));
+        progress.stages_done += usize::from(is_done);
+        for task in stage
+            .get("tasks")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            progress.tasks += 1;
+            let is_done = task
+                .get("status")
+                .is_some_and(|status| status == "Successful");
+            progress.tasks_done += usize::from(is_done);
+        }
+    }
+    progress
+}

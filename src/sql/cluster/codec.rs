@@ -1,0 +1,249 @@
+//! How our tables, scans and functions travel in plans, around the codecs of the engine.
+
+use super::errors::carried;
+use super::pieces::Piece;
+use super::scan::{PieceScan, Work};
+use super::statistics::StatisticsTable;
+use super::wire::{
+    ConditionWire, CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded,
+    encoded, is_ours, names,
+};
+use crate::sql::columns::nullable_schema;
+use crate::sql::functions::{self, Judging};
+use crate::sql::reads::Reads;
+use crate::sql::scan::Request;
+use crate::sql::table::Positions;
+use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::{DataFusionError, Result, TableReference};
+use datafusion::datasource::MemTable;
+use datafusion::datasource::file_format::FileFormatFactory;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{AggregateUDF, Extension, LogicalPlan, ScalarUDF};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion_proto::logical_plan::LogicalExtensionCodec;
+use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A table, as it travels.
+#[derive(Serialize, Deserialize)]
+enum AnyTable {
+    Positions(TableWire),
+    Statistics(CountingWire, Vec<Piece>),
+}
+
+/// A leaf of a plan, as it travels.
+#[derive(Serialize, Deserialize)]
+enum AnyScan {
+    Positions(ScanWire),
+    Statistics(CountingWire),
+}
+
+/// Carries tables and functions in plans of queries.
+#[derive(Debug, Default)]
+pub(super) struct LogicalCodec(BallistaLogicalExtensionCodec);
+
+impl LogicalExtensionCodec for LogicalCodec {
+    fn try_decode(
+        &self,
+        bytes: &[u8],
+        inputs: &[LogicalPlan],
+        context: &TaskContext,
+    ) -> Result<Extension> {
+        self.0.try_decode(bytes, inputs, context)
+    }
+    fn try_encode(&self, node: &Extension, bytes: &mut Vec<u8>) -> Result<()> {
+        self.0.try_encode(node, bytes)
+    }
+    fn try_decode_table_provider(
+        &self,
+        bytes: &[u8],
+        name: &TableReference,
+        schema: SchemaRef,
+        context: &TaskContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        if !is_ours(bytes) {
+            return self
+                .0
+                .try_decode_table_provider(bytes, name, schema, context);
+        }
+        Ok(match decoded(bytes)? {
+            AnyTable::Positions(table) => {
+                let (reads, _) = Reads::new(false);
+                let source = table.source.into_source()?;
+                let positions = Positions::new(source, columns(&table.columns)?, reads);
+                Arc::new(positions.divided(table.pieces))
+            }
+            AnyTable::Statistics(counting, pieces) => {
+                let (source, counting) = counting.into_counting()?;
+                Arc::new(StatisticsTable::new(
+                    source.into_source()?,
+                    pieces,
+                    counting,
+                ))
+            }
+        })
+    }
+    fn try_encode_table_provider(
+        &self,
+        name: &TableReference,
+        table: Arc<dyn TableProvider>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let any = &*table as &dyn Any;
+        let message = if let Some(table) = any.downcast_ref::<Positions>() {
+            AnyTable::Positions(TableWire {
+                source: SourceWire::of(table.source()),
+                pieces: table.pieces().unwrap_or_default().to_vec(),
+                columns: names(table.columns()),
+            })
+        } else if let Some(table) = any.downcast_ref::<StatisticsTable>() {
+            let source = SourceWire::of(table.source());
+            let counting = CountingWire::of(source, table.counting());
+            AnyTable::Statistics(counting, table.pieces().to_vec())
+        } else if any.is::<MemTable>() {
+            return Err(carried(&format!(
+                "the table {name} is in the memory of this process, which a cluster cannot see: write its rows to a \
+                 file with -o, and name that"
+            )));
+        } else {
+            return self.0.try_encode_table_provider(name, table, bytes);
+        };
+        bytes.extend(encoded(&message)?);
+        Ok(())
+    }
+    fn try_decode_file_format(
+        &self,
+        bytes: &[u8],
+        context: &TaskContext,
+    ) -> Result<Arc<dyn FileFormatFactory>> {
+        self.0.try_decode_file_format(bytes, context)
+    }
+    fn try_encode_file_format(
+        &self,
+        bytes: &mut Vec<u8>,
+        format: Arc<dyn FileFormatFactory>,
+    ) -> Result<()> {
+        self.0.try_encode_file_format(bytes, format)
+    }
+    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+        scalar(name, bytes)
+    }
+    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        judging(functions::judging_of(function), bytes)
+    }
+    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+        aggregate(name, bytes)
+    }
+    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        judging(functions::judging_of_aggregate(function), bytes)
+    }
+}
+
+/// Carries scans and functions in plans of tasks.
+#[derive(Debug, Default)]
+pub(super) struct PhysicalCodec(BallistaPhysicalExtensionCodec);
+
+impl PhysicalExtensionCodec for PhysicalCodec {
+    fn try_decode(
+        &self,
+        bytes: &[u8],
+        inputs: &[Arc<dyn ExecutionPlan>],
+        context: &TaskContext,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if !is_ours(bytes) {
+            return self.0.try_decode(bytes, inputs, context, converter);
+        }
+        let [pieces] = inputs else {
+            return Err(DataFusionError::Internal(
+                "a scan of a task has one input".to_owned(),
+            ));
+        };
+        let work = match decoded(bytes)? {
+            AnyScan::Positions(scan) => {
+                let columns = columns(&scan.columns)?;
+                let conditions = scan.conditions.into_iter();
+                let conditions = conditions.map(ConditionWire::into_condition);
+                Work::Columns(Arc::new(Request {
+                    source: Arc::new(scan.source.into_source()?),
+                    schema: Arc::new(nullable_schema(&columns)),
+                    columns,
+                    conditions: conditions.collect::<Result<_>>()?,
+                    limit: scan.limit,
+                }))
+            }
+            AnyScan::Statistics(counting) => {
+                let (source, counting) = counting.into_counting()?;
+                Work::Statistics(Arc::new(source.into_source()?), counting)
+            }
+        };
+        Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces))))
+    }
+    fn try_encode(
+        &self,
+        node: Arc<dyn ExecutionPlan>,
+        bytes: &mut Vec<u8>,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<()> {
+        let Some(scan) = node.downcast_ref::<PieceScan>() else {
+            return self.0.try_encode(node, bytes, converter);
+        };
+        let source = scan.work().source();
+        bytes.extend(encoded(&match scan.work() {
+            Work::Columns(request) => AnyScan::Positions(ScanWire {
+                source,
+                columns: names(&request.columns),
+                conditions: request.conditions.iter().map(ConditionWire::of).collect(),
+                limit: request.limit,
+            }),
+            Work::Statistics(_, counting) => {
+                AnyScan::Statistics(CountingWire::of(source, counting))
+            }
+        })?);
+        Ok(())
+    }
+    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+        scalar(name, bytes)
+    }
+    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        judging(functions::judging_of(function), bytes)
+    }
+    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+        aggregate(name, bytes)
+    }
+    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        judging(functions::judging_of_aggregate(function), bytes)
+    }
+}
+
+/// How a function judges positions, if it does; nothing for the default, which all machines have registered.
+fn judging(judging: Option<Judging>, bytes: &mut Vec<u8>) -> Result<()> {
+    if let Some(judging) = judging
+        && !judging.is_default()
+    {
+        bytes.extend(encoded(&JudgingWire::of(judging))?);
+    }
+    Ok(())
+}
+
+fn scalar(name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+    let judging = decoded::<JudgingWire>(bytes)?.into_judging()?;
+    let mut functions = functions::scalar(judging).into_iter();
+    let function = functions.find(|function| function.name() == name);
+    function.map(Arc::new).ok_or_else(|| unknown(name))
+}
+
+fn aggregate(name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+    let judging = decoded::<JudgingWire>(bytes)?.into_judging()?;
+    let mut functions = functions::aggregates(judging).into_iter();
+    let function = functions.find(|function| function.name() == name);
+    function.map(Arc::new).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> DataFusionError {
+    DataFusionError::Plan(format!("there is no function {name}"))
+}

@@ -1,0 +1,111 @@
+//! The same queries on many machines, by Ballista, the distributed engine of DataFusion.
+//!
+//! # Data flow
+//!
+//! ```text
+//! client      query ──> plan, whose tables are files, divided into pieces
+//!                         │
+//! scheduler   plan ──> stages ──> tasks: some pieces, or partitions of intermediate rows
+//!                         │
+//! executors   piece ──> a run of the pipeline on one thread ──> rows, in the work directory
+//!                         │
+//! client      rows of the last stage, from the executors that made them
+//! ```
+//!
+//! - `pieces` divides the inputs, as [`crate::pipeline::RunOptions::shard`] does, so that every record is in one piece.
+//! - `wire` and `codec` are the form in which tables, scans and functions travel.
+//! - `scan` reads pieces, on an executor.
+//! - `statistics` are the same reports as of one process: each piece is counted by itself, and the client merges.
+//! - `client` watches a job: how far it is, and whether anybody still works on it.
+//! - `process` are the scheduler and the executors.
+//!
+//! Every machine must be able to read the files under the same names, and run the same version. Nothing is encrypted,
+//! and nobody is asked who he is: whoever reaches the scheduler or an executor can read every file that its user can
+//! read. They listen on the loopback address unless told otherwise.
+
+mod client;
+mod codec;
+pub(super) mod errors;
+mod http;
+mod pieces;
+mod process;
+mod scan;
+mod statistics;
+mod wire;
+
+pub use client::{Cluster, JobProgress};
+pub use process::{ExecutorOptions, run_executor, run_scheduler};
+pub use statistics::{Counted, Counting};
+
+pub(super) use client::Link;
+pub(super) use pieces::{Piece, divide};
+
+use super::scan::Request;
+use super::{ReadOptions, Rows, Session, Source, SqlError};
+use crate::input::Inputs;
+use datafusion::common::Result as EngineResult;
+use datafusion::logical_expr::col;
+use datafusion::physical_plan::ExecutionPlan;
+use scan::{PieceScan, Work};
+use statistics::StatisticsTable;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The inputs under names that do not depend on the present directory.
+pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
+    for path in &mut inputs.paths {
+        let found = std::path::absolute(&**path).map_err(|source| crate::Error::Open {
+            path: Arc::clone(path),
+            source,
+        })?;
+        *path = Arc::from(found);
+    }
+    for path in &mut inputs.broken {
+        *path = std::path::absolute(&*path).unwrap_or_else(|_| PathBuf::from(&*path));
+    }
+    Ok(())
+}
+
+/// A scan of the pieces of a table.
+pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
+    // Records and games are numbered over all inputs.
+    let whole = request
+        .numbers()
+        .then(|| Piece::whole(&request.source.inputs));
+    let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
+    let work = Work::Columns(Arc::new(request));
+    Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?)))
+}
+
+impl Session {
+    /// Begins to count the statistics of inputs on the cluster: the rows are for [`Counted::add`].
+    ///
+    /// # Errors
+    /// If an input cannot be opened or is no regular file, the scheduler does not take the job, or the session has no
+    /// cluster.
+    pub fn count(
+        &self,
+        mut inputs: Inputs,
+        options: &ReadOptions,
+        counting: &Counting,
+    ) -> Result<(Rows<'_>, Counted), SqlError> {
+        let Some(link) = &self.link else {
+            return Err(SqlError::Cluster("the session has no cluster".to_owned()));
+        };
+        let of_table = |error| SqlError::Table(Arc::new(error));
+        absolute(&mut inputs).map_err(of_table)?;
+        let count = link.cluster().partitions();
+        let pieces = divide(&inputs, count, options.from, options.access).map_err(of_table)?;
+        let counted = Counted::new(pieces.len());
+        let source = Source {
+            inputs,
+            options: options.clone(),
+        };
+        let table = StatisticsTable::new(source, pieces, counting.clone());
+        let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
+        let frame = self.context.read_table(Arc::new(table))?;
+        let frame = frame.sort(in_order.to_vec())?;
+        let stream = self.runtime.block_on(self.execute(frame))?;
+        Ok((self.rows(stream), counted))
+    }
+}

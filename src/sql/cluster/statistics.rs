@@ -1,0 +1,287 @@
+//! Statistics of whole inputs on a cluster: a table with the report of each piece, which the client merges.
+//!
+//! A piece returns the lines of its rejected records, if they are requested, then its report, then its summary. Reports
+//! merge to the bit, in any order; summaries are added up in the order of the pieces.
+
+use super::errors::carried;
+use super::pieces::{Piece, plan};
+use super::scan::{PieceScan, Work};
+use super::wire::{SummaryWire, decoded, encoded};
+use crate::error::{Error, Reject};
+use crate::jobs::Statistics;
+use crate::pipeline::{Summary, run};
+use crate::report::Report;
+use crate::sql::functions::statistics as state;
+use crate::sql::scan::{Run, Told, failure_of};
+use crate::sql::{Source, SqlError};
+use crate::stats::GroupBy;
+use async_trait::async_trait;
+use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt8Type, UInt32Type};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
+use tokio::sync::mpsc::Sender;
+
+/// What is counted, besides what always is.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Counting {
+    /// Also what takes longer: [`Statistics::with_details`].
+    pub details: bool,
+    /// Also each group of positions by itself: [`Statistics::grouped_by`].
+    pub by: Option<GroupBy>,
+    /// Whether the lines of rejected records are requested.
+    pub rejects: bool,
+}
+
+crate::setters::setters!(Counting {
+    details: bool,
+    by: Option<GroupBy>,
+    rejects: bool,
+});
+
+/// What a row holds.
+const REJECTS: u8 = 0;
+const REPORT: u8 = 1;
+const SUMMARY: u8 = 2;
+
+/// Bytes of lines of rejected records that travel together.
+const LINES: usize = 64 << 10;
+
+static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
+    Arc::new(Schema::new(vec![
+        Field::new("piece", DataType::UInt32, false),
+        Field::new("place", DataType::UInt32, false),
+        Field::new("kind", DataType::UInt8, false),
+        Field::new("content", DataType::Binary, false),
+    ]))
+});
+
+/// The statistics of inputs, as a table.
+#[derive(Debug)]
+pub(super) struct StatisticsTable {
+    source: Arc<Source>,
+    pieces: Vec<Piece>,
+    counting: Counting,
+}
+
+impl StatisticsTable {
+    pub(super) fn new(source: Source, pieces: Vec<Piece>, counting: Counting) -> Self {
+        Self {
+            source: Arc::new(source),
+            pieces,
+            counting,
+        }
+    }
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+    pub(super) fn counting(&self) -> &Counting {
+        &self.counting
+    }
+}
+
+#[async_trait]
+impl TableProvider for StatisticsTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&SCHEMA)
+    }
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        _: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
+        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?)))
+    }
+}
+
+/// The schema of reports.
+pub(super) fn schema() -> SchemaRef {
+    Arc::clone(&SCHEMA)
+}
+
+/// Begins to count a piece.
+pub(super) fn begin(
+    source: &Arc<Source>,
+    counting: &Counting,
+    number: u32,
+    piece: &Piece,
+    told: Told,
+) -> Result<Run> {
+    let (source, counting, piece) = (Arc::clone(source), counting.clone(), piece.clone());
+    Run::begin(2, move |sender, interrupt| {
+        let counted = count(&source, &piece, &counting, number, interrupt, sender, &told);
+        if let Err(error) = counted {
+            let _ = sender.blocking_send(Err(error));
+        }
+    })
+}
+
+/// A row: the place is that among the rows of the piece.
+fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> {
+    Ok(RecordBatch::try_new(
+        Arc::clone(&SCHEMA),
+        vec![
+            Arc::new(UInt32Array::from_value(piece, 1)),
+            Arc::new(UInt32Array::from_value(place, 1)),
+            Arc::new(UInt8Array::from_value(kind, 1)),
+            Arc::new(BinaryArray::from_vec(vec![content])),
+        ],
+    )?)
+}
+
+/// Counts a piece.
+fn count(
+    source: &Source,
+    piece: &Piece,
+    counting: &Counting,
+    number: u32,
+    interrupt: &AtomicBool,
+    sender: &Sender<Result<RecordBatch>>,
+    told: &Told,
+) -> Result<()> {
+    let (inputs, shard) = piece.of(&source.inputs);
+    let mut job = Statistics::new(source.options.analyzer);
+    if counting.details {
+        job = job.with_details();
+    }
+    if let Some(by) = &counting.by {
+        job = job.grouped_by(by.clone());
+    }
+    let (mut lines, mut place) = (Vec::new(), 0);
+    let mut on_reject = |reject: &Reject| -> Result<(), Error> {
+        reject.write_line(&mut lines);
+        if lines.len() >= LINES {
+            let sent = sender.blocking_send(row(number, place, REJECTS, &lines));
+            lines.clear();
+            place += 1;
+            // Nobody wants them any more.
+            sent.map_err(|_| Error::Interrupted)?;
+        }
+        Ok(())
+    };
+    let mut options = source.options.run();
+    options.decode.fields = job.fields();
+    options.decode.tags = job.tags();
+    options.shard = shard;
+    options.interrupt = Some(interrupt);
+    options.on_reject = counting.rejects.then_some(&mut on_reject as _);
+    let summary = run(&inputs, options, &job, |part| job.put_back(part));
+    if let Some(failure) = &summary.failure {
+        return Err(failure_of(failure));
+    }
+    let keep_en_passant = source.options.decode.keep_en_passant;
+    let report = job.finish(summary.rejected, keep_en_passant);
+    let report = report.map_err(|error| carried(&error.to_string()))?;
+    told.tell(&summary);
+    if !lines.is_empty() {
+        let _ = sender.blocking_send(row(number, place, REJECTS, &lines));
+    }
+    for (kind, content) in [
+        (REPORT, state::encoded(&report)?),
+        (SUMMARY, encoded(&SummaryWire::of(&summary))?),
+    ] {
+        let _ = sender.blocking_send(row(number, u32::MAX, kind, &content));
+    }
+    Ok(())
+}
+
+/// The reports of pieces, on their way to one report.
+///
+/// Made for the rows of [`Session::count`](crate::sql::Session::count).
+#[derive(Debug)]
+pub struct Counted {
+    report: Option<Report>,
+    /// The pieces whose reports have come.
+    reports: BTreeSet<u32>,
+    summaries: BTreeMap<u32, Vec<u8>>,
+    pieces: usize,
+}
+
+impl Counted {
+    /// Nothing yet, of this number of pieces.
+    pub(super) fn new(pieces: usize) -> Self {
+        Self {
+            report: None,
+            reports: BTreeSet::new(),
+            summaries: BTreeMap::new(),
+            pieces,
+        }
+    }
+
+    /// Adds rows, and passes on the lines of rejected records that are among them.
+    ///
+    /// # Errors
+    /// If `on_rejects` fails, or the rows are none of statistics.
+    pub fn add<E: From<SqlError>>(
+        &mut self,
+        rows: &RecordBatch,
+        mut on_rejects: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let wrong = || SqlError::Cluster("rows of statistics are of another kind".to_owned());
+        if rows.schema().fields() != SCHEMA.fields() {
+            return Err(wrong().into());
+        }
+        let pieces = rows.column(0).as_primitive::<UInt32Type>();
+        let kinds = rows.column(2).as_primitive::<UInt8Type>();
+        let contents = rows.column(3).as_binary::<i32>();
+        for row in 0..rows.num_rows() {
+            let content = contents.value(row);
+            match kinds.value(row) {
+                REJECTS => on_rejects(content)?,
+                REPORT => {
+                    if !self.reports.insert(pieces.value(row)) {
+                        return Err(wrong().into());
+                    }
+                    let report = state::decoded(content).map_err(SqlError::from)?;
+                    match &mut self.report {
+                        Some(all) => all.merge(&report),
+                        none => *none = Some(report),
+                    }
+                }
+                SUMMARY => {
+                    self.summaries.insert(pieces.value(row), content.to_vec());
+                }
+                _ => return Err(wrong().into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it, once there are no more rows.
+    ///
+    /// # Errors
+    /// If a piece is missing.
+    pub fn finish(self) -> Result<(Report, Summary), SqlError> {
+        let pieces = self.pieces;
+        let Some(report) = self
+            .report
+            .filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
+        else {
+            return Err(SqlError::Cluster(format!(
+                "the cluster returned the statistics of {} pieces, of {pieces}",
+                self.reports.len()
+            )));
+        };
+        let mut all = Summary::default();
+        for summary in self.summaries.values() {
+            let summary: SummaryWire = decoded(summary).map_err(SqlError::from)?;
+            summary.add_to(&mut all);
+        }
+        Ok((report, all))
+    }
+}

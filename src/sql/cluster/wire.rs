@@ -1,0 +1,553 @@
+//! What travels between machines: tables, scans and how positions are judged, as compressed JSON behind four bytes.
+//!
+//! All machines must run the same version: what each of them does with the same message is then the same.
+
+use super::pieces::Piece;
+use super::statistics::Counting;
+use crate::error::{Place, Reject};
+use crate::formats::{DecodeOptions, Format, Remark};
+use crate::games::Selection;
+use crate::input::{Access, Inputs};
+use crate::pipeline::{FileSummary, Summary};
+use crate::sql::functions::Judging;
+use crate::sql::select::Condition;
+use crate::sql::{ReadOptions, Source};
+use crate::table::ChosenColumn;
+use crate::table::predicate::Test;
+use crate::tiers::Tier;
+use datafusion::common::{DataFusionError, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What messages begin with; the last byte is their version.
+const MAGIC: &[u8; 4] = b"LFC\x01";
+/// No message is larger.
+const MOST_BYTES: usize = 256 << 20;
+/// The level of compression.
+const LEVEL: i32 = 1;
+
+/// The version of the sender, and what it sends.
+#[derive(Serialize, Deserialize)]
+struct Message<T> {
+    version: String,
+    content: T,
+}
+
+/// Only the version, of a message that may be of another one.
+#[derive(Deserialize)]
+struct Versioned {
+    version: String,
+}
+
+/// Whether these bytes are a message of ours.
+pub(super) fn is_ours(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// A message.
+pub(super) fn encoded<T: Serialize>(content: &T) -> Result<Vec<u8>> {
+    encoded_by(env!("CARGO_PKG_VERSION"), content)
+}
+
+fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
+    let message = Message {
+        version: version.to_owned(),
+        content,
+    };
+    let json = serde_json::to_vec(&message).map_err(|error| wrong(&error))?;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(zstd::bulk::compress(&json, LEVEL)?);
+    Ok(bytes)
+}
+
+/// What a message contains.
+pub(super) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let Some(compressed) = bytes.strip_prefix(MAGIC) else {
+        return Err(wrong(&"not a message of lanefish"));
+    };
+    let json = zstd::bulk::decompress(compressed, MOST_BYTES)?;
+    let Versioned { version } = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
+    if version != env!("CARGO_PKG_VERSION") {
+        return Err(super::errors::carried(&format!(
+            "{} runs lanefish {}, and the query comes from lanefish {version}: all machines of a cluster must run the \
+             same version",
+            super::errors::machine(),
+            env!("CARGO_PKG_VERSION"),
+        )));
+    }
+    let message: Message<T> = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
+    Ok(message.content)
+}
+
+fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
+    DataFusionError::Execution(format!(
+        "a message of another machine cannot be read: {reason}"
+    ))
+}
+
+/// The inputs, and how they are read.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SourceWire {
+    paths: Vec<PathBuf>,
+    broken: Vec<PathBuf>,
+    from: Option<String>,
+    judging: JudgingWire,
+    games: Option<Selection>,
+    strict_pgn: bool,
+    max_record: usize,
+    fen_column: Option<String>,
+    map: bool,
+    max_window: u64,
+    strict: bool,
+}
+
+impl SourceWire {
+    pub(super) fn of(source: &Source) -> Self {
+        let Source { inputs, options } = source;
+        let decode = &options.decode;
+        Self {
+            paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
+            broken: inputs.broken.clone(),
+            from: options.from.map(|format| format.name().to_owned()),
+            judging: JudgingWire {
+                validity: decode.validity.to_string(),
+                keep_en_passant: decode.keep_en_passant,
+            },
+            games: decode.games.as_deref().cloned(),
+            strict_pgn: decode.strict_pgn,
+            max_record: decode.max_record,
+            fen_column: decode.fen_column.as_deref().map(str::to_owned),
+            map: options.access.map,
+            max_window: options.access.max_window,
+            strict: options.strict,
+        }
+    }
+
+    /// The same on this machine, with what its CPU has, and one thread for each piece.
+    pub(super) fn into_source(self) -> Result<Source> {
+        let judging = self.judging.into_judging()?;
+        let from = self.from.map(|name| name.parse()).transpose();
+        let decode = DecodeOptions::default()
+            .validity(judging.validity)
+            .keep_en_passant(judging.keep_en_passant)
+            .games(self.games.map(Arc::new))
+            .strict_pgn(self.strict_pgn)
+            .max_record(self.max_record)
+            .fen_column(self.fen_column.map(Arc::from));
+        let options = ReadOptions::new(judging.analyzer()?)
+            .decode(decode)
+            .from(from.map_err(|error| wrong(&error))?)
+            .access(Access::default().map(self.map).max_window(self.max_window))
+            .strict(self.strict);
+        let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
+        inputs.broken = self.broken;
+        Ok(Source { inputs, options })
+    }
+}
+
+/// A table of positions.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TableWire {
+    pub(super) source: SourceWire,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) columns: Vec<String>,
+}
+
+/// What of a table is read.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ScanWire {
+    pub(super) source: SourceWire,
+    pub(super) columns: Vec<String>,
+    pub(super) conditions: Vec<ConditionWire>,
+    pub(super) limit: Option<usize>,
+}
+
+/// Statistics of inputs.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CountingWire {
+    pub(super) source: SourceWire,
+    details: bool,
+    by: Option<String>,
+    rejects: bool,
+}
+
+impl CountingWire {
+    pub(super) fn of(source: SourceWire, counting: &Counting) -> Self {
+        Self {
+            source,
+            details: counting.details,
+            by: counting.by.as_ref().map(ToString::to_string),
+            rejects: counting.rejects,
+        }
+    }
+    pub(super) fn into_counting(self) -> Result<(SourceWire, Counting)> {
+        let by = self.by.map(|by| by.parse()).transpose();
+        let counting = Counting {
+            details: self.details,
+            by: by.map_err(|error| wrong(&error))?,
+            rejects: self.rejects,
+        };
+        Ok((self.source, counting))
+    }
+}
+
+/// The names of columns.
+pub(super) fn names(columns: &[ChosenColumn]) -> Vec<String> {
+    columns
+        .iter()
+        .map(|column| column.name().to_owned())
+        .collect()
+}
+
+/// Columns by their names.
+pub(super) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
+    let columns = names.iter().map(|name| {
+        ChosenColumn::named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}")))
+    });
+    columns.collect()
+}
+
+/// How positions are judged; with which instructions is the matter of each machine.
+#[derive(Serialize, Deserialize)]
+pub(super) struct JudgingWire {
+    validity: String,
+    keep_en_passant: bool,
+}
+
+impl JudgingWire {
+    pub(super) fn of(judging: Judging) -> Self {
+        Self {
+            validity: judging.validity.to_string(),
+            keep_en_passant: judging.keep_en_passant,
+        }
+    }
+    pub(super) fn into_judging(self) -> Result<Judging> {
+        Ok(Judging {
+            tier: Tier::best(),
+            validity: self.validity.parse().map_err(|error| wrong(&error))?,
+            keep_en_passant: self.keep_en_passant,
+        })
+    }
+}
+
+/// A condition on a column.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ConditionWire {
+    column: String,
+    test: TestWire,
+}
+
+/// A [`Test`]; numbers as text, since JSON has none of 128 bits.
+#[derive(Serialize, Deserialize)]
+enum TestWire {
+    Present,
+    Missing,
+    Numbers(Vec<(String, String)>),
+    In(Vec<String>),
+    NotIn(Vec<String>),
+}
+
+impl ConditionWire {
+    pub(super) fn of(condition: &Condition) -> Self {
+        let texts = |texts: &[Arc<str>]| texts.iter().map(|text| text.to_string()).collect();
+        let test = match &condition.test {
+            Test::Present => TestWire::Present,
+            Test::Missing => TestWire::Missing,
+            Test::Numbers(ranges) => TestWire::Numbers(
+                ranges
+                    .iter()
+                    .map(|range| (range.start().to_string(), range.end().to_string()))
+                    .collect(),
+            ),
+            Test::In(words) => TestWire::In(texts(words)),
+            Test::NotIn(words) => TestWire::NotIn(texts(words)),
+        };
+        Self {
+            column: condition.column.name().to_owned(),
+            test,
+        }
+    }
+
+    pub(super) fn into_condition(self) -> Result<Condition> {
+        let texts = |texts: Vec<String>| texts.into_iter().map(Arc::from).collect();
+        let range = |(low, high): (String, String)| -> Result<RangeInclusive<i128>> {
+            let number = |text: &str| text.parse::<i128>().map_err(|error| wrong(&error));
+            Ok(number(&low)?..=number(&high)?)
+        };
+        let test = match self.test {
+            TestWire::Present => Test::Present,
+            TestWire::Missing => Test::Missing,
+            TestWire::Numbers(ranges) => {
+                Test::Numbers(ranges.into_iter().map(range).collect::<Result<_>>()?)
+            }
+            TestWire::In(words) => Test::In(texts(words)),
+            TestWire::NotIn(words) => Test::NotIn(texts(words)),
+        };
+        let column = ChosenColumn::named(&self.column);
+        Ok(Condition {
+            column: column.ok_or_else(|| wrong(&format_args!("no column {}", self.column)))?,
+            test,
+        })
+    }
+}
+
+/// What was read of a piece.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct SummaryWire {
+    records: u64,
+    rejected: u64,
+    games: u64,
+    bytes: u64,
+    reasons: BTreeMap<String, u64>,
+    first_rejects: Vec<RejectWire>,
+    remarks: Vec<(String, String, bool, u64)>,
+    left_out: BTreeMap<String, (u64, u64, u64)>,
+    /// Of files: path, format and note.
+    notes: Vec<(PathBuf, String, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RejectWire {
+    file: PathBuf,
+    line: Option<u64>,
+    offset: u64,
+    record: u64,
+    game: Option<u64>,
+    ply: Option<u16>,
+    frame: Option<u64>,
+    row: Option<u64>,
+    reasons: Vec<String>,
+    message: String,
+    raw: Vec<u8>,
+}
+
+impl SummaryWire {
+    pub(super) fn of(summary: &Summary) -> Self {
+        let named = |reasons: &BTreeMap<&'static str, u64>| {
+            let reasons = reasons.iter();
+            reasons
+                .map(|(&name, &times)| (name.to_owned(), times))
+                .collect()
+        };
+        let files = summary.files.iter();
+        Self {
+            records: summary.records,
+            rejected: summary.rejected,
+            games: summary.games,
+            bytes: summary.bytes,
+            reasons: named(&summary.reasons),
+            first_rejects: summary.first_rejects.iter().map(RejectWire::of).collect(),
+            remarks: summary
+                .remarks
+                .iter()
+                .map(|(remark, times)| {
+                    (
+                        remark.what.to_owned(),
+                        remark.how.to_owned(),
+                        remark.is_detail,
+                        times,
+                    )
+                })
+                .collect(),
+            left_out: summary
+                .left_out
+                .iter()
+                .map(|(&name, left)| (name.to_owned(), (left.games, left.positions, left.unknown)))
+                .collect(),
+            notes: files
+                .filter_map(|file| {
+                    let format = file.format.name().to_owned();
+                    Some((
+                        file.path.to_path_buf(),
+                        format,
+                        file.note.as_ref()?.to_string(),
+                    ))
+                })
+                .collect(),
+        }
+    }
+
+    /// Adds it to what was read before.
+    pub(super) fn add_to(self, all: &mut Summary) {
+        all.records += self.records;
+        all.rejected += self.rejected;
+        all.games += self.games;
+        all.bytes += self.bytes;
+        for (name, times) in self.reasons {
+            *all.reasons.entry(interned(&name)).or_default() += times;
+        }
+        let room = crate::pipeline::FIRST_REJECTS.saturating_sub(all.first_rejects.len());
+        let first = self.first_rejects.into_iter().take(room);
+        all.first_rejects.extend(first.map(RejectWire::into_reject));
+        for (what, how, is_detail, times) in self.remarks {
+            all.remarks.add(remark(&what, &how, is_detail), times);
+        }
+        for (name, (games, positions, unknown)) in self.left_out {
+            let left = all.left_out.entry(interned(&name)).or_default();
+            left.games += games;
+            left.positions += positions;
+            left.unknown += unknown;
+        }
+        for (path, format, note) in self.notes {
+            let Ok(format) = format.parse::<Format>() else {
+                continue;
+            };
+            let is_same = |file: &FileSummary| {
+                *file.path == *path && file.note.as_deref() == Some(note.as_str())
+            };
+            // Every shard of a file has the same to say of it.
+            if !all.files.iter().any(is_same) {
+                all.files.push(FileSummary {
+                    path: path.into(),
+                    format,
+                    compression: None,
+                    records: 0,
+                    rejected: 0,
+                    reasons: BTreeMap::new(),
+                    damage: Vec::new(),
+                    note: Some(note.into()),
+                });
+            }
+        }
+    }
+}
+
+impl RejectWire {
+    fn of(reject: &Reject) -> Self {
+        let place = &reject.place;
+        Self {
+            file: place.file.to_path_buf(),
+            line: place.line,
+            offset: place.offset,
+            record: place.record,
+            game: place.game,
+            ply: place.ply,
+            frame: place.frame,
+            row: place.row,
+            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
+            message: reject.message.to_string(),
+            raw: reject.raw.clone(),
+        }
+    }
+
+    fn into_reject(self) -> Reject {
+        let place = Place {
+            line: self.line,
+            offset: self.offset,
+            record: self.record,
+            game: self.game,
+            ply: self.ply,
+            frame: self.frame,
+            row: self.row,
+            ..Place::start_of(self.file.into())
+        };
+        let reasons = self.reasons.iter().map(|name| interned(name)).collect();
+        Reject::new(place, reasons, self.message, self.raw)
+    }
+}
+
+/// A text that lives as long as the process: names of reasons and options, of which there are few.
+fn interned(text: &str) -> &'static str {
+    static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.iter().find(|&&known| known == text) {
+        return known;
+    }
+    let text: &'static str = Box::leak(Box::from(text));
+    known.push(text);
+    text
+}
+
+/// The same for remarks.
+fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
+    static KNOWN: Mutex<Vec<&'static Remark>> = Mutex::new(Vec::new());
+    let (what, how) = (interned(what), interned(how));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_known = |known: &&&'static Remark| (known.what, known.how) == (what, how);
+    if let Some(known) = known.iter().find(is_known) {
+        return known;
+    }
+    let remark: &'static Remark = Box::leak(Box::new(Remark {
+        what,
+        how,
+        is_detail,
+    }));
+    known.push(remark);
+    remark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::{Date, Variant};
+    use std::path::Path;
+
+    #[test]
+    fn sources_are_what_they_were() {
+        let analyzer = Tier::best().analyzer().unwrap();
+        let games = Selection::default()
+            .every(3)
+            .min_elo(Some(2200))
+            .time_controls(vec!["blitz".parse().unwrap(), "300+3".parse().unwrap()])
+            .since("2024.02.03".parse::<Date>().ok())
+            .variant(Some(Variant::Chess960));
+        let decode = DecodeOptions::default()
+            .keep_en_passant(true)
+            .games(Some(Arc::new(games)))
+            .strict_pgn(true)
+            .fen_column(Some("position".into()));
+        let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
+        let options = ReadOptions::new(analyzer)
+            .decode(decode)
+            .from(Some(Format::PGN))
+            .strict(true);
+        let source = Source { inputs, options };
+        let bytes = encoded(&SourceWire::of(&source)).unwrap();
+        let back = decoded::<SourceWire>(&bytes)
+            .unwrap()
+            .into_source()
+            .unwrap();
+        assert_eq!(back.inputs.paths, source.inputs.paths);
+        assert_eq!(back.options.from, source.options.from);
+        assert!(back.options.strict);
+        assert_eq!(
+            format!("{:?}", back.options.decode),
+            format!("{:?}", source.options.decode)
+        );
+    }
+
+    #[test]
+    fn conditions_are_what_they_were() {
+        let column = || ChosenColumn::named("legal_moves").unwrap();
+        for test in [
+            Test::Present,
+            Test::Missing,
+            Test::outside(&[3..=5]),
+            Test::In(vec!["a".into()]),
+            Test::NotIn(vec!["a\"b".into(), "".into()]),
+        ] {
+            let condition = Condition {
+                column: column(),
+                test: test.clone(),
+            };
+            let bytes = encoded(&ConditionWire::of(&condition)).unwrap();
+            let back = decoded::<ConditionWire>(&bytes).unwrap().into_condition();
+            assert_eq!(back.unwrap().test, test);
+        }
+    }
+
+    #[test]
+    fn another_version_is_an_error_that_says_so() {
+        let bytes = encoded_by("0.0.9", &vec![1, 2]).unwrap();
+        let error = decoded::<Vec<u8>>(&bytes).unwrap_err();
+        let text = crate::sql::cluster::errors::found(&format!("Job failed: {error:?}")).unwrap();
+        assert!(text.contains("lanefish 0.0.9"), "{text}");
+        for wrong in [&b""[..], b"LFC", b"LFC\x01", b"LFC\x01\x00\x00"] {
+            assert!(decoded::<Vec<u8>>(wrong).is_err());
+        }
+    }
+}
