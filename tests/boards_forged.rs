@@ -10,10 +10,11 @@ use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{Job, RunOptions, run};
+use lanefish::pipeline::{Job, RunOptions, Shard, run};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields, Texts, Values};
+use lanefish::tiers::Tier;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -884,6 +885,86 @@ fn random_forgeries() {
         assert_eq!(read(&path, 3, false, true), once, "round {round}");
     }
     assert!(kept > 50, "only {kept} files kept all records");
+}
+
+/// Some shard fails if and only if one run over the whole file does, and otherwise they have the same records: what
+/// holds for the file as a whole is checked by all shards together.
+#[test]
+fn shards_find_what_one_run_finds() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.boards");
+    let inputs = Inputs::of(vec![path.as_path().into()]);
+    let analyzer = Tier::best().analyzer().unwrap();
+    let read = |shard: Option<Shard>, mapped: bool| {
+        let options = RunOptions::new(analyzer)
+            .decode(DecodeOptions::default().fields(Fields::ALL))
+            .access(Access::default().map(mapped))
+            .shard(shard);
+        let mut records = Vec::new();
+        let summary = run(&inputs, options, &Lines, |lines| {
+            records.extend(lines);
+            Ok(())
+        });
+        (records, summary.failure.map(|failure| failure.to_string()))
+    };
+    let sections = split(&crate::formats::boards_bytes(
+        &crate::formats::sample_batch(3 * 4096 + 5),
+    ));
+    assert_eq!(sections.len(), 7);
+    let mut random = Random::new(11);
+    let (mut good, mut bad) = (0, 0);
+    for round in 0..60 {
+        let mut forged = sections.clone();
+        for _ in 0..random.below(3) {
+            let of = |random: &mut Random, len: usize| random.below(len as u64) as usize;
+            match random.below(5) {
+                0 => {
+                    let (one, other) =
+                        (of(&mut random, forged.len()), of(&mut random, forged.len()));
+                    forged.swap(one, other);
+                }
+                1 => {
+                    let place = of(&mut random, forged.len());
+                    let again = forged[place].clone();
+                    forged.insert(place, again);
+                }
+                2 if forged.len() > 1 => {
+                    let place = of(&mut random, forged.len());
+                    forged.remove(place);
+                }
+                _ => {
+                    // The numbers of headers, and the places in the index.
+                    let place = of(&mut random, forged.len());
+                    let section = &mut forged[place];
+                    let at = 8 + of(&mut random, section.len().min(100) - 8);
+                    section[at] ^= 1 << random.below(8);
+                }
+            }
+        }
+        if random.below(2) == 0 && forged.iter().all(|section| section.len() >= 64) {
+            fit(&mut forged);
+        }
+        std::fs::write(&path, with_checksums(forged)).unwrap();
+        let (records, failure) = read(None, true);
+        good += usize::from(failure.is_none());
+        bad += usize::from(failure.is_some());
+        for (count, mapped) in [(2, false), (9, true)] {
+            let mut all = Vec::new();
+            let mut failures = Vec::new();
+            for index in 0..count {
+                let (records, failure) = read(Shard::new(index, count), mapped);
+                all.extend(records);
+                failures.extend(failure);
+            }
+            assert_eq!(
+                failures.is_empty(),
+                failure.is_none(),
+                "round {round}, {count} shards: {failure:?}, {failures:?}"
+            );
+            assert!(failure.is_some() || all == records, "round {round}");
+        }
+    }
+    assert!(good > 8 && bad > 8, "{good} good, {bad} bad");
 }
 
 #[test]

@@ -689,7 +689,9 @@ fn only_the_bytes_of_a_shard_are_read() {
     let directory = tempfile::tempdir().unwrap();
     let plain = write(directory.path(), "x.pgn", &text);
     let framed = write(directory.path(), "x.pgn.zst", frames(&text, 200_000, true));
-    for path in [plain, framed] {
+    let boards = boards_bytes(&sample_batch(40 * 4096));
+    let boards = write(directory.path(), "x.boards", boards);
+    for path in [plain, framed, boards] {
         let len = std::fs::metadata(&path).unwrap().len();
         for way in WAYS {
             for shard in shards(4) {

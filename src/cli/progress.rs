@@ -8,7 +8,7 @@ use super::args::When;
 use lanefish::numbers::{bytes, grouped, short};
 use lanefish::pipeline::Progress;
 #[cfg(feature = "cluster")]
-use lanefish::sql::cluster::JobProgress;
+use lanefish::{numbers::counted, sql::cluster::JobProgress};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -172,11 +172,6 @@ struct State {
 impl State {
     /// The fraction done, where it is known.
     fn share(&self) -> Option<f64> {
-        #[cfg(feature = "cluster")]
-        if let Some(job) = self.job {
-            let tasks = Some(job.tasks).filter(|&tasks| tasks > 0)?;
-            return Some(job.tasks_done as f64 / tasks as f64);
-        }
         let total = self.total.filter(|&total| total > 0)?;
         Some((self.progress.bytes as f64 / total as f64).min(1.0))
     }
@@ -185,16 +180,15 @@ impl State {
     fn parts(&self) -> Vec<(u8, String)> {
         #[cfg(feature = "cluster")]
         if let Some(job) = self.job {
+            let stage = (job.stages_done + 1).min(job.stages);
+            let running = job.tasks - job.tasks_done;
             return vec![
+                (3, format!("stage {stage} of {}", job.stages)),
                 (
-                    3,
-                    format!(
-                        "stage {} of {}",
-                        (job.stages_done + 1).min(job.stages),
-                        job.stages
-                    ),
+                    0,
+                    format!("{} done", counted(job.tasks_done as u64, "task")),
                 ),
-                (0, format!("{} of {} tasks", job.tasks_done, job.tasks)),
+                (2, format!("{running} running")),
                 (1, clock(self.elapsed)),
             ];
         }

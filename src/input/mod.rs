@@ -390,6 +390,62 @@ impl Input {
         Ok(division)
     }
 
+    /// Some bytes of an uncompressed regular file.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the input is something else.
+    pub(crate) fn read_at(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let Some(file) = self.file.as_ref().filter(|_| self.compression.is_none()) else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        if range.start > range.end || range.end > file.len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Some(map) = &file.map {
+            let bytes = Bytes::mapped(map.slice(range.start as usize..range.end as usize));
+            // Reading beyond the end of a truncated file raises a signal.
+            bytes.check()?;
+            return Ok(bytes.to_vec());
+        }
+        // The file may be a stream that has been peeked at, and shares this position.
+        let mut handle = &file.file;
+        let position = handle.stream_position()?;
+        handle.seek(SeekFrom::Start(range.start))?;
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let read = handle.read_exact(&mut bytes);
+        handle.seek(SeekFrom::Start(position))?;
+        read.map(|()| bytes)
+    }
+
+    /// Continues with these bytes of an uncompressed regular file, and ends with them. What has been peeked at is
+    /// forgotten.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the input is something else.
+    pub(crate) fn enter(&mut self, range: Range<u64>) -> io::Result<()> {
+        let Some(file) = self.file.as_ref().filter(|_| self.compression.is_none()) else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        self.supply = match &file.map {
+            Some(map) => {
+                let bytes = map.slice(range.start as usize..range.end as usize);
+                Supply::Whole(Some(Bytes::mapped(bytes)))
+            }
+            None => {
+                let mut inner = file.file.try_clone()?;
+                inner.seek(SeekFrom::Start(range.start))?;
+                let inner = inner.take(range.end - range.start);
+                let count = Arc::clone(&self.consumed);
+                Supply::Stream(Stream::here(Box::new(Counted { inner, count }), true))
+            }
+        };
+        self.next_supply = None;
+        self.ahead.clear();
+        self.error = None;
+        self.given = range.start;
+        Ok(())
+    }
+
     /// The bytes of an uncompressed file from this place on.
     fn plain_supply(&self, file: &RegularFile, start: u64) -> io::Result<Supply> {
         if let Some(map) = &file.map {

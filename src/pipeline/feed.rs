@@ -7,7 +7,7 @@
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::tables::{Table, TableError};
-use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, boards};
+use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Next, Shard};
 use memchr::memchr_iter;
 use std::path::Path;
@@ -36,6 +36,8 @@ pub(super) enum Work {
         compression: Option<Compression>,
         /// What the user should know of it.
         note: Option<String>,
+        /// Follows it, if it is entered in the middle.
+        watch: Option<Box<dyn Watch>>,
     },
     /// An input ends; its decompressed length.
     End {
@@ -115,6 +117,8 @@ pub(super) struct Cutter {
     /// [`Chunk::frame`] and [`Chunk::blocks`].
     frame: Option<u64>,
     blocks: Option<boards::Share>,
+    /// Until the input has begun: what follows it.
+    watch: Option<Box<dyn Watch>>,
     error: Option<Error>,
     ended: bool,
 }
@@ -286,7 +290,11 @@ impl Feed<'_> {
         let opened = formats::open(path, self.from, self.access, Arc::clone(&self.consumed));
         let path = Arc::clone(path);
         match opened.and_then(|opened| self.begin(opened)) {
-            Ok((current, format, compression, note)) => {
+            Ok((mut current, format, compression, note)) => {
+                let watch = match &mut current {
+                    Current::Bytes(cutter) => cutter.watch.take(),
+                    Current::Table(_) => None,
+                };
                 self.current = Some(current);
                 self.next_input += 1;
                 FeedStep::Work(Work::Begin {
@@ -294,6 +302,7 @@ impl Feed<'_> {
                     format,
                     compression,
                     note,
+                    watch,
                 })
             }
             Err(error) => {
@@ -321,6 +330,7 @@ impl Cutter {
         let mut frame = None;
         let mut blocks = None;
         let mut sieve = None;
+        let (mut start, mut watch): (u64, Option<Box<dyn Watch>>) = (0, None);
         let format = opened.format;
         match feed.shard {
             None => {}
@@ -332,12 +342,37 @@ impl Cutter {
                 sieve = Some(Sieve::new(shard, format, division));
             }
             Some(shard) => {
-                blocks = Some(match opened.input.plain_len().map(|len| shard.range(len)) {
-                    // Some systems have files that are longer than they report.
-                    Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
-                    Some(range) => boards::Share::Within(range),
-                    None => boards::Share::Turn(shard),
-                });
+                let len = opened.input.plain_len();
+                let input = &opened.input;
+                let found = len.map(|len| boards::entry(len, shard, |range| input.read_at(range)));
+                let failed = |source| Error::Read {
+                    path: Arc::clone(opened.input.path()),
+                    offset: 0,
+                    source,
+                };
+                match found.transpose().map_err(failed)?.flatten() {
+                    Some(entry) => {
+                        start = entry.bytes.start;
+                        watch = Some(entry.watch);
+                        let path = Arc::clone(opened.input.path());
+                        let entered = opened.input.enter(entry.bytes);
+                        entered.map_err(|source| Error::Read {
+                            path,
+                            offset: start,
+                            source,
+                        })?;
+                    }
+                    None => {
+                        blocks = Some(match len.map(|len| shard.range(len)) {
+                            // Some systems have files that are longer than they report.
+                            Some(range) if shard.is_last() => {
+                                boards::Share::Within(range.start..u64::MAX)
+                            }
+                            Some(range) => boards::Share::Within(range),
+                            None => boards::Share::Turn(shard),
+                        });
+                    }
+                }
             }
         }
         Ok(Self {
@@ -346,7 +381,7 @@ impl Cutter {
             piece: None,
             carry: Vec::new(),
             look_at: 0,
-            offset: sieve.as_ref().map_or(0, Sieve::place),
+            offset: sieve.as_ref().map_or(start, Sieve::place),
             max_record: feed.max_record,
             giant: None,
             sieve,
@@ -354,6 +389,7 @@ impl Cutter {
             late_error: None,
             frame,
             blocks,
+            watch,
             error: None,
             ended: false,
         })

@@ -49,10 +49,13 @@ impl Count {
     pub(super) fn number(
         &mut self,
         place: u64,
-        work: Work,
+        mut work: Work,
         mut decoded: Option<Decoded>,
         settings: &Settings<'_>,
     ) -> Numbered {
+        if let Work::Begin { format, watch, .. } = &mut work {
+            self.watch = watch.take().or_else(|| format.watch());
+        }
         let (before, chunk) = (self.totals, self.chunks);
         self.chunks += u64::from(decoded.is_some());
         let mut outcome = Outcome::default();
@@ -84,9 +87,9 @@ impl Count {
                 format,
                 compression,
                 note,
+                ..
             } => {
                 self.totals.lines = 0;
-                self.watch = format.watch();
                 outcome.begins = Some(FileSummary {
                     path: Arc::clone(path),
                     format: *format,

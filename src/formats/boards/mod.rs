@@ -169,6 +169,7 @@
 mod block;
 mod checksum;
 mod column;
+mod entry;
 mod file;
 mod header;
 mod section;
@@ -178,6 +179,7 @@ mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
+pub(crate) use entry::entry;
 pub use file::BoardsFile;
 pub use share::Share;
 pub use write::{BoardsWriter, Finished};

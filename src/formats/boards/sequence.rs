@@ -37,6 +37,10 @@ pub(super) struct Sequence {
     lost: bool,
     /// Where the lost bytes end.
     lost_until: u64,
+    /// The places of the next blocks, as the index has them, the last one first; only in a shard.
+    expected: Option<Vec<u64>>,
+    /// A shard ends before the end of the file, after this many records.
+    stop: Option<u64>,
 }
 
 /// The checksum of an index that is not held in memory.
@@ -94,6 +98,17 @@ impl Watch for Sequence {
     }
 
     fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>) {
+        if let Some(stop) = self.stop {
+            let missing = self.expected.as_ref().is_some_and(|left| !left.is_empty());
+            let damage = (missing || self.records != stop).then(|| Damage {
+                offset: len,
+                what: format!(
+                    "{} records before this place instead of {stop}",
+                    self.records
+                ),
+            });
+            return (damage.into_iter().collect(), None);
+        }
         if self.ended {
             return (Vec::new(), None);
         }
@@ -109,6 +124,23 @@ impl Watch for Sequence {
 }
 
 impl Sequence {
+    /// Continues after the blocks at these places.
+    pub(super) fn continue_after(&mut self, header: SectionHeader, records: u64, places: &[u64]) {
+        self.header = Some(header);
+        self.records = records;
+        places.iter().for_each(|&place| self.places.push(place));
+    }
+
+    /// The next blocks are at these places.
+    pub(super) fn expect(&mut self, places: &[u64]) {
+        self.expected = Some(places.iter().rev().copied().collect());
+    }
+
+    /// The part ends after this number of records of the file.
+    pub(super) fn stop_after(&mut self, records: u64) {
+        self.stop = Some(records);
+    }
+
     fn section(&mut self, header: &SectionHeader, at: u64) -> Result<(), String> {
         if self.ended {
             return Err("there are data after the end".to_owned());
@@ -141,6 +173,7 @@ impl Sequence {
             Kind::Block => {
                 let first = expect("number of the first record", header.first, self.records);
                 let place = self.short || self.index.is_some();
+                let indexed = self.expected.as_mut().map(Vec::pop);
                 self.records = header.first.saturating_add(header.count.into());
                 self.places.push(at);
                 self.short = self
@@ -158,6 +191,9 @@ impl Sequence {
                 first?;
                 if place && !self.lost {
                     return Err("a block after the last one".to_owned());
+                }
+                if indexed.is_some_and(|place| place != Some(at)) && !self.lost {
+                    return Err("the index does not match the places of the blocks".to_owned());
                 }
             }
             Kind::Index => {

@@ -125,11 +125,11 @@ fn lonely(address: &str) -> SqlError {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Stages that are known, and those of them that are done.
+    /// Stages that are known.
     pub stages: usize,
     /// Stages that are done.
     pub stages_done: usize,
-    /// Tasks of the stages that have begun.
+    /// Tasks that have begun.
     pub tasks: usize,
     /// Tasks that are done.
     pub tasks_done: usize,

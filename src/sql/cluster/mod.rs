@@ -20,7 +20,7 @@
 //! - `process` are the scheduler and the executors.
 //!
 //! Every machine must be able to read the files under the same names, and run the same version. Nothing is encrypted,
-//! and nobody is asked who he is: whoever reaches the scheduler or an executor can read every file that its user can
+//! and there is no authentication: whoever reaches the scheduler or an executor can read every file that its user can
 //! read. They listen on the loopback address unless told otherwise.
 
 mod client;
