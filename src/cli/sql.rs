@@ -150,7 +150,12 @@ impl SqlArgs {
         let mut status = 0;
         for statement in &statements {
             let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
-            for summary in sql.summaries() {
+            // What a statement failed with says more than that the cluster does not answer.
+            let summaries = match (&done, sql.summaries()) {
+                (Err(_), Err(_)) => Vec::new(),
+                (_, summaries) => summaries.map_err(failed)?,
+            };
+            for summary in summaries {
                 session.report(&summary);
                 // The error of a table says more than that reading it failed.
                 status = status.max(session.outcome(summary)?);

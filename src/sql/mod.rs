@@ -518,13 +518,16 @@ impl Session {
     /// those that are under way. [`Rows`] that still have a scan under way must be dropped before.
     ///
     /// Of a cluster, only the numbers of records are known.
-    pub fn summaries(&self) -> Vec<Summary> {
+    ///
+    /// # Errors
+    /// If the scheduler of a cluster does not answer any more.
+    pub fn summaries(&self) -> Result<Vec<Summary>, SqlError> {
         #[cfg(feature = "cluster")]
         if let Some(link) = &self.link {
-            let summary = self.runtime.block_on(link.summary());
-            return summary.into_iter().collect();
+            let summary = self.runtime.block_on(link.summary())?;
+            return Ok(summary.into_iter().collect());
         }
-        self.reads.take()
+        Ok(self.reads.take())
     }
 
     /// How far the present job is on the cluster, if the session has one.
@@ -606,6 +609,10 @@ impl Rows<'_> {
         }
         match step {
             Ok(Step::End) => {
+                #[cfg(feature = "cluster")]
+                if let Some(link) = &self.session.link {
+                    link.end();
+                }
                 // Scans that nobody waits for may still report what they rejected.
                 self.stream = None;
                 match self.session.reads.is_running() {

@@ -152,6 +152,7 @@ struct Watched {
     /// Since when all tasks that there are have been done.
     idle: Option<Instant>,
     silent: u32,
+    has_ended: bool,
 }
 
 impl Watched {
@@ -266,6 +267,19 @@ impl Link {
         Ok(())
     }
 
+    /// The job has ended well.
+    pub(in crate::sql) fn end(&self) {
+        self.job().has_ended = true;
+    }
+
+    /// The number of the job, if it has ended well; asked for once.
+    fn ended_job(&self) -> Option<String> {
+        let mut job = self.job();
+        let id = job.id().filter(|_| job.has_ended);
+        *job = Watched::default();
+        id
+    }
+
     /// Cancels the job, if it has begun; nobody wants its rows.
     pub(in crate::sql) fn cancel(&self) {
         if let Some(id) = self.job().id() {
@@ -274,15 +288,34 @@ impl Link {
         }
     }
 
-    /// What the scans of the last job read; nothing if the scheduler has forgotten it.
-    pub(in crate::sql) async fn summary(&self) -> Option<Summary> {
-        let id = self.job().id()?;
+    /// What the scans of the last job read, if there was one that ended well.
+    ///
+    /// # Errors
+    /// If the scheduler does not say.
+    pub(in crate::sql) async fn summary(&self) -> Result<Option<Summary>, SqlError> {
+        let Some(job_id) = self.ended_job() else {
+            return Ok(None);
+        };
+        let unknown = |reason: String| {
+            SqlError::Cluster(format!(
+                "how many records were rejected is not known: the scheduler at {} does not say ({reason})",
+                self.cluster.address
+            ))
+        };
         let grpc = GrpcClientConfig::from(&BallistaConfig::default());
-        let endpoint = create_grpc_client_endpoint(self.cluster.url(), Some(&grpc)).ok()?;
-        let mut scheduler = SchedulerGrpcClient::new(endpoint.connect().await.ok()?)
-            .max_decoding_message_size(MESSAGE);
-        let asked = scheduler.get_job_metrics(GetJobMetricsParams { job_id: id });
-        let stages = asked.await.ok()?.into_inner().stages;
+        let endpoint = create_grpc_client_endpoint(self.cluster.url(), Some(&grpc));
+        let endpoint = endpoint.map_err(|error| unknown(error.to_string()))?;
+        let channel = endpoint.connect().await;
+        let mut scheduler =
+            SchedulerGrpcClient::new(channel.map_err(|error| unknown(error.to_string()))?)
+                .max_decoding_message_size(MESSAGE);
+        let asked = scheduler
+            .get_job_metrics(GetJobMetricsParams { job_id })
+            .await;
+        let stages = asked
+            .map_err(|error| unknown(error.to_string()))?
+            .into_inner()
+            .stages;
         let operators = stages.iter().flat_map(|stage| &stage.operators);
         let metrics = operators
             .filter(|operator| operator.operator_type.contains(scan::NAME))
@@ -298,7 +331,7 @@ impl Link {
                 _ => {}
             }
         }
-        Some(summary)
+        Ok(Some(summary))
     }
 }
 
