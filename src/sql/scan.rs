@@ -6,8 +6,6 @@
 //! begins with the first row that is asked for; where nobody takes rows, it waits.
 
 use super::Source;
-#[cfg(feature = "cluster")]
-use super::cluster::errors::carried;
 use super::reads::{Read, Reads};
 use super::select::{Condition, Select};
 use crate::error::{Error, Reject};
@@ -21,7 +19,6 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
@@ -38,9 +35,6 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const WAITING: usize = 4;
 /// The name of the scan in plans.
 pub(super) const NAME: &str = "PositionScan";
-/// The names of its metrics.
-pub(super) const RECORDS: &str = "records";
-pub(super) const REJECTED: &str = "rejected";
 
 /// What a scan reads and returns.
 #[derive(Debug)]
@@ -193,36 +187,17 @@ impl Run {
 }
 
 /// What of the inputs a run reads; all of it by default.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Part {
     /// Instead of all inputs.
     pub(super) own: Option<Inputs>,
     pub(super) shard: Option<Shard>,
-    pub(super) told: Option<Told>,
+    /// Called with what was read, unless nobody wants it; may return the error that stands for a failure.
+    pub(super) on_end: Option<Box<OnEnd>>,
 }
 
-/// Counters for whoever is on another machine.
-#[derive(Clone, Debug)]
-pub(super) struct Told {
-    records: Count,
-    rejected: Count,
-}
-
-impl Told {
-    pub(super) fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
-        let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
-        Self {
-            records: counter(RECORDS),
-            rejected: counter(REJECTED),
-        }
-    }
-
-    pub(super) fn tell(&self, summary: &Summary) {
-        let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        self.records.add(number(summary.records));
-        self.rejected.add(number(summary.rejected));
-    }
-}
+/// Called at the end of a run.
+pub(super) type OnEnd = dyn FnOnce(&Summary) -> Option<DataFusionError> + Send;
 
 pub(super) fn external(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -300,36 +275,13 @@ fn read_all(
     if end == End::Abandoned {
         return;
     }
-    let failure = summary.failure.as_ref().map(|failure| match &part.told {
-        None => external(ReadFailed),
-        Some(_) => failure_of(failure),
-    });
-    if let Some(told) = part.told {
-        told.tell(&summary);
-    }
+    let failed = summary.failure.is_some();
+    let told = part.on_end.and_then(|on_end| on_end(&summary));
     read.end(summary);
-    if let Some(failure) = failure {
-        let _ = sender.blocking_send(Err(failure));
+    if failed {
+        let error = told.unwrap_or_else(|| external(ReadFailed));
+        let _ = sender.blocking_send(Err(error));
     }
-}
-
-/// An error for another machine.
-#[cfg(feature = "cluster")]
-pub(super) fn failure_of(failure: &Error) -> DataFusionError {
-    let mut text = failure.to_string();
-    let mut source = std::error::Error::source(failure);
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
-    carried(&format!(
-        "{text} (on {})",
-        super::cluster::errors::machine()
-    ))
-}
-#[cfg(not(feature = "cluster"))]
-fn failure_of(_: &Error) -> DataFusionError {
-    external(ReadFailed)
 }
 
 /// A scan failed: its summary has the error.

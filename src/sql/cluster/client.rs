@@ -2,9 +2,10 @@
 
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::http;
+use super::scan::{RECORDS, REJECTED};
 use crate::pipeline::Summary;
 use crate::sql::SqlError;
-use crate::sql::scan;
+use crate::sql::scan::NAME;
 use ballista_core::config::{BALLISTA_CLIENT_PULL, BallistaConfig};
 use ballista_core::execution_plans::DistributedQueryExec;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
@@ -318,7 +319,7 @@ impl Link {
             .stages;
         let operators = stages.iter().flat_map(|stage| &stage.operators);
         let metrics = operators
-            .filter(|operator| operator.operator_type.contains(scan::NAME))
+            .filter(|operator| operator.operator_type.contains(NAME))
             .flat_map(|operator| &operator.metrics);
         let mut summary = Summary::default();
         for metric in metrics {
@@ -326,8 +327,8 @@ impl Link {
                 continue;
             };
             match count.name.as_str() {
-                scan::RECORDS => summary.records += count.value,
-                scan::REJECTED => summary.rejected += count.value,
+                RECORDS => summary.records += count.value,
+                REJECTED => summary.rejected += count.value,
                 _ => {}
             }
         }

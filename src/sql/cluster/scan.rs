@@ -1,17 +1,22 @@
 //! The scan of a cluster: reads the pieces of inputs that its own input names, each on one thread.
 
+use super::errors::{carried, machine};
 use super::pieces::{Piece, of_batch};
 use super::statistics::{self, Counting};
 use super::wire::SourceWire;
+use crate::error::Error;
+use crate::pipeline::Summary;
 use crate::sql::Source;
 use crate::sql::reads::Reads;
-use crate::sql::scan::{NAME, Part, Request, Run, Told, begin, external, properties};
+use crate::sql::scan::{NAME, Part, Request, Run, begin, external, properties};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
+};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -22,6 +27,44 @@ use std::sync::Arc;
 
 /// Finished batches that may wait.
 const WAITING: usize = 4;
+
+/// The names of the metrics of a scan.
+pub(super) const RECORDS: &str = "records";
+pub(super) const REJECTED: &str = "rejected";
+
+/// Metrics, which the client asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    records: Count,
+    rejected: Count,
+}
+
+impl Told {
+    fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
+        Self {
+            records: counter(RECORDS),
+            rejected: counter(REJECTED),
+        }
+    }
+
+    pub(super) fn tell(&self, summary: &Summary) {
+        let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        self.records.add(number(summary.records));
+        self.rejected.add(number(summary.rejected));
+    }
+}
+
+/// An error for the client: what failed, why, and where.
+pub(super) fn failure_of(failure: &Error) -> DataFusionError {
+    let mut text = failure.to_string();
+    let mut source = std::error::Error::source(failure);
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    carried(&format!("{text} (on {})", machine()))
+}
 
 /// What is made of a piece.
 #[derive(Clone, Debug)]
@@ -55,7 +98,10 @@ impl Work {
                 let part = Part {
                     own: Some(own),
                     shard,
-                    told: Some(told),
+                    on_end: Some(Box::new(move |summary| {
+                        told.tell(summary);
+                        summary.failure.as_ref().map(failure_of)
+                    })),
                 };
                 let (reads, _) = Reads::new(false);
                 begin(Arc::clone(request), part, &reads, WAITING)

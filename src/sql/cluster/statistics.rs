@@ -5,14 +5,14 @@
 
 use super::errors::carried;
 use super::pieces::{Piece, plan};
-use super::scan::{PieceScan, Work};
+use super::scan::{PieceScan, Told, Work, failure_of};
 use super::wire::{SummaryWire, decoded, encoded};
 use crate::error::{Error, Reject};
 use crate::jobs::Statistics;
 use crate::pipeline::{Summary, run};
 use crate::report::Report;
 use crate::sql::functions::statistics as state;
-use crate::sql::scan::{Run, Told, failure_of};
+use crate::sql::scan::Run;
 use crate::sql::{Source, SqlError};
 use crate::stats::GroupBy;
 use async_trait::async_trait;
