@@ -7,6 +7,8 @@
 
 #[cfg(unix)]
 use super::progress::{CLEAR, take_drawn};
+#[cfg(unix)]
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -15,14 +17,15 @@ static SAID: AtomicBool = AtomicBool::new(false);
 /// Exit status of an interrupted process, as shells expect it after Ctrl-C.
 static STATUS: AtomicU8 = AtomicU8::new(130);
 
-/// Whether the process has more to end than a run.
-#[cfg(feature = "cluster")]
-static PATIENT: AtomicBool = AtomicBool::new(false);
+/// How long the process may take to stop by itself, in milliseconds.
+#[cfg(unix)]
+static GRACE: AtomicU64 = AtomicU64::new(250);
 
-/// Gives the process more time to end.
+/// Gives the process more time: one of a cluster has more to end than a run.
 #[cfg(feature = "cluster")]
 pub(crate) fn be_patient() {
-    PATIENT.store(true, Ordering::SeqCst);
+    #[cfg(unix)]
+    GRACE.store(30_000, Ordering::SeqCst);
 }
 
 /// The flag, for runs that will check it from time to time.
@@ -77,11 +80,6 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     use signal_hook::iterator::Signals;
     use std::time::{Duration, Instant};
 
-    /// How long the run may take to stop by itself.
-    const GRACE: Duration = Duration::from_millis(250);
-    /// The same for a process of a cluster.
-    #[cfg(feature = "cluster")]
-    const LONG_GRACE: Duration = Duration::from_secs(30);
     /// How often a second signal is checked for meanwhile.
     const STEP: Duration = Duration::from_millis(10);
 
@@ -102,13 +100,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
         STATUS.store(128 + signal as u8, Ordering::SeqCst);
         ASKED.store(true, Ordering::SeqCst);
         let begin = Instant::now();
-        #[cfg(feature = "cluster")]
-        let grace = match PATIENT.load(Ordering::SeqCst) {
-            true => LONG_GRACE,
-            false => GRACE,
-        };
-        #[cfg(not(feature = "cluster"))]
-        let grace = GRACE;
+        let grace = Duration::from_millis(GRACE.load(Ordering::SeqCst));
         while WATCHED.load(Ordering::SeqCst) && begin.elapsed() < grace {
             if signals.pending().next().is_some() {
                 break;

@@ -369,7 +369,7 @@ impl Input {
                     from: range.start,
                     to: (!shard.is_last()).then_some(range.end),
                 };
-                let supply = self.plain_supply(file, start);
+                let supply = self.plain_supply(file, start..u64::MAX);
                 supply.map(|supply| (division, supply, start, None))
             }
             (Some(file), Some(Compression::Zstd)) => self.divide_frames(file, shard),
@@ -426,19 +426,7 @@ impl Input {
         let Some(file) = self.file.as_ref().filter(|_| self.compression.is_none()) else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        self.supply = match &file.map {
-            Some(map) => {
-                let bytes = map.slice(range.start as usize..range.end as usize);
-                Supply::Whole(Some(Bytes::mapped(bytes)))
-            }
-            None => {
-                let mut inner = file.file.try_clone()?;
-                inner.seek(SeekFrom::Start(range.start))?;
-                let inner = inner.take(range.end - range.start);
-                let count = Arc::clone(&self.consumed);
-                Supply::Stream(Stream::here(Box::new(Counted { inner, count }), true))
-            }
-        };
+        self.supply = self.plain_supply(file, range.clone())?;
         self.next_supply = None;
         self.ahead.clear();
         self.error = None;
@@ -446,15 +434,17 @@ impl Input {
         Ok(())
     }
 
-    /// The bytes of an uncompressed file from this place on.
-    fn plain_supply(&self, file: &RegularFile, start: u64) -> io::Result<Supply> {
+    /// These bytes of an uncompressed file, as far as there are any.
+    fn plain_supply(&self, file: &RegularFile, range: Range<u64>) -> io::Result<Supply> {
         if let Some(map) = &file.map {
-            let rest = map.slice(start as usize..map.len());
-            return Ok(Supply::Whole(Some(Bytes::mapped(rest))));
+            let end = range.end.min(map.len() as u64);
+            let bytes = map.slice(range.start as usize..end as usize);
+            return Ok(Supply::Whole(Some(Bytes::mapped(bytes))));
         }
         let mut inner = file.file.try_clone()?;
-        inner.seek(SeekFrom::Start(start))?;
+        inner.seek(SeekFrom::Start(range.start))?;
         let count = Arc::clone(&self.consumed);
+        let inner = inner.take(range.end - range.start);
         let counted = Counted { inner, count };
         Ok(Supply::Stream(Stream::here(Box::new(counted), true)))
     }

@@ -8,8 +8,9 @@ use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::tables::{Table, TableError};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
-use crate::input::{Access, Bytes, Compression, Division, FrameJob, Next, Shard};
+use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard};
 use memchr::memchr_iter;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -343,25 +344,13 @@ impl Cutter {
             }
             Some(shard) => {
                 let len = opened.input.plain_len();
-                let input = &opened.input;
-                let found = len.map(|len| boards::entry(len, shard, |range| input.read_at(range)));
-                let failed = |source| Error::Read {
+                let entered = Self::enter_blocks(&mut opened.input, shard);
+                match entered.map_err(|source| Error::Read {
                     path: Arc::clone(opened.input.path()),
                     offset: 0,
                     source,
-                };
-                match found.transpose().map_err(failed)?.flatten() {
-                    Some(entry) => {
-                        start = entry.bytes.start;
-                        watch = Some(entry.watch);
-                        let path = Arc::clone(opened.input.path());
-                        let entered = opened.input.enter(entry.bytes);
-                        entered.map_err(|source| Error::Read {
-                            path,
-                            offset: start,
-                            source,
-                        })?;
-                    }
+                })? {
+                    Some((at, follows)) => (start, watch) = (at, Some(follows)),
                     None => {
                         blocks = Some(match len.map(|len| shard.range(len)) {
                             // Some systems have files that are longer than they report.
@@ -393,6 +382,20 @@ impl Cutter {
             error: None,
             ended: false,
         })
+    }
+
+    /// Continues with the blocks of a shard, if they can be found without reading all others: where they begin, and what
+    /// follows them.
+    fn enter_blocks(input: &mut Input, shard: Shard) -> io::Result<Option<(u64, Box<dyn Watch>)>> {
+        let Some(len) = input.plain_len() else {
+            return Ok(None);
+        };
+        let Some(entry) = boards::entry(len, shard, |range| input.read_at(range))? else {
+            return Ok(None);
+        };
+        let start = entry.bytes.start;
+        input.enter(entry.bytes)?;
+        Ok(Some((start, entry.watch)))
     }
 
     fn next(&mut self, chunk_size: usize) -> Cut {

@@ -99,6 +99,15 @@ impl ReadOptions {
         }
     }
 
+    /// How functions judge positions.
+    fn judging(&self) -> Judging {
+        Judging {
+            tier: self.analyzer.tier(),
+            validity: self.decode.validity,
+            keep_en_passant: self.decode.keep_en_passant,
+        }
+    }
+
     fn run<'a>(&self) -> RunOptions<'a> {
         RunOptions::new(self.analyzer)
             .threads(self.threads)
@@ -388,11 +397,7 @@ impl Session {
         let catalogs = Arc::clone(state.catalog_list());
         let context = SessionContext::new_with_state(state);
         others.session_store().with_state(context.state_weak_ref());
-        let judging = Judging {
-            tier: options.analyzer.tier(),
-            validity: options.decode.validity,
-            keep_en_passant: options.decode.keep_en_passant,
-        };
+        let judging = options.judging();
         functions::scalar(judging)
             .into_iter()
             .for_each(|function| context.register_udf(function));

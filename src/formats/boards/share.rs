@@ -4,8 +4,8 @@ use super::section::SectionHeader;
 use crate::input::Shard;
 use std::ops::Range;
 
-/// Which blocks of a file are requested that has to be read from its beginning. The headers of the others are still read, and so are header, index and end of
-/// the file: what is true of the file as a whole is checked in every shard.
+/// Which blocks are requested of a file that has to be read from its beginning. The headers of the others are still
+/// read, and so are header, index and end of the file: what is true of the file as a whole is checked in every shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Share {

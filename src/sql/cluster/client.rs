@@ -28,7 +28,7 @@ const LONELY: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a job may have nothing to do before it has ended.
 const IDLE: Duration = Duration::from_secs(30);
-/// After so many questions without an answer, the scheduler is taken to be gone.
+/// After this many requests without a response, the scheduler is taken to be gone.
 const MOST_SILENT: u32 = 3;
 /// Fewest and most partitions of a query.
 const PARTITIONS: (usize, usize) = (16, 4096);

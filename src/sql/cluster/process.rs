@@ -7,8 +7,8 @@
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
 use crate::chess::validity::Validity;
-use crate::sql::SqlError;
 use crate::sql::functions::{self, Judging};
+use crate::sql::{SqlError, runtime};
 use crate::tiers::Tier;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::extension::SessionConfigExt;
@@ -30,7 +30,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::runtime::Runtime;
 
 /// An executor asks for tasks at least this often, even when it has no room for them: every five seconds. One that has
 /// been silent for this long is gone.
@@ -82,15 +81,6 @@ fn judging() -> Judging {
         validity: Validity::default(),
         keep_en_passant: false,
     }
-}
-
-fn runtime(threads: usize) -> Result<Runtime, SqlError> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(threads.max(2)).enable_all().build();
-    runtime.map_err(|error| {
-        let reason = error.to_string();
-        SqlError::Table(Arc::new(crate::Error::Threads { threads, reason }))
-    })
 }
 
 /// Whether something can listen there; with port 0, a port that is free.
@@ -268,7 +258,7 @@ pub fn run_executor(
         override_physical_codec: Some(Arc::new(PhysicalCodec::default())),
         ..ExecutorProcessConfig::default()
     };
-    let runtime = runtime(slots)?;
+    let runtime = runtime(slots.max(2))?;
     let ended = runtime.block_on(async {
         let executor = start_executor_process(Arc::new(config));
         tokio::pin!(executor);

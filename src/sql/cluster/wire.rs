@@ -58,7 +58,10 @@ fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
         version: version.to_owned(),
         content,
     };
-    let json = serde_json::to_vec(&message).map_err(|error| wrong(&error))?;
+    // Names of files that are no UTF-8, for instance.
+    let json = serde_json::to_vec(&message).map_err(|error| {
+        super::errors::carried(&format!("this cannot be sent to a cluster: {error}"))
+    })?;
     let mut bytes = MAGIC.to_vec();
     bytes.extend(zstd::bulk::compress(&json, LEVEL)?);
     Ok(bytes)
@@ -113,10 +116,7 @@ impl SourceWire {
             paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
             broken: inputs.broken.clone(),
             from: options.from.map(|format| format.name().to_owned()),
-            judging: JudgingWire {
-                validity: decode.validity.to_string(),
-                keep_en_passant: decode.keep_en_passant,
-            },
+            judging: JudgingWire::of(options.judging()),
             games: decode.games.as_deref().cloned(),
             strict_pgn: decode.strict_pgn,
             max_record: decode.max_record,
@@ -518,6 +518,21 @@ mod tests {
             format!("{:?}", back.options.decode),
             format!("{:?}", source.options.decode)
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_cannot_travel_are_an_error() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
+        let analyzer = Tier::best().analyzer().unwrap();
+        let source = Source {
+            inputs: Inputs::of(vec![Arc::from(odd)]),
+            options: ReadOptions::new(analyzer),
+        };
+        let error = encoded(&SourceWire::of(&source)).unwrap_err();
+        let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
+        assert!(text.contains("cannot be sent"), "{text}");
     }
 
     #[test]
