@@ -103,6 +103,14 @@ pub enum Error {
         /// What is missing, and what is there.
         reason: String,
     },
+    /// The records of an input do not carry what they are to be selected by.
+    #[error("{path} {reason}", path = shown(path))]
+    Selection {
+        /// The input.
+        path: Arc<Path>,
+        /// Which option needs what.
+        reason: String,
+    },
     /// A directory holds no supported file.
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {

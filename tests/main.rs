@@ -44,6 +44,8 @@ mod report;
 /// Runs as streams of record batches.
 #[cfg(feature = "parquet")]
 mod scan;
+/// Selection of games and positions in formats other than PGN.
+mod selected;
 /// Shards: disjoint, and together everything.
 mod shard;
 /// Every slider algorithm, compared with the ray walk.

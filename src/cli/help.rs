@@ -20,7 +20,7 @@ fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
         "output" | "level" | "to" | "format" | "compression" | "fen" => "Output",
         "from" | "fen_column" | "keep_en_passant" => "Reading",
-        _ if GAMES.contains(&id) => "Games (PGN)",
+        _ if GAMES.contains(&id) => "Games",
         _ if GLOBAL.contains(&id) => "Global options",
         _ => return None,
     })
@@ -140,7 +140,7 @@ pub(super) fn command() -> Command {
                 }
                 // The seed of `generate` is another one.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
-                let rare = heading == Some("Games (PGN)") || RARE_OF_COMMANDS.contains(&&*id);
+                let rare = heading == Some("Games") || RARE_OF_COMMANDS.contains(&&*id);
                 arg.help_heading(heading).hide_short_help(rare)
             });
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");

@@ -1,12 +1,12 @@
-//! Which games, and which of their positions: options of every command that reads PGN.
+//! Which games, and which of their positions: options of every command that reads positions.
 
 use clap::{Args, ValueEnum};
 use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
 use std::sync::Arc;
 
-/// Options for inputs that hold games; they do not affect other inputs.
+/// Options for PGN, and for all other inputs whose records carry what they ask for; an input that does not is an error.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Games (PGN)")]
+#[command(next_help_heading = "Games")]
 pub(crate) struct SelectionArgs {
     /// Also take the positions of variations
     #[arg(long)]

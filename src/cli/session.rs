@@ -478,6 +478,9 @@ impl<'a> Session<'a> {
             };
             self.note(format_args!("{}{others}: {note}", path.display()));
         }
+        if matches!(summary.failure, Some(Error::Selection { .. })) {
+            return;
+        }
         for (option, left_out) in &summary.left_out {
             let unknown = match left_out.unknown {
                 0 => String::new(),

@@ -18,6 +18,7 @@ mod lines;
 mod open;
 pub mod pgn;
 pub mod puzzles;
+pub(crate) mod selected;
 pub mod tables;
 pub mod text;
 
@@ -111,6 +112,11 @@ pub trait Codec: fmt::Debug + Sync {
     /// Number of bytes before and after a place that decide whether it is found by [`Codec::division`].
     fn reach(&self) -> usize {
         1
+    }
+
+    /// What the records of an input that begins with these bytes may carry.
+    fn carried(&self, _head: &[u8]) -> Fields {
+        self.about().carries
     }
 
     /// How much of the bytes before a truncated end can be decoded.
@@ -445,6 +451,8 @@ pub struct Decoded {
     pub evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
     pub texts: Option<Arc<dyn tables::RecordTexts>>,
+    /// The games that the records are of, if a selection is made among them.
+    pub(crate) selected: Option<Box<selected::Selected>>,
 }
 
 /// Something that a reader does to its input and the user may want to know: declared by the format.
@@ -506,6 +514,19 @@ pub struct Totals {
     pub games: u64,
     /// Lines of this input.
     pub lines: u64,
+    /// Games before this input.
+    pub games_before: u64,
+    /// Games up to the last one that a record of this input has the number of.
+    pub games_after: u64,
+}
+
+impl Totals {
+    /// An input begins.
+    pub(crate) fn begin(&mut self) {
+        self.lines = 0;
+        self.games = self.games.max(self.games_after);
+        self.games_before = self.games;
+    }
 }
 
 impl Decoded {
@@ -514,11 +535,16 @@ impl Decoded {
     pub fn number(&mut self, totals: &mut Totals, chunk: &Chunk) {
         for batch in &mut self.batches {
             batch.first_index += totals.records;
-            if self.games != 0
-                && totals.games != 0
-                && let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game)
-            {
-                games.add(totals.games);
+            if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
+                // Files that hold the numbers of their games continue those of the files before.
+                match self.games {
+                    0 => {
+                        games.add(totals.games_before);
+                        let last = games.values().iter().max().copied().unwrap_or(0);
+                        totals.games_after = totals.games_after.max(last.saturating_add(1));
+                    }
+                    _ => games.add(totals.games),
+                }
             }
         }
         for reject in &mut self.rejects {
@@ -546,6 +572,18 @@ impl Decoded {
         totals.games += self.games;
     }
 
+    /// Takes the records out, good and bad, and leaves what is known of the chunk itself.
+    pub(crate) fn take_records(&mut self) -> Self {
+        Self {
+            batches: std::mem::take(&mut self.batches),
+            rejects: std::mem::take(&mut self.rejects),
+            records: std::mem::take(&mut self.records),
+            texts: self.texts.take(),
+            selected: self.selected.take(),
+            ..Self::default()
+        }
+    }
+
     /// Keeps only the batches that begin before this byte of the chunk.
     pub(crate) fn truncate(&mut self, offset: u64) {
         let before = |batch: &Batch| {
@@ -556,6 +594,6 @@ impl Decoded {
         };
         let end = self.batches.partition_point(before);
         self.batches.truncate(end);
-        self.records = self.batches.iter().map(|batch| batch.len() as u64).sum();
+        self.records = self.batches.iter().map(Batch::taken).sum();
     }
 }

@@ -7,6 +7,7 @@ mod date;
 mod selection;
 
 pub use date::Date;
+pub(crate) use selection::hash_on;
 pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl};
 
 use crate::chess::Position;

@@ -5,7 +5,9 @@
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
+use crate::block::Packed;
 use crate::setters::setters;
+use crate::table::{Field, Fields};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -118,6 +120,40 @@ impl Selection {
             .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
+    /// For each option that is set: what the records of a format without games must carry for it; `None` for options
+    /// that ask for more than records carry.
+    pub(crate) fn requirements(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
+        let reading = self.variations.then_some("variations");
+        reading.into_iter().chain(self.options()).map(|option| {
+            let fields: &[Field] = match option {
+                "plies" | "skip-book" => &[Field::Ply],
+                "every" | "last" | "max-per-game" => &[Field::Game],
+                "min-elo" | "max-elo" => &[Field::WhiteElo, Field::BlackElo],
+                "time-control" => &[Field::TimeControl],
+                "result" => &[Field::Result],
+                "termination" => &[Field::Termination],
+                "eco" => &[Field::Eco],
+                "since" | "until" => &[Field::Date],
+                _ => return (option, None),
+            };
+            (option, Some(fields))
+        })
+    }
+
+    /// The fields by which records of formats without games are selected; `game` also tells where games end.
+    pub(crate) fn fields(&self) -> Fields {
+        let required = self.requirements().filter_map(|(_, fields)| fields);
+        let fields = required.flatten().copied();
+        fields.chain([Field::Game]).collect()
+    }
+
+    /// Whether the positions to take depend on the other positions of their game.
+    pub(crate) fn needs_whole_games(&self) -> bool {
+        self.every > 1 || self.last || self.max_per_game.is_some()
+    }
+
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
     pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         let has_elo = |test: &dyn Fn(u16) -> bool| {
@@ -132,7 +168,10 @@ impl Selection {
         }
         if !self.time_controls.is_empty() {
             let tag = game.time_control();
-            if !self.time_controls.iter().any(|control| control.fits(tag)) {
+            // An unknown one is `?` or nothing at all.
+            let fits =
+                |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag });
+            if !self.time_controls.iter().any(fits) {
                 return Some(("time-control", false));
             }
         }
@@ -188,7 +227,19 @@ impl Selection {
         hash: u64,
         left_out: &mut impl FnMut(&'static str, u64),
     ) -> Vec<bool> {
-        let mut keep = vec![true; plies.len()];
+        let ply = |row: usize| Some(u32::from(plies[row]));
+        self.positions_by(plies.len(), &ply, hash, left_out)
+    }
+
+    /// The same for positions whose ply may be unknown: it is in no range.
+    pub(crate) fn positions_by(
+        &self,
+        len: usize,
+        ply: &dyn Fn(usize) -> Option<u32>,
+        hash: u64,
+        left_out: &mut impl FnMut(&'static str, u64),
+    ) -> Vec<bool> {
+        let mut keep = vec![true; len];
         let mut drop_if = |name, keep: &mut [bool], drop: &mut dyn FnMut(usize) -> bool| {
             let mut count = 0;
             for (row, keep) in keep.iter_mut().enumerate().filter(|(_, keep)| **keep) {
@@ -200,11 +251,12 @@ impl Selection {
             left_out(name, count);
         };
         let range = self.first_ply..=self.last_ply.unwrap_or(u32::MAX);
+        let all_plies = self.first_ply == 0 && self.last_ply.is_none();
         drop_if("plies", &mut keep, &mut |row| {
-            !range.contains(&plies[row].into())
+            !all_plies && ply(row).is_none_or(|ply| !range.contains(&ply))
         });
         drop_if("skip-book", &mut keep, &mut |row| {
-            u32::from(plies[row]) < self.skip_book
+            self.skip_book > 0 && ply(row).is_none_or(|ply| ply < self.skip_book)
         });
         let mut turn = 0;
         drop_if("every", &mut keep, &mut |_| {
@@ -232,6 +284,14 @@ impl Selection {
         }
         keep
     }
+}
+
+/// Continues the number of a game, which identifies it by its boards, with the next of them.
+pub(crate) fn hash_on(hash: u64, board: &Packed) -> u64 {
+    let planes = [board.color, board.types[0], board.types[1], board.types[2]];
+    planes.iter().fold(hash, |hash, plane| {
+        (hash.rotate_left(23) ^ plane).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 /// The next number of the SplitMix64 sequence.

@@ -6,9 +6,11 @@
 
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
+use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Table, TableError};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard};
+use crate::table::Fields;
 use memchr::memchr_iter;
 use std::io;
 use std::path::Path;
@@ -20,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const GIANT: usize = 16 << 20;
 /// Bytes examined beyond a place, because they may decide whether a record begins there.
 const LOOK_AHEAD: usize = 128 << 10;
+/// Bytes of an input that show what its records carry.
+const HEAD: usize = 1 << 10;
 
 /// An item in the sequence of chunks.
 pub(super) enum Work {
@@ -43,6 +47,7 @@ pub(super) enum Work {
     /// An input ends; its decompressed length.
     End {
         file: usize,
+        format: Format,
         path: Arc<Path>,
         len: u64,
         /// Whether the end was read: with shards, by the one with the last part.
@@ -66,7 +71,7 @@ pub(super) struct Feed<'a> {
     pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
-    /// How tables are read.
+    /// How records of formats without games are read.
     pub(super) decode: DecodeOptions,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
@@ -181,6 +186,7 @@ impl Feed<'_> {
             Cut::End => {
                 let work = Work::End {
                     file: current.file,
+                    format: current.opened.format,
                     path: Arc::clone(current.opened.input.path()),
                     len: current.offset,
                     is_whole: current.sieve.as_ref().is_none_or(Sieve::has_end),
@@ -203,11 +209,15 @@ impl Feed<'_> {
     /// An input at its beginning, and what is known of it.
     fn begin(
         &self,
-        opened: Opened,
+        mut opened: Opened,
     ) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
         let format = opened.format;
         let compression = opened.input.compression();
         let Some(tables) = format.tables() else {
+            if self.selects(format) {
+                let (head, _) = opened.input.peek(HEAD)?;
+                self.check_selection(opened.input.path(), format, format.carried(&head))?;
+            }
             let cutter = Cutter::new(self.next_input, opened, self)?;
             return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
         };
@@ -223,6 +233,9 @@ impl Feed<'_> {
             })),
             Err(TableError::Columns(reason)) => return Err(Error::Columns { path, reason }),
         };
+        if let Ok(table) = &table {
+            self.check_selection(&path, format, table.fields())?;
+        }
         let note = table.as_ref().ok().and_then(|table| table.note());
         let current = TableInput {
             file: self.next_input,
@@ -233,6 +246,51 @@ impl Feed<'_> {
             counted,
         };
         Ok((Current::Table(current), format, compression, note))
+    }
+
+    /// Whether a selection is made among the records of a format after they are decoded.
+    fn selects(&self, format: Format) -> bool {
+        self.decode.games.is_some() && !format.about().has_games
+    }
+
+    /// Whether the records of an input carry what they are to be selected by.
+    fn check_selection(
+        &self,
+        path: &Arc<Path>,
+        format: Format,
+        carried: Fields,
+    ) -> Result<(), Error> {
+        let selection = self
+            .decode
+            .games
+            .as_deref()
+            .filter(|_| self.selects(format));
+        let reason = selection
+            .and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));
+        match reason {
+            Some(reason) => Err(Error::Selection {
+                path: Arc::clone(path),
+                reason,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for all inputs that can be opened twice, before anything is read; any other fault is for later.
+    pub(super) fn check_all(&self) -> Result<(), Error> {
+        if self.decode.games.is_none() {
+            return Ok(());
+        }
+        for path in self.inputs {
+            if path.is_file()
+                && let Ok(opened) = formats::open(path, self.from, self.access, Arc::default())
+                && self.selects(opened.format)
+                && let Err(error @ Error::Selection { .. }) = self.begin(opened)
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// The next part of a table.
@@ -264,6 +322,7 @@ impl Feed<'_> {
                     }
                     Work::End {
                         file,
+                        format: current.format,
                         path: Arc::clone(&current.path),
                         len: current.len,
                         is_whole: self.shard.is_none(),

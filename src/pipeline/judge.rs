@@ -68,13 +68,18 @@ impl<J: Job> Judge<'_, J> {
         for start in (0..batch.len()).step_by(ROWS) {
             let len = (batch.len() - start).min(ROWS);
             let mut mask: [u64; WORDS] = first_rows(len);
+            if let Some(selected) = &batch.selected {
+                for (bits, selected) in mask.iter_mut().zip(&selected[start / 64..]) {
+                    *bits &= selected;
+                }
+            }
             if !all_in_range {
                 keep(&mut mask, |row| {
                     self.range.contains(&batch.index(start + row))
                 });
-                if mask == [0; WORDS] {
-                    continue;
-                }
+            }
+            if mask == [0; WORDS] {
+                continue;
             }
             let first = start / Group::LEN;
             let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
@@ -162,7 +167,7 @@ impl<J: Job> Judge<'_, J> {
                 )
             }
             None => {
-                let place = (batch.index(row) - batch.first_index) as usize;
+                let place = batch.ordinal(row) as usize;
                 let text = self.texts.and_then(|texts| texts.text(place));
                 (text.unwrap_or_else(|| hexadecimal(batch, row)), None)
             }
@@ -181,7 +186,7 @@ impl<J: Job> Judge<'_, J> {
                     .chunk
                     .part
                     .as_ref()
-                    .map(|part| part.rows().start + batch.index(row) - batch.first_index),
+                    .map(|part| part.rows().start + batch.ordinal(row)),
             },
             reasons,
             message: Cow::Owned(message),

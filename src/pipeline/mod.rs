@@ -234,10 +234,15 @@ pub fn run<J: Job>(
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();
     let shard = options.shard.filter(|shard| !shard.is_whole());
+    let mut decode_records = options.decode.clone();
+    if let Some(selection) = &options.decode.games {
+        decode_records.fields = decode_records.fields.union(selection.fields());
+    }
     let settings = Settings {
         knows_lines: shard.is_none(),
         analyzer: options.analyzer,
         decode: options.decode,
+        decode_records,
         skip: options.skip,
         end: options
             .limit
@@ -269,11 +274,15 @@ pub fn run<J: Job>(
             * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),
         max_record,
-        decode: settings.decode.clone(),
+        decode: settings.decode_records.clone(),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
         ended: false,
     };
+    if let Err(error) = feed.check_all() {
+        collector.summary.failure = Some(error);
+        return collector.summary;
+    }
     let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
     let shared = Shared::new(feed, chunks);
     let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();

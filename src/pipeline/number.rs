@@ -4,7 +4,9 @@ use super::feed::Work;
 use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::Error;
+use crate::formats::selected::{Edges, Held, cannot_select};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
+use crate::games::LeftOutBy;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,6 +18,8 @@ pub(super) struct Numbered {
     /// How many chunks come before it.
     pub(super) chunk: u64,
     pub(super) work: Work,
+    /// Records that were held back from chunks before it.
+    pub(super) ahead: Vec<Held>,
     pub(super) decoded: Option<Decoded>,
     /// What came before it.
     pub(super) before: Totals,
@@ -34,6 +38,8 @@ pub(super) struct Count {
     game_rows: u64,
     /// Follows the file, if its format checks files as a whole.
     watch: Option<Box<dyn Watch>>,
+    /// Decides about games that begin in one chunk and end in another.
+    edges: Edges,
     /// Nothing after this chunk counts: the limit is reached, or something failed.
     pub(super) over: bool,
 }
@@ -57,14 +63,16 @@ impl Count {
             self.watch = watch.take().or_else(|| format.watch());
         }
         let (before, chunk) = (self.totals, self.chunks);
-        self.chunks += u64::from(decoded.is_some());
         let mut outcome = Outcome::default();
-        let range = self.range(&work, decoded.as_mut(), settings, &mut outcome);
+        let mut ahead = Vec::new();
+        let range = self.range(&work, decoded.as_mut(), settings, &mut outcome, &mut ahead);
+        self.chunks += u64::from(decoded.is_some() || !ahead.is_empty());
         self.over |= self.is_full(settings);
         Numbered {
             place,
             chunk,
             work,
+            ahead,
             decoded,
             before,
             range,
@@ -79,6 +87,7 @@ impl Count {
         decoded: Option<&mut Decoded>,
         settings: &Settings<'_>,
         outcome: &mut Outcome,
+        ahead: &mut Vec<Held>,
     ) -> Range<u64> {
         let mut requested = 0..0;
         let (path, damage) = match work {
@@ -89,7 +98,8 @@ impl Count {
                 note,
                 ..
             } => {
-                self.totals.lines = 0;
+                self.totals.begin();
+                self.edges.end_file();
                 outcome.begins = Some(FileSummary {
                     path: Arc::clone(path),
                     format: *format,
@@ -104,9 +114,10 @@ impl Count {
             }
             Work::Broken { file, .. } => {
                 outcome.file = *file;
-                return requested;
+                return self.release(settings, outcome, ahead);
             }
             Work::Failure(_) => {
+                requested = self.release(settings, outcome, ahead);
                 self.over = true;
                 return requested;
             }
@@ -128,6 +139,23 @@ impl Count {
                     Some(watch) => watch.chunk(evidence, chunk.offset),
                     None => Vec::new(),
                 };
+                if let Some(selection) = settings.selection(*format) {
+                    let places = damage.iter().map(|damage| damage.offset - chunk.offset);
+                    let first = places.chain(decoded.damage.iter().map(|damage| damage.offset));
+                    let first = first.min().filter(|_| !settings.past_damage);
+                    if let Some(first) = first {
+                        decoded.truncate(first);
+                        settings.select(*format, decoded);
+                    }
+                    let is_last = first.is_some();
+                    let joined = self.edges.join(chunk, *format, decoded, selection, is_last);
+                    match joined {
+                        Ok(held) => *ahead = self.number_held(held, settings, outcome),
+                        Err(too_long) => decoded.damage.push(too_long),
+                    }
+                    let left = settings.end.saturating_sub(self.totals.records);
+                    self.edges.finish(decoded, selection, left);
+                }
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
                     decoded
@@ -142,26 +170,18 @@ impl Count {
                     && let Some(first) = damage.iter().map(|damage| damage.offset).min()
                 {
                     // Only what comes before the damage counts.
-                    decoded.truncate(first - chunk.offset);
-                    self.totals.records = before.records + decoded.records;
+                    if settings.selection(*format).is_none() {
+                        decoded.truncate(first - chunk.offset);
+                        self.totals.records = before.records + decoded.records;
+                    }
                 }
                 let range = settings.skip..settings.end;
                 outcome.records = overlap(before.records..self.totals.records, &range);
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
-                outcome.left_out = std::mem::take(&mut decoded.left_out);
-                requested = range;
-                decoded
-                    .rejects
-                    .retain(|reject| requested.contains(&reject.place.record));
-                if settings.strict
-                    && let Some(first) = decoded.rejects.iter().map(|r| r.place.record).min()
-                {
-                    requested.end = requested.end.min(first + 1);
-                    decoded
-                        .rejects
-                        .retain(|reject| requested.contains(&reject.place.record));
-                }
+                merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
+                let held = ahead.iter_mut().map(|held| &mut held.decoded);
+                requested = limit_rejects(held.chain([decoded]), range, settings);
                 // Whether anything after the limit is seen would depend on the size of chunks.
                 if self.is_full(settings) {
                     return requested;
@@ -170,11 +190,21 @@ impl Count {
             }
             Work::End {
                 file,
+                format,
                 path,
                 len,
                 is_whole,
             } => {
                 outcome.file = *file;
+                requested = self.release(settings, outcome, ahead);
+                if let Some(reason) = self.lacks(*format, settings) {
+                    self.over = true;
+                    outcome.failure = Some(Error::Selection {
+                        path: Arc::clone(path),
+                        reason,
+                    });
+                    return requested;
+                }
                 let (damage, note) = match &mut self.watch {
                     Some(watch) if *is_whole => watch.end(*len),
                     _ => (Vec::new(), None),
@@ -195,6 +225,61 @@ impl Count {
         requested
     }
 
+    /// Why no record of the file that ends could be selected, if it only has empty columns of what is asked for.
+    fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
+        let carried = self.edges.end_file()?;
+        // A shard may be without what others have.
+        let selection = settings
+            .selection(format)
+            .filter(|_| settings.knows_lines)?;
+        cannot_select(selection, format, carried, false)
+    }
+
+    /// Records that were held back are to be taken: nothing that belongs to them follows.
+    fn release(
+        &mut self,
+        settings: &Settings<'_>,
+        outcome: &mut Outcome,
+        ahead: &mut Vec<Held>,
+    ) -> Range<u64> {
+        let Some(selection) = &settings.decode.games else {
+            return 0..0;
+        };
+        let before = self.totals.records;
+        let held = self.edges.close(selection);
+        *ahead = self.number_held(held, settings, outcome);
+        let range = settings.skip..settings.end;
+        outcome.records = overlap(before..self.totals.records, &range);
+        limit_rejects(
+            ahead.iter_mut().map(|held| &mut held.decoded),
+            range,
+            settings,
+        )
+    }
+
+    /// Numbers records that were held back.
+    fn number_held(
+        &mut self,
+        mut held: Vec<Held>,
+        settings: &Settings<'_>,
+        outcome: &mut Outcome,
+    ) -> Vec<Held> {
+        for Held {
+            format,
+            chunk,
+            decoded,
+        } in &mut held
+        {
+            let left = settings.end.saturating_sub(self.totals.records);
+            if let Some(selection) = settings.selection(*format) {
+                self.edges.finish(decoded, selection, left);
+            }
+            decoded.number(&mut self.totals, chunk);
+            merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
+        }
+        held
+    }
+
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
     /// those of records do not depend on where chunks end.
     fn limit_records(
@@ -205,6 +290,9 @@ impl Count {
         settings: &Settings<'_>,
     ) {
         let left = settings.end.saturating_sub(self.totals.records);
+        if settings.selection(format).is_some() {
+            return;
+        }
         if decoded.records > left
             && let Some(part) = &chunk.part
         {
@@ -263,6 +351,35 @@ impl Count {
             *decoded = format.decode(&up_to(chunk, end), &settings.decode);
         }
         self.game_rows += decoded.game_rows.len() as u64;
+    }
+}
+
+/// Keeps only the rejects of requested records; with `strict`, nothing after the first of them is requested.
+fn limit_rejects<'a>(
+    parts: impl Iterator<Item = &'a mut Decoded>,
+    mut requested: Range<u64>,
+    settings: &Settings<'_>,
+) -> Range<u64> {
+    for decoded in parts {
+        let rejects = &mut decoded.rejects;
+        rejects.retain(|reject| requested.contains(&reject.place.record));
+        if settings.strict
+            && let Some(first) = rejects.iter().map(|reject| reject.place.record).min()
+        {
+            requested.end = requested.end.min(first + 1);
+            rejects.retain(|reject| requested.contains(&reject.place.record));
+        }
+    }
+    requested
+}
+
+/// Adds what was left out.
+fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
+    for (option, more) in more {
+        let left_out = all.entry(option).or_default();
+        left_out.games += more.games;
+        left_out.positions += more.positions;
+        left_out.unknown += more.unknown;
     }
 }
 

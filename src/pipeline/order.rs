@@ -10,7 +10,8 @@ use super::number::{Count, Numbered, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
-use crate::formats::{DecodeOptions, Decoded};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, selected};
+use crate::games::Selection;
 use crate::input::FrameJob;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
@@ -26,6 +27,8 @@ const PATIENCE: Duration = Duration::from_millis(10);
 pub(super) struct Settings<'a> {
     pub(super) analyzer: &'a dyn Analyzer,
     pub(super) decode: DecodeOptions,
+    /// The same for formats without games: with the fields by which a selection is made.
+    pub(super) decode_records: DecodeOptions,
     /// Whether all lines of the inputs are read.
     pub(super) knows_lines: bool,
     /// Numbers of the first requested record and of the first one after the last.
@@ -35,6 +38,27 @@ pub(super) struct Settings<'a> {
     pub(super) end_games: u64,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
+}
+
+impl Settings<'_> {
+    /// How a format is decoded.
+    pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
+        match format.about().has_games {
+            true => &self.decode,
+            false => &self.decode_records,
+        }
+    }
+    /// The selection among the records of a format that does not select while it decodes.
+    pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
+        let selection = self.decode.games.as_deref();
+        selection.filter(|_| !format.about().has_games)
+    }
+    /// Selects among the records of a chunk.
+    pub(super) fn select(&self, format: Format, decoded: &mut Decoded) {
+        if let Some(selection) = self.selection(format) {
+            selected::select(decoded, selection, self.decode.fields);
+        }
+    }
 }
 
 /// What the workers share. Nobody takes one lock while holding the other.
@@ -256,7 +280,11 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
             giant,
             ..
         } => Some(match giant {
-            None => format.decode(chunk, &settings.decode),
+            None => {
+                let mut decoded = format.decode(chunk, settings.decode(*format));
+                settings.select(*format, &mut decoded);
+                decoded
+            }
             Some(feeds) => format.decode_giant(chunk, *feeds, &settings.decode),
         }),
         _ => None,
@@ -300,6 +328,7 @@ fn judge<J: Job>(
 ) -> (Outcome, Option<J::Part>) {
     let Numbered {
         work,
+        ahead,
         decoded,
         before,
         range,
@@ -308,36 +337,49 @@ fn judge<J: Job>(
         ..
     } = numbered;
     let mut output = None;
-    if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
+    if decoded.is_some() || !ahead.is_empty() {
         let mut part = job.begin();
-        let texts = decoded.texts.take();
-        let judge = Judge {
-            analyzer: settings.analyzer,
-            validity: settings.decode.validity,
-            stops: settings.strict,
-            range,
-            job,
-            queries: job.queries() | Queries::INVALID,
-            format: *format,
-            chunk,
-            texts: texts.as_deref(),
-            lines_before: settings.knows_lines.then_some(before.lines),
-            counted: (0, 0),
-            part: &mut part,
-            rejects: std::mem::take(&mut decoded.rejects),
-            results: scratch,
+        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
+            let texts = decoded.texts.take();
+            let judge = Judge {
+                analyzer: settings.analyzer,
+                validity: settings.decode.validity,
+                stops: settings.strict,
+                range: range.clone(),
+                job,
+                queries: job.queries() | Queries::INVALID,
+                format,
+                chunk,
+                texts: texts.as_deref(),
+                lines_before: settings.knows_lines.then_some(before.lines),
+                counted: (0, 0),
+                part: &mut part,
+                rejects: std::mem::take(&mut decoded.rejects),
+                results: scratch,
+            };
+            let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
+            if settings.strict
+                && let Some(first) = rejects.first()
+            {
+                let end = first.place.record + 1;
+                outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
+                rejects.truncate(1);
+            }
+            outcome.rejects.append(&mut rejects);
+            settings.strict && !outcome.rejects.is_empty()
         };
-        let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
-        if settings.strict
-            && let Some(first) = rejects.first()
-        {
-            let end = first.place.record + 1;
-            outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
-            rejects.truncate(1);
+        let mut stopped = false;
+        for mut held in ahead {
+            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded);
+            held.chunk.bytes.release();
         }
-        job.games(&mut part, &decoded.game_rows);
+        if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
+            if !stopped {
+                judge(*format, chunk, &mut decoded);
+            }
+            job.games(&mut part, &decoded.game_rows);
+        }
         job.end(&mut part, chunk_number);
-        outcome.rejects = rejects;
         output = Some(part);
     }
     match work {

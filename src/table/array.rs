@@ -224,9 +224,12 @@ impl Values<()> {
 impl Values<u64> {
     /// Adds to every value that is there.
     pub(crate) fn add(&mut self, summand: u64) {
+        if summand == 0 {
+            return;
+        }
         for (row, value) in self.values.iter_mut().enumerate() {
             if self.present[row / 64] >> (row % 64) & 1 != 0 {
-                *value += summand;
+                *value = value.saturating_add(summand);
             }
         }
     }

@@ -32,6 +32,11 @@ pub struct Batch {
     /// Distance of each record's number from [`Batch::first_index`], where records between them were left
     /// out; without it the distance is the row.
     pub ordinals: Option<Vec<u32>>,
+    /// The records that a selection takes, a bit each; without it, all of them.
+    pub selected: Option<Vec<u64>>,
+    /// With [`Batch::selected`]: distance of the number of each record that is taken from [`Batch::first_index`], not
+    /// counting those left out.
+    pub(crate) numbers: Option<Vec<u32>>,
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
     pub origins: Vec<u32>,
@@ -118,11 +123,26 @@ impl Batch {
     /// The number of a record, counted over all inputs from zero.
     #[inline]
     pub fn index(&self, record: usize) -> u64 {
-        let distance = match &self.ordinals {
-            Some(ordinals) => ordinals[record] as usize,
-            None => record,
+        let distance = match &self.numbers {
+            Some(numbers) => numbers[record].into(),
+            None => self.ordinal(record),
         };
-        self.first_index + distance as u64
+        self.first_index + distance
+    }
+    /// The same, counted from the first record of the batch and with those that a selection left out.
+    #[inline]
+    pub(crate) fn ordinal(&self, record: usize) -> u64 {
+        match &self.ordinals {
+            Some(ordinals) => ordinals[record].into(),
+            None => record as u64,
+        }
+    }
+    /// Number of records that are taken.
+    pub(crate) fn taken(&self) -> u64 {
+        match &self.selected {
+            Some(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
+            None => self.len as u64,
+        }
     }
     /// Where a record begins in the bytes that it was decoded from.
     ///
@@ -164,7 +184,7 @@ impl Batch {
         }
         selected.ordinals = Some(
             rows()
-                .map(|row| self.ordinals.as_ref().map_or(row as u32, |all| all[row]))
+                .map(|row| (self.index(row) - self.first_index) as u32)
                 .collect(),
         );
         selected.origins = if self.origins.len() == self.len {

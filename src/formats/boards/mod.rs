@@ -190,9 +190,9 @@ use super::{
 use crate::error::Damage;
 use crate::table::{Batch, Fields};
 use block::read_block;
-use column::MOST_RECORDS;
+use column::{MOST_RECORDS, field_of};
 use header::read_header;
-use section::{HEADER_MAGIC, Kind, SectionHeader};
+use section::{HEADER_LEN, HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
 use std::ops::Range;
@@ -237,6 +237,17 @@ impl Codec for Boards {
     }
     fn resume(&self, _: &[u8], _: usize, _: bool) -> Option<usize> {
         None
+    }
+    fn carried(&self, head: &[u8]) -> Fields {
+        let columns = head.get(..HEADER_LEN).and_then(|section| {
+            let header = SectionHeader::read(section).ok()?;
+            read_header(section, &header).ok()
+        });
+        // What is wrong with the header is reported when it is read.
+        columns.map_or(Fields::ALL, |columns| {
+            let fields = columns.iter().filter_map(|column| field_of(column.id));
+            fields.collect()
+        })
     }
     fn before_broken_end(&self, _: &[u8], _: usize) -> usize {
         0
@@ -414,7 +425,6 @@ fn mismatch(header: &SectionHeader) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::section::HEADER_LEN;
     use super::*;
     use crate::block::Packed;
     use crate::chess::Position;

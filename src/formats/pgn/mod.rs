@@ -331,21 +331,18 @@ impl Facts for Game<'_> {
     fn eco(&self) -> &[u8] {
         self.tags.get("ECO").unwrap_or_default()
     }
-    /// `UTCDate` if it can be parsed, else `Date`.
     fn date(&self) -> Option<Date> {
-        ["UTCDate", "Date"]
-            .into_iter()
-            .find_map(|name| Date::parse(self.tags.get(name)?))
+        Date::parse(date(&self.tags)?)
     }
     fn variant(&self) -> Option<Variant> {
         Variant::from_tag(self.tags.variant().unwrap_or_default())
     }
 }
 
-/// The day of a game: `UTCDate`, or else `Date`.
+/// The day of a game: `UTCDate` if it can be parsed, or else `Date`.
 fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
     tags.get("UTCDate")
-        .filter(|date| date.first().is_some_and(u8::is_ascii_digit))
+        .filter(|date| Date::parse(date).is_some())
         .or_else(|| tags.get("Date"))
 }
 

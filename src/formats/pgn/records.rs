@@ -4,6 +4,7 @@ use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::block::{Group, Packed};
+use crate::games::hash_on;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::memchr_iter;
 
@@ -246,14 +247,7 @@ impl Records {
 
     /// A number for the boards from `start` on.
     pub(super) fn hash(&self, start: usize) -> u64 {
-        (start..self.len()).fold(0, |hash: u64, row| {
-            let (board, _) = self.row(row);
-            [board.color, board.types[0], board.types[1], board.types[2]]
-                .iter()
-                .fold(hash, |hash, plane| {
-                    (hash.rotate_left(23) ^ plane).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-                })
-        })
+        (start..self.len()).fold(0, |hash, row| hash_on(hash, &self.row(row).0))
     }
 
     /// All rows as a batch with these columns, as far as they were recorded and have values.

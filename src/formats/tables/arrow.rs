@@ -283,6 +283,9 @@ impl Table for ArrowTable {
     fn note(&self) -> Option<String> {
         self.plan.note()
     }
+    fn fields(&self) -> Fields {
+        self.plan.carried()
+    }
 }
 
 impl Current {

@@ -2,7 +2,7 @@
 
 use super::super::DecodeOptions;
 use crate::columnar::DATE_TEXT;
-use crate::table::{Array, Field};
+use crate::table::{Array, Field, Fields};
 use arrow_schema::DataType;
 
 /// What the values of a column can be read as.
@@ -210,6 +210,11 @@ impl Plan {
         self.positions.column() == column
             || self.date_text == Some(column)
             || self.fields.iter().any(is_field)
+    }
+
+    /// The fields that are read.
+    pub(super) fn carried(&self) -> Fields {
+        self.fields.iter().map(|&(field, ..)| field).collect()
     }
 
     /// The note on the columns that are left.

@@ -77,6 +77,7 @@ pub use parquet::Parquet;
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
 use crate::input::{Bytes, Source};
+use crate::table::Fields;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -143,6 +144,8 @@ pub trait Table: fmt::Debug + Send {
     fn next(&mut self) -> Option<Part>;
     /// What the user should know: columns that are not read.
     fn note(&self) -> Option<String>;
+    /// The requested fields that it has columns of.
+    fn fields(&self) -> Fields;
 }
 
 /// Rows of a table, which decode without those before them.

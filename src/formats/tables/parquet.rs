@@ -344,6 +344,9 @@ impl Table for ParquetTable {
     fn note(&self) -> Option<String> {
         self.file.plan.note()
     }
+    fn fields(&self) -> Fields {
+        self.file.plan.carried()
+    }
 }
 
 impl Current {

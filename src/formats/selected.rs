@@ -1,0 +1,556 @@
+//! Selection of games and positions among records that carry the facts of their games: boards files, tables, lines
+//! with operations.
+//!
+//! PGN selects while it replays, because a game is a whole there. Elsewhere a game is a run of records with the same
+//! number, which may go on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
+//! it divides the records into runs of one game with the same facts, and decides about all runs but those at the edges
+//! of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
+//! depending on those after it (`--last`, a sample), the records of the last game of a chunk are held back until the
+//! game is complete.
+//!
+//! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
+
+use super::{Chunk, Decoded, Format};
+use crate::error::Damage;
+use crate::games::{Date, Facts, LeftOut, LeftOutBy, Outcome, Selection, Variant, hash_on};
+use crate::table::{Array, Batch, Field, Fields};
+use std::ops::Range;
+
+/// Records of a game that are held back at most.
+const MOST_HELD: usize = 1 << 20;
+
+/// The option that leaves something out, and whether because the tested value is unknown.
+type Verdict = Option<(&'static str, bool)>;
+
+/// The runs of a chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Selected {
+    runs: Vec<Run>,
+    /// What some record carries.
+    carried: Fields,
+    /// What was requested; other fields were only decoded for the selection.
+    fields: Fields,
+}
+
+/// Consecutive records of one game with the same facts.
+#[derive(Debug)]
+struct Run {
+    game: Option<u64>,
+    verdict: Verdict,
+    /// Numbers of batches, and rows of them.
+    parts: Vec<(usize, Range<usize>)>,
+    decided: bool,
+    /// Positions of a game that is taken which some option leaves out.
+    left_out: Vec<(&'static str, u64)>,
+}
+
+impl Run {
+    fn len(&self) -> usize {
+        self.parts.iter().map(|(_, rows)| rows.len()).sum()
+    }
+    fn rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let parts = self.parts.iter();
+        parts.flat_map(|(batch, rows)| rows.clone().map(move |row| (*batch, row)))
+    }
+    fn is_same(&self, game: Option<u64>, verdict: Verdict) -> bool {
+        self.game == game && self.verdict == verdict
+    }
+}
+
+/// Finds the runs of a chunk, and decides about those that lie within it.
+pub(crate) fn select(decoded: &mut Decoded, selection: &Selection, fields: Fields) {
+    let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
+    let mut selected = Selected {
+        runs: runs(&decoded.batches, selection),
+        carried: carried
+            .filter(|(_, values)| values.count_present() != 0)
+            .map(|(&field, _)| field)
+            .collect(),
+        fields,
+    };
+    for batch in &mut decoded.batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    let last = selected.runs.len().saturating_sub(1);
+    for (number, run) in selected.runs.iter_mut().enumerate() {
+        let is_edge = selection.needs_whole_games() && (number == 0 || number == last);
+        if !is_edge || run.game.is_none() || run.verdict.is_some() {
+            decide(&mut [(&mut decoded.batches, run)], selection);
+        }
+    }
+    decoded.selected = Some(Box::new(selected));
+}
+
+/// The runs of some batches.
+fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (number, batch) in batches.iter().enumerate() {
+        let facts: Vec<&Array> = selection
+            .fields()
+            .iter()
+            .filter(|&field| field != Field::Ply)
+            .filter_map(|field| batch.values(field))
+            .collect();
+        let same = |a: usize, b: usize| {
+            facts
+                .iter()
+                .all(|values| code(values, a) == code(values, b))
+        };
+        let mut start = 0;
+        while start < batch.len() {
+            let end = (start + 1..batch.len())
+                .find(|&row| !same(row - 1, row))
+                .unwrap_or(batch.len());
+            let game = batch
+                .values(Field::Game)
+                .and_then(|games| games.number(start));
+            let game = game.map(|game| game as u64);
+            let verdict = selection.leaves_out(&Row::new(batch, start));
+            match runs.last_mut() {
+                Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {
+                    Some((last, rows)) if *last == number => rows.end = end,
+                    _ => run.parts.push((number, start..end)),
+                },
+                _ => runs.push(Run {
+                    game,
+                    verdict,
+                    parts: vec![(number, start..end)],
+                    decided: false,
+                    left_out: Vec::new(),
+                }),
+            }
+            start = end;
+        }
+    }
+    runs
+}
+
+/// A number for the value of a row, equal for neighbours only if their values are equal.
+fn code(values: &Array, row: usize) -> Option<i64> {
+    match values {
+        Array::Text(texts) => texts.codes().get(row).map(|&code| code.into()),
+        values => values.number(row),
+    }
+}
+
+/// Decides which positions of a game are taken: its records in several chunks, in order.
+fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
+    let Some((_, first)) = game.first() else {
+        return;
+    };
+    if first.verdict.is_some() {
+        game.iter_mut().for_each(|(_, run)| run.decided = true);
+        return;
+    }
+    let rows: Vec<(usize, usize, usize)> = game
+        .iter()
+        .enumerate()
+        .flat_map(|(chunk, (_, run))| run.rows().map(move |(batch, row)| (chunk, batch, row)))
+        .collect();
+    let mut left_out = Vec::new();
+    let kept = {
+        let ply = |at: usize| {
+            let (chunk, batch, row) = rows[at];
+            let ply = game[chunk].0[batch].values(Field::Ply)?.number(row)?;
+            Some(ply as u32)
+        };
+        let hash = match selection.max_per_game {
+            Some(_) => rows.iter().fold(0, |hash, &(chunk, batch, row)| {
+                hash_on(hash, &game[chunk].0[batch].board(row))
+            }),
+            None => 0,
+        };
+        let mut leave_out = |name, count| {
+            if count != 0 {
+                left_out.push((name, count));
+            }
+        };
+        match first.game {
+            Some(_) => selection.positions_by(rows.len(), &ply, hash, &mut leave_out),
+            // Records of no game are not one of another's positions.
+            None => {
+                let alone = Selection {
+                    every: 0,
+                    last: false,
+                    max_per_game: None,
+                    ..selection.clone()
+                };
+                alone.positions_by(rows.len(), &ply, hash, &mut leave_out)
+            }
+        }
+    };
+    for (&(chunk, batch, row), _) in rows.iter().zip(kept).filter(|(_, keep)| *keep) {
+        if let Some(words) = &mut game[chunk].0[batch].selected {
+            words[row / 64] |= 1 << (row % 64);
+        }
+    }
+    game.iter_mut().for_each(|(_, run)| run.decided = true);
+    // Where the game begins, so that it is counted or not whichever of its records is the last one requested.
+    if let Some((_, first)) = game.first_mut() {
+        first.left_out = left_out;
+    }
+}
+
+/// Records that were held back.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) format: Format,
+    pub(crate) chunk: Chunk,
+    pub(crate) decoded: Decoded,
+}
+
+/// Decides about the games at the edges of chunks, which it sees in order.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    /// A game that may go on in the next chunk.
+    open: Vec<Held>,
+    /// Records of it that are held.
+    held: usize,
+    /// The last game of the chunk before.
+    last: Option<(u64, Verdict)>,
+    /// What some record of this file carries; `None` as long as there are no records.
+    carried: Option<Fields>,
+}
+
+impl Edges {
+    /// Decides about the first games of a chunk, and takes the last one out unless the file ends here. What was held
+    /// back of the games before is to be taken first. The error is a game that is too long to be held.
+    pub(crate) fn join(
+        &mut self,
+        chunk: &Chunk,
+        format: Format,
+        decoded: &mut Decoded,
+        selection: &Selection,
+        at_end: bool,
+    ) -> Result<Vec<Held>, Damage> {
+        let Some(mut selected) = decoded.selected.take() else {
+            return Ok(self.close(selection));
+        };
+        let count = selected.runs.len();
+        if count != 0 {
+            let before = self.carried.unwrap_or_default();
+            self.carried = Some(before.union(selected.carried));
+        }
+        if count == 0 {
+            decoded.selected = Some(selected);
+            return Ok(Vec::new());
+        }
+        let goes_on = |held: &Held, run: &Run| {
+            let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
+            runs.and_then(<[Run]>::last)
+                .is_some_and(|open| open.is_same(run.game, run.verdict))
+        };
+        let continues = self
+            .open
+            .last()
+            .is_some_and(|held| goes_on(held, &selected.runs[0]));
+        let mut ready = Vec::new();
+        if !continues {
+            ready = self.close(selection);
+        }
+        let holds = !at_end && !selected.runs[count - 1].decided;
+        if holds && count == 1 {
+            // Nothing but one game that may go on.
+            let len = selected.runs[0].len();
+            decoded.selected = Some(selected);
+            let held = Held {
+                format,
+                chunk: chunk.clone(),
+                decoded: decoded.take_records(),
+            };
+            self.open.push(held);
+            self.held += len;
+            if self.held <= MOST_HELD {
+                return Ok(ready);
+            }
+            self.open.clear();
+            self.held = 0;
+            return Err(Damage {
+                offset: 0,
+                what: format!(
+                    "a game of more than {MOST_HELD} records; options that choose among the positions of a game \
+                     need it whole"
+                ),
+            });
+        }
+        if continues {
+            let mut open = std::mem::take(&mut self.open);
+            let mut game = parts_of(&mut open);
+            game.push((&mut decoded.batches, &mut selected.runs[0]));
+            decide(&mut game, selection);
+            ready = open;
+            self.held = 0;
+        } else if !selected.runs[0].decided {
+            decide(
+                &mut [(&mut decoded.batches, &mut selected.runs[0])],
+                selection,
+            );
+        }
+        let mut tail = None;
+        if let Some(last) = selected.runs.last_mut()
+            && !last.decided
+        {
+            match holds {
+                true => tail = selected.runs.pop(),
+                false => decide(&mut [(&mut decoded.batches, last)], selection),
+            }
+        }
+        let fields = selected.fields;
+        decoded.selected = Some(selected);
+        if let Some(tail) = tail {
+            self.held = tail.len();
+            self.open.push(Held {
+                format,
+                chunk: chunk.clone(),
+                decoded: split_off(decoded, tail, fields),
+            });
+        }
+        Ok(ready)
+    }
+
+    /// The games that were held back are complete.
+    pub(crate) fn close(&mut self, selection: &Selection) -> Vec<Held> {
+        let mut open = std::mem::take(&mut self.open);
+        self.held = 0;
+        decide(&mut parts_of(&mut open), selection);
+        open
+    }
+
+    /// A file has ended: the next one has other games. Returns what some record of it carried, if it had any.
+    pub(crate) fn end_file(&mut self) -> Option<Fields> {
+        self.last = None;
+        self.carried.take()
+    }
+
+    /// Numbers the records that are taken, and counts what was left out, up to the last one of the `left` records that
+    /// are requested.
+    pub(crate) fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, left: u64) {
+        let Some(selected) = decoded.selected.take() else {
+            return;
+        };
+        number(decoded);
+        let cut = (decoded.records >= left).then(|| last_of(&decoded.batches, left));
+        for mut run in selected.runs {
+            if let Some(cut) = cut {
+                let Some(cut) =
+                    cut.filter(|&cut| run.rows().next().is_some_and(|first| first <= cut))
+                else {
+                    break;
+                };
+                // Whole games are counted as such.
+                if !selection.needs_whole_games() {
+                    up_to(&mut run, cut, &mut decoded.batches, selection);
+                }
+            }
+            let is_new = run
+                .game
+                .is_none_or(|game| self.last != Some((game, run.verdict)));
+            count(&run, is_new, &mut decoded.left_out);
+            self.last = run.game.map(|game| (game, run.verdict));
+        }
+        for batch in &mut decoded.batches {
+            batch
+                .fields
+                .retain(|&field, _| selected.fields.contains(field));
+        }
+    }
+}
+
+/// The records of a game that was held back.
+fn parts_of(open: &mut [Held]) -> Vec<(&mut Vec<Batch>, &mut Run)> {
+    let parts = open.iter_mut().filter_map(|held| {
+        let run = held.decoded.selected.as_mut()?.runs.last_mut()?;
+        Some((&mut held.decoded.batches, run))
+    });
+    parts.collect()
+}
+
+/// Takes the last run out of a chunk.
+fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
+    let (first, start) = tail.rows().next().unwrap_or_default();
+    let mut batches: Vec<Batch> = decoded.batches[first..].to_vec();
+    // Its bits are not set yet, and those before it stay where they are.
+    for batch in &mut batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    let place = decoded
+        .batches
+        .get(first)
+        .map_or(0, |batch| batch.first_index + batch.ordinal(start));
+    let after = decoded
+        .rejects
+        .partition_point(|reject| reject.place.record < place);
+    let parts = tail
+        .parts
+        .into_iter()
+        .map(|(batch, rows)| (batch - first, rows));
+    Decoded {
+        batches,
+        rejects: decoded.rejects.split_off(after),
+        selected: Some(Box::new(Selected {
+            runs: vec![Run {
+                parts: parts.collect(),
+                ..tail
+            }],
+            carried: Fields::NONE,
+            fields,
+        })),
+        texts: decoded.texts.clone(),
+        ..Decoded::default()
+    }
+}
+
+/// Numbers the records that are taken and those that could not be decoded, in order.
+fn number(decoded: &mut Decoded) {
+    let mut next = 0u64;
+    let mut rejects = decoded.rejects.iter_mut().peekable();
+    for batch in &mut decoded.batches {
+        let words = batch.selected.take().unwrap_or_default();
+        let mut numbers = Vec::with_capacity(batch.len());
+        for row in 0..batch.len() {
+            let place = batch.first_index + batch.ordinal(row);
+            while let Some(reject) = rejects.next_if(|reject| reject.place.record < place) {
+                reject.place.record = next;
+                next += 1;
+            }
+            numbers.push(next as u32);
+            next += words[row / 64] >> (row % 64) & 1;
+        }
+        batch.first_index = 0;
+        batch.numbers = Some(numbers);
+        batch.selected = Some(words);
+    }
+    for reject in rejects {
+        reject.place.record = next;
+        next += 1;
+    }
+    decoded.records = next;
+}
+
+/// The batch and row of the last record that is taken and numbered below `left`.
+fn last_of(batches: &[Batch], left: u64) -> Option<(usize, usize)> {
+    let mut last = None;
+    for (number, batch) in batches.iter().enumerate() {
+        let words = batch.selected.as_deref().unwrap_or_default();
+        let taken = (0..batch.len()).filter(|row| words[row / 64] >> (row % 64) & 1 != 0);
+        for row in taken {
+            if batch.index(row) >= left {
+                return last;
+            }
+            last = Some((number, row));
+        }
+    }
+    last
+}
+
+/// Ends a run with this row, so that counts do not depend on where chunks end.
+fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection: &Selection) {
+    let rows = run.rows().take_while(|&row| row <= cut).count();
+    if rows == run.len() {
+        return;
+    }
+    let mut left = rows;
+    run.parts.retain_mut(|(_, rows)| {
+        rows.end = rows.end.min(rows.start + left);
+        left -= rows.len();
+        rows.start < rows.end
+    });
+    if run.verdict.is_none() {
+        decide(&mut [(batches, run)], selection);
+    }
+}
+
+/// Adds what was left out of a run.
+fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
+    if let Some((name, unknown)) = run.verdict {
+        let games = u64::from(is_new && run.game.is_some());
+        let entry: &mut LeftOut = left_out.entry(name).or_default();
+        entry.games += games;
+        entry.unknown += games * u64::from(unknown);
+        entry.positions += run.len() as u64;
+    }
+    for &(name, positions) in &run.left_out {
+        left_out.entry(name).or_default().positions += positions;
+    }
+}
+
+/// The facts of the game of a record.
+struct Row<'a> {
+    batch: &'a Batch,
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    fn new(batch: &'a Batch, row: usize) -> Self {
+        Self { batch, row }
+    }
+    fn number(&self, field: Field) -> Option<i64> {
+        self.batch.values(field)?.number(self.row)
+    }
+    fn text(&self, field: Field) -> &'a [u8] {
+        let values = self.batch.values(field);
+        let text = values.and_then(|values| values.text(self.row));
+        text.unwrap_or_default().as_bytes()
+    }
+}
+
+impl Facts for Row<'_> {
+    fn elos(&self) -> [Option<u16>; 2] {
+        [Field::WhiteElo, Field::BlackElo].map(|field| Some(self.number(field)? as u16))
+    }
+    fn time_control(&self) -> &[u8] {
+        self.text(Field::TimeControl)
+    }
+    fn outcome(&self) -> Option<Outcome> {
+        let codes = [Outcome::Black, Outcome::Draw, Outcome::White];
+        let code = self.number(Field::Result)?;
+        codes
+            .into_iter()
+            .find(|outcome| i64::from(outcome.code()) == code)
+    }
+    fn plies(&self) -> u32 {
+        u32::MAX
+    }
+    fn termination(&self) -> &[u8] {
+        self.text(Field::Termination)
+    }
+    fn eco(&self) -> &[u8] {
+        self.text(Field::Eco)
+    }
+    fn date(&self) -> Option<Date> {
+        Date::parse(self.text(Field::Date))
+    }
+    fn variant(&self) -> Option<Variant> {
+        None
+    }
+}
+
+/// Why a selection cannot be made among records that carry these fields: the rest of a sentence that begins with the
+/// name of the file.
+pub(crate) fn cannot_select(
+    selection: &Selection,
+    format: Format,
+    carried: Fields,
+    is_divided: bool,
+) -> Option<String> {
+    selection.requirements().find_map(|(option, fields)| {
+        if is_divided && matches!(option, "every" | "last" | "max-per-game") {
+            return Some(format!(
+                "is a {format} file, whose shards end within games, but --{option} needs whole games"
+            ));
+        }
+        let Some(fields) = fields else {
+            return Some(format!(
+                "is a {format} file, in which --{option} has nothing to go by: it needs the text of games (PGN)"
+            ));
+        };
+        let missing: Vec<_> = fields
+            .iter()
+            .filter(|&&field| !carried.contains(field))
+            .map(|field| format!("`{}`", field.name()))
+            .collect();
+        (!missing.is_empty()).then(|| {
+            format!("does not carry {}, which --{option} needs", missing.join(" and "))
+        })
+    })
+}
