@@ -63,7 +63,8 @@ fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (
     paths, *, by=None, details=false, on_bad="skip", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false
+    shard=None, validity="playable", keep_en_passant=false,
+    games=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn stats<'py>(
@@ -80,6 +81,7 @@ pub(crate) fn stats<'py>(
     shard: Option<String>,
     validity: &str,
     keep_en_passant: bool,
+    games: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Given {
         from_format,
@@ -92,7 +94,7 @@ pub(crate) fn stats<'py>(
         validity: validity.to_owned(),
         keep_en_passant,
     };
-    let reading = given.check(py)?;
+    let reading = given.check(py, games)?;
     let by = by.map(|by| by.parse::<GroupBy>()).transpose();
     let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
     let analyzer = reading::analyzer(py)?;
@@ -147,7 +149,8 @@ pub(crate) fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
-    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false
+    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false,
+    games=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn convert<'py>(
@@ -168,6 +171,7 @@ pub(crate) fn convert<'py>(
     shard: Option<String>,
     validity: &str,
     keep_en_passant: bool,
+    games: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Given {
         from_format,
@@ -181,7 +185,7 @@ pub(crate) fn convert<'py>(
         keep_en_passant,
     };
     let wrong = |text: String| error::message(py, text);
-    let reading = given.check(py)?;
+    let reading = given.check(py, games)?;
     let mut target = Target::of(to, &output).map_err(wrong)?;
     if let Some(compression) = compression {
         target = target.with_compression(compression).map_err(wrong)?;

@@ -10,6 +10,7 @@ mod compute;
 mod error;
 mod facts;
 mod files;
+mod games;
 mod input;
 mod reading;
 mod scan;

@@ -1,15 +1,16 @@
 //! Options that several functions share.
 
-use crate::error;
+use crate::{error, games};
 use lanefish::chess::validity::Validity;
 use lanefish::formats::{self, DecodeOptions, Format};
+use lanefish::games::Selection;
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{RunOptions, Shard};
 use lanefish::table::Columns;
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -105,7 +106,11 @@ pub(crate) fn decode(
 }
 
 impl Given {
-    pub(crate) fn check(self, py: Python<'_>) -> PyResult<Reading> {
+    pub(crate) fn check(
+        self,
+        py: Python<'_>,
+        games: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Reading> {
         let strict = match &*self.on_bad {
             "raise" => true,
             "skip" => false,
@@ -116,7 +121,13 @@ impl Given {
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
         Ok(Reading {
             threads: threads(self.threads)?,
-            decode: decode(self.fen_column, &self.validity, self.keep_en_passant)?,
+            decode: decode(self.fen_column, &self.validity, self.keep_en_passant)?.games(
+                games
+                    .map(games::selection)
+                    .transpose()?
+                    .filter(|selection| *selection != Selection::default())
+                    .map(Arc::new),
+            ),
             strict,
             from: from.map_err(|unknown| error::message(py, unknown.to_string()))?,
             skip: self.skip,

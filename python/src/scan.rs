@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, FieldRef, SchemaRef};
 use lanefish::jobs::{self, ScanStep};
 use lanefish::pipeline::Summary;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
 use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -29,6 +29,10 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight
 /// shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
 ///
+/// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
+/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They hold
+/// for every format that carries what they ask for; a file that does not is an `Error`.
+///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
 /// >>> with open(path, "w") as file:
@@ -39,7 +43,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[pyfunction]
 #[pyo3(signature = (
     paths, columns=None, *, on_bad="raise", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false
+    shard=None, validity="playable", keep_en_passant=false,
+    games=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn scan(
@@ -55,6 +60,7 @@ pub(crate) fn scan(
     shard: Option<String>,
     validity: &str,
     keep_en_passant: bool,
+    games: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Scan> {
     let given = Given {
         from_format,
@@ -68,7 +74,7 @@ pub(crate) fn scan(
         keep_en_passant,
     };
     let columns = reading::columns(py, columns)?;
-    let reading = given.check(py)?;
+    let reading = given.check(py, games)?;
     let analyzer = reading::analyzer(py)?;
     let inputs = reading.inputs(py, paths)?;
     let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| {

@@ -221,3 +221,29 @@ def test_ctrl_c(work, long, tmp_path):
     assert out == "interrupted\n"
     assert time.monotonic() - begin < 5
     assert list(tmp_path.iterdir()) == []
+
+
+def test_games_are_chosen_in_every_format(tmp_path):
+    pgn = tmp_path / "two.pgn"
+    elos = [(2100, 2200), (1500, 2200)]
+    game = '[WhiteElo "{}"]\n[BlackElo "{}"]\n\n1. e4 e5 2. Nf3 *\n\n'
+    pgn.write_text("".join(game.format(*elo) for elo in elos))
+    chosen = {"min_elo": 2000, "plies": (1, None), "every": 2}
+    for name in ["two.boards", "two.parquet", "two.arrow"]:
+        path = tmp_path / name
+        lanefish.convert(pgn, path)
+        for file in [pgn, path]:
+            found = lanefish.scan(file, "game,ply", games=chosen).read_all().to_pydict()
+            assert found == {"game": [0, 0], "ply": [1, 3]}
+            assert lanefish.stats(file, games=chosen)["positions"] == 2
+        back = tmp_path / ("chosen-" + name)
+        assert lanefish.convert(path, back, games=chosen)["records"] == 2
+    fen = tmp_path / "one.fen"
+    fen.write_text("8/8/8/8/8/8/6k1/4K2R w K - 0 1\n")
+    with pytest.raises(lanefish.Error, match="one.fen.*white_elo"):
+        lanefish.stats(fen, games={"min_elo": 1})
+    for wrong in [{"elo": 1}, {"since": "yesterday"}, {"every": 0}, {"plies": (3, 2)}]:
+        with pytest.raises(ValueError):
+            lanefish.stats(fen, games=wrong)
+    with pytest.raises(TypeError):
+        lanefish.stats(fen, games={"min_elo": "high"})

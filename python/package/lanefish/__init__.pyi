@@ -19,6 +19,26 @@ class _Column(TypedDict):
     meaning: str
     default: bool
 
+class _Games(TypedDict, total=False):
+    variations: bool
+    drop_bad_games: bool
+    plies: tuple[int, Optional[int]]
+    skip_book: int
+    every: int
+    last: bool
+    max_per_game: int
+    seed: int
+    min_elo: int
+    max_elo: int
+    time_control: Union[str, Iterable[str]]
+    result: Union[str, Iterable[str]]
+    min_plies: int
+    termination: Union[str, Iterable[str]]
+    eco: Union[str, Iterable[str]]
+    since: str
+    until: str
+    variant: Literal["standard", "chess960"]
+
 class _Converted(TypedDict):
     records: int
     rejected: int
@@ -104,6 +124,7 @@ def scan(
     shard: Optional[str] = None,
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
+    games: Optional[_Games] = None,
 ) -> Scan: ...
 def stats(
     paths: _Paths,
@@ -119,6 +140,7 @@ def stats(
     shard: Optional[str] = None,
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
+    games: Optional[_Games] = None,
 ) -> dict[str, Any]: ...
 def convert(
     input: _Paths,
@@ -138,6 +160,7 @@ def convert(
     shard: Optional[str] = None,
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
+    games: Optional[_Games] = None,
 ) -> _Converted: ...
 def columns() -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...
