@@ -334,3 +334,74 @@ fn games_are_numbered_on_over_all_inputs() {
         );
     }
 }
+
+/// Games of more records than a chunk has: what is held back comes from many chunks. A game that is too long for that is
+/// damage, and not held.
+#[test]
+fn games_may_be_longer_than_chunks() {
+    let directory = tempfile::tempdir().unwrap();
+    let cycle = ["Nf3", "Nf6", "Ng1", "Ng8"];
+    let game = |plies: usize| {
+        let moves: Vec<&str> = (0..plies).map(|ply| cycle[ply % 4]).collect();
+        format!("[Event \"x\"]\n\n{} *\n\n", moves.join(" "))
+    };
+    let pgn = directory.path().join("g.pgn");
+    std::fs::write(
+        &pgn,
+        [game(5), game(20_000), game(9_000), game(0), game(7)].concat(),
+    )
+    .unwrap();
+    for name in NAMES {
+        let file = converted(&pgn, name);
+        for selection in [
+            Selection::default().last(true),
+            Selection::default().every(997),
+            Selection::default().skip_book(6).max_per_game(Some(9)),
+            Selection::default()
+                .first_ply(10)
+                .last_ply(Some(12_000))
+                .last(true),
+        ] {
+            let (expected, reported) = selected(&pgn, &selection, |_| ());
+            for threads in [1, 8] {
+                let (found, summary) = selected(&file, &selection, |options| {
+                    (options.threads, options.chunk_size) = (threads, 64);
+                });
+                assert!(lines(&found) == lines(&expected), "{name} {selection:?}");
+                assert_eq!(summary.left_out, reported.left_out);
+            }
+        }
+    }
+}
+
+/// What no game can be, a file can still claim: what needs games whole does not hold it.
+#[cfg(feature = "parquet")]
+#[test]
+fn games_that_are_too_long_to_be_held_are_damage() {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+    const ROWS: usize = 1_150_000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let fens: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(
+        "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
+        ROWS,
+    )));
+    let game = |row: usize| {
+        if (4..ROWS - 9).contains(&row) {
+            4
+        } else {
+            row as u64
+        }
+    };
+    let games: ArrayRef = Arc::new(UInt64Array::from_iter_values((0..ROWS).map(game)));
+    let table = RecordBatch::try_from_iter([("fen", fens), ("game", games)]).unwrap();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    let (records, summary) = selected(&path, &Selection::default().last(true), |_| ());
+    let failure = summary.failure.map(|failure| failure.to_string());
+    let failure = failure.unwrap_or_default();
+    assert!(failure.contains("a game of more than"), "{failure}");
+    assert_eq!(records.len(), 4);
+}
