@@ -31,6 +31,8 @@ mod mate;
 mod perft;
 /// PGN: replay, unusual syntax, selection, damage.
 mod pgn;
+/// PGN of other programs: odd tags, line ends, encodings, comments of engines.
+mod pgn_foreign;
 /// Moves of games in every notation.
 mod pgn_moves;
 /// Selection of games and positions.

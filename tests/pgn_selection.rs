@@ -111,7 +111,7 @@ fn classes_of_time_controls() {
         ("300++3", None),
         ("+", None),
         ("300+", None),
-        ("40/9000", None),
+        ("40/9000", Some(Classical)),
     ] {
         assert_eq!(Speed::of_tag(tag.as_bytes()), class, "{tag}");
     }

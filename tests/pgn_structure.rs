@@ -225,14 +225,14 @@ fn text_outside_of_games_is_one_reject_without_a_position() {
         outcome(b"1. Ke3 e5 1-0\n1. d4 *\n"),
         (2, 2, vec!["illegal_move"])
     );
-    // If the first tag is damaged, the rest of the game is rejected with it.
+    // If the first tag is damaged, the game begins at the next one, unless a comment swallows it.
     assert_eq!(
         outcome(b"{Event \"x\"]\n[Site \"y\"]\n\n1. e4 e5 1-0\n\n[Event \"z\"]\n\n1. d4 *\n"),
         (1, 2, vec!["open_comment"])
     );
     assert_eq!(
         outcome(b"kEvent \"x\"]\n[Site \"y\"]\n\n1. e4 e5 1-0\n\n[Event \"z\"]\n\n1. d4 *\n"),
-        (1, 2, vec!["bad_token"])
+        (2, 5, vec!["bad_token"])
     );
 }
 

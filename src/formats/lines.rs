@@ -206,3 +206,16 @@ fn add(record: &Record, field: Field, values: &mut Array) {
         (_, values) => values.push_missing(),
     }
 }
+
+/// A byte of Windows-1252: ISO-8859-1, but for letters and signs in place of the second set of control characters.
+pub(super) fn windows_1252(byte: u8) -> char {
+    const SIGNS: [char; 32] = [
+        '€', '\u{FFFD}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{FFFD}', 'Ž',
+        '\u{FFFD}', '\u{FFFD}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ',
+        '\u{FFFD}', 'ž', 'Ÿ',
+    ];
+    match byte {
+        0x80..=0x9F => SIGNS[usize::from(byte - 0x80)],
+        _ => byte as char,
+    }
+}

@@ -23,6 +23,7 @@ pub mod tables;
 pub mod text;
 
 pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
+pub(crate) use open::to_line_feeds;
 pub use open::{Opened, detect, is_supported, open};
 
 use crate::chess::validity::Validity;

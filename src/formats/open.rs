@@ -3,6 +3,7 @@
 use super::{Format, Likeness, foreign};
 use crate::error::Error;
 use crate::input::{Access, Compression, Input};
+use memchr::memchr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct Opened {
     pub input: Input,
     /// Its format.
     pub format: Format,
+    /// Whether its lines end in carriage returns alone, as those of old Macintosh programs do.
+    pub(crate) carriage_returns: bool,
 }
 
 /// Opens an input and detects its format, from the content first and then from the name. `consumed`
@@ -54,17 +57,37 @@ pub fn open(
             Error::NoContainer { path, container }
         });
     }
+    let is_text = |format: Format| format.about().is_text;
+    let mut carriage_returns = false;
     let format = match from {
-        Some(format) => format,
-        None => {
-            let (head, all) = input.peek(PEEK)?;
-            detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
-                path: Arc::clone(path),
-                reason,
-            })?
+        Some(format) if !is_text(format) => format,
+        from => {
+            let (mut head, all) = input.peek(PEEK)?;
+            carriage_returns = memchr(b'\r', &head).is_some() && memchr(b'\n', &head).is_none();
+            if carriage_returns {
+                to_line_feeds(&mut head);
+            }
+            match from {
+                Some(format) => format,
+                None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
+                    path: Arc::clone(path),
+                    reason,
+                })?,
+            }
         }
     };
-    Ok(Opened { input, format })
+    Ok(Opened {
+        input,
+        format,
+        carriage_returns: carriage_returns && is_text(format),
+    })
+}
+
+/// Replaces carriage returns by line feeds.
+pub(crate) fn to_line_feeds(text: &mut [u8]) {
+    for byte in text.iter_mut().filter(|byte| **byte == b'\r') {
+        *byte = b'\n';
+    }
 }
 
 /// Whether a file has content or a name that some format claims: only such files of a directory are read.

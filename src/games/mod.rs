@@ -61,15 +61,32 @@ impl Outcome {
             Self::White => 2,
         }
     }
-    /// The outcome of a token or tag; `None` for `*` and anything else.
+    /// The outcome of a token or tag, also with an en dash or the sign ½; `None` for `*` and anything else.
     pub fn from_token(token: &[u8]) -> Option<Self> {
+        let known = Self::SPELLINGS
+            .iter()
+            .find(|(spelling, _)| *spelling == token);
         match token {
-            b"1-0" => Some(Self::White),
-            b"0-1" => Some(Self::Black),
-            b"1/2-1/2" | b"1/2" => Some(Self::Draw),
-            _ => None,
+            b"1/2" => Some(Self::Draw),
+            _ => known.map(|&(_, outcome)| outcome),
         }
     }
+    /// All spellings of whole results: with a hyphen or an en dash, in UTF-8 or Windows-1252.
+    pub(crate) const SPELLINGS: [(&[u8], Self); 13] = [
+        (b"1-0", Self::White),
+        (b"0-1", Self::Black),
+        (b"1/2-1/2", Self::Draw),
+        ("1–0".as_bytes(), Self::White),
+        ("0–1".as_bytes(), Self::Black),
+        ("1/2–1/2".as_bytes(), Self::Draw),
+        (b"1\x960", Self::White),
+        (b"0\x961", Self::Black),
+        (b"1/2\x961/2", Self::Draw),
+        ("½-½".as_bytes(), Self::Draw),
+        ("½–½".as_bytes(), Self::Draw),
+        (b"\xBD-\xBD", Self::Draw),
+        (b"\xBD\x96\xBD", Self::Draw),
+    ];
 }
 
 /// The rules of a game.

@@ -335,7 +335,7 @@ pub enum Speed {
     Rapid,
     /// Anything longer.
     Classical,
-    /// No clock: `-`.
+    /// No clock (`-`), or hours per move.
     Correspondence,
 }
 
@@ -362,14 +362,23 @@ impl Speed {
         }
     }
 
-    /// The class of a `TimeControl` tag; `None` if it is unknown or of a form other than seconds with or
-    /// without increment.
+    /// The class of a `TimeControl` tag, by the time that a player has for forty moves; `None` if it is unknown.
+    ///
+    /// Understood are seconds with or without increment (`300+3`, also with fractions), periods (`40/7200:3600`), whose
+    /// times are added up, and hourglasses (`*180`). No clock (`-`) is correspondence, and so is an hour per move or more
+    /// (`1/86400`).
+    ///
+    /// ```
+    /// use lanefish::games::Speed;
+    /// assert_eq!(Speed::of_tag(b"180+2"), Some(Speed::Blitz));
+    /// assert_eq!(Speed::of_tag(b"40/7200:20/3600:900+30"), Some(Speed::Classical));
+    /// assert_eq!(Speed::of_tag(b"1/86400"), Some(Speed::Correspondence));
+    /// ```
     pub fn of_tag(tag: &[u8]) -> Option<Self> {
         if tag == b"-" {
             return Some(Self::Correspondence);
         }
-        let text = std::str::from_utf8(tag).ok()?;
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        let text = std::str::from_utf8(tag).ok()?.trim();
         // Rust parses more than digits as numbers: `inf`, `1e9`.
         let number = |text: &str| -> Option<f64> {
             let is_plain = text
@@ -377,8 +386,24 @@ impl Speed {
                 .all(|byte| byte.is_ascii_digit() || byte == b'.');
             text.parse().ok().filter(|_| is_plain)
         };
-        let seconds = number(base)? + 40.0 * number(increment)?;
-        Some(match seconds {
+        let (mut seconds, mut increment) = (0.0, 0.0f64);
+        for period in text.split(':') {
+            let period = period.strip_prefix('*').unwrap_or(period);
+            let (time, bonus) = period.split_once('+').unwrap_or((period, "0"));
+            let time = match time.split_once('/') {
+                Some((moves, time)) => {
+                    let (moves, time) = (number(moves)?, number(time)?);
+                    if time >= 3600.0 * moves {
+                        return Some(Self::Correspondence);
+                    }
+                    time
+                }
+                None => number(time)?,
+            };
+            seconds += time;
+            increment = increment.max(number(bonus)?);
+        }
+        Some(match seconds + 40.0 * increment {
             ..30.0 => Self::UltraBullet,
             ..180.0 => Self::Bullet,
             ..480.0 => Self::Blitz,

@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const GIANT: usize = 16 << 20;
 /// Bytes examined beyond a place, because they may decide whether a record begins there.
 const LOOK_AHEAD: usize = 128 << 10;
+/// Bytes whose line ends are changed at once.
+const CHANGED: usize = 1 << 20;
 /// Bytes of an input that show what its records carry.
 const HEAD: usize = 1 << 10;
 
@@ -104,6 +106,8 @@ pub(super) struct Cutter {
     pub(super) opened: Opened,
     /// Bytes not cut yet; they may begin with the rest of the previous piece.
     piece: Option<Bytes>,
+    /// Bytes whose line ends are not changed yet.
+    unchanged: Option<Bytes>,
     /// The rest of the previous pieces, too short to be decoded.
     carry: Vec<u8>,
     /// Length at which the rest is examined again; growing in steps keeps this linear.
@@ -427,6 +431,7 @@ impl Cutter {
             file,
             opened,
             piece: None,
+            unchanged: None,
             carry: Vec::new(),
             look_at: 0,
             offset: sieve.as_ref().map_or(start, Sieve::place),
@@ -455,6 +460,34 @@ impl Cutter {
         let start = entry.bytes.start;
         input.enter(entry.bytes)?;
         Ok(Some((start, entry.watch)))
+    }
+
+    /// The next bytes of the input; lines end in line feeds, one byte for another.
+    fn poll(&mut self) -> Result<Next, Error> {
+        if !self.opened.carriage_returns {
+            return self.opened.input.poll();
+        }
+        let bytes = match self.unchanged.take() {
+            Some(bytes) => bytes,
+            None => match self.opened.input.poll()? {
+                Next::Bytes(bytes) => bytes,
+                next => return Ok(next),
+            },
+        };
+        let piece = bytes.slice(0..bytes.len().min(CHANGED));
+        if piece.len() < bytes.len() {
+            self.unchanged = Some(bytes.slice(piece.len()..bytes.len()));
+        }
+        let failed = |source| Error::Read {
+            path: Arc::clone(self.opened.input.path()),
+            offset: self.offset,
+            source,
+        };
+        piece.check().map_err(failed)?;
+        let mut text = piece.to_vec();
+        piece.check().map_err(failed)?;
+        formats::to_line_feeds(&mut text);
+        Ok(Next::Bytes(text.into()))
     }
 
     fn next(&mut self, chunk_size: usize) -> Cut {
@@ -490,7 +523,7 @@ impl Cutter {
                     None => continue,
                 }
             }
-            match self.opened.input.poll() {
+            match self.poll() {
                 Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
                 Ok(Next::Job(job)) => return Cut::Frame(job),
                 Ok(Next::Wait) => return Cut::Wait,
@@ -523,8 +556,10 @@ impl Cutter {
                 self.ended = true;
             }
             Ok(Sifted::More) => {
-                let next = self.opened.input.poll();
-                if let Some(end) = self.opened.input.first_end() {
+                let next = self.poll();
+                let first_end = self.opened.input.first_end();
+                let sieve = self.sieve.as_mut()?;
+                if let Some(end) = first_end {
                     sieve.end_frames(end);
                 }
                 match next {

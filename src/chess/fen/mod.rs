@@ -27,6 +27,12 @@ use super::square::Square;
 use super::validity::{Validity, Violations};
 use crate::setters::setters;
 
+/// Whether what follows the fields of a line may be EPD operations.
+pub(crate) fn may_be_operations(rest: &[u8]) -> bool {
+    let first = rest.first();
+    first.is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
+}
+
 /// Options of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]

@@ -12,6 +12,7 @@
 //! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the whole
 //! file does: the decoder begins a game at every such place, whatever came before.
 
+use crate::games::Outcome;
 use crate::simd::bytes::equal;
 use memchr::{memchr, memchr2, memrchr, memrchr_iter, memrchr2};
 
@@ -54,7 +55,7 @@ pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
 /// The name of the tag that a line begins with.
 pub(super) fn tag_name(line: &[u8]) -> &[u8] {
     let name = line.strip_prefix(b"[").unwrap_or(line);
-    let end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r');
+    let end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r' | b'\n');
     &name[..name.iter().position(end).unwrap_or(name.len())]
 }
 
@@ -185,9 +186,10 @@ fn is_of_tags(line: &[u8]) -> bool {
 
 /// Whether a text ends with the result of a game.
 pub(super) fn ends_with_result(text: &[u8]) -> bool {
-    [&b"1-0"[..], b"0-1", b"1/2-1/2", b"*"]
-        .iter()
-        .filter_map(|result| text.strip_suffix(*result))
+    let results = Outcome::SPELLINGS.iter().map(|&(spelling, _)| spelling);
+    results
+        .chain([&b"*"[..]])
+        .filter_map(|result| text.strip_suffix(result))
         .any(|before| matches!(before.last(), None | Some(b' ' | b'\t' | b'\n' | b'\r')))
 }
 

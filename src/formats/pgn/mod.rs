@@ -35,6 +35,7 @@
 //! prose, and moves that continue after a result, are one reject without a position. So is a game longer than
 //! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
+mod engine;
 mod game;
 mod lex;
 mod records;
@@ -110,6 +111,27 @@ impl Codec for Pgn {
 pub static DROPPED_CASTLING: Remark = Remark {
     what: "castling right",
     how: "of FEN tags dropped, because the king or the rook is elsewhere",
+    is_detail: false,
+};
+
+/// `FEN` tags with something behind the fields.
+pub static FEN_REST: Remark = Remark {
+    what: "FEN tag",
+    how: "with text after the position that was not read",
+    is_detail: false,
+};
+
+/// Games that announce a set-up position and have none.
+pub static SETUP_WITHOUT_FEN: Remark = Remark {
+    what: "game",
+    how: "with SetUp \"1\" but no FEN tag, read from the start position",
+    is_detail: false,
+};
+
+/// Tags with something behind their value.
+pub static IGNORED_IN_TAGS: Remark = Remark {
+    what: "tag",
+    how: "with text behind the value or the bracket that was ignored",
     is_detail: false,
 };
 
@@ -232,6 +254,9 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let positions = (records.len() - start) as u64;
         let remarks = &mut decoded.remarks;
         remarks.add(&DROPPED_CASTLING, game.dropped_castling);
+        remarks.add(&FEN_REST, game.has_fen_rest.into());
+        remarks.add(&SETUP_WITHOUT_FEN, game.tags.lacks_fen().into());
+        remarks.add(&IGNORED_IN_TAGS, game.tags.ignored());
         remarks.add(&DOUBLED_TAG, game.tags.has_doubled().into());
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {

@@ -1,12 +1,13 @@
 //! The positions of games as they are recorded: straight into groups, with the requested columns.
 
+use super::engine;
 use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::block::{Group, Packed};
 use crate::games::hash_on;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -27,6 +28,8 @@ const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
 
 const NO_CLOCK: u32 = u32::MAX;
+/// Clocks are shorter.
+pub(super) const LONGEST_CLOCK: u32 = NO_CLOCK;
 
 /// Recorded positions.
 #[derive(Debug, Default)]
@@ -133,6 +136,29 @@ impl Records {
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
         if self.requested.scores | self.requested.clocks {
             self.commands(comment, row, before);
+            self.engine(comment, before);
+        }
+    }
+
+    /// Reads the comment of an engine after the move from row `before`.
+    fn engine(&mut self, comment: &[u8], before: Option<usize>) {
+        let Some(before) = before else {
+            return;
+        };
+        if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
+            return;
+        }
+        let (board, _) = self.row(before);
+        let said = engine::said(comment, board.side_to_move());
+        if self.requested.scores
+            && let Some(eval) = said.eval
+        {
+            note(&mut self.scores, before, eval.packed(), NO_SCORE);
+        }
+        if self.requested.clocks
+            && let Some(clock) = said.clock
+        {
+            note(&mut self.clocks, before, clock, NO_CLOCK);
         }
     }
 
@@ -151,8 +177,8 @@ impl Records {
         }
     }
 
-    /// Reads the command of a comment whose name begins at `at`, if a bracket precedes its percent sign,
-    /// after the move from row `before` to row `row`.
+    /// Reads the command of a comment whose name begins at `at`, if a bracket precedes its percent sign, or the comment
+    /// of an engine that begins there, after the move from row `before` to row `row`.
     pub(super) fn command(
         &mut self,
         text: &[u8],
@@ -161,6 +187,12 @@ impl Records {
         before: Option<usize>,
     ) {
         if !text[..at].ends_with(b"[%") {
+            if text[..at].ends_with(b"{") && engine::may_be_one(&text[at..]) {
+                let window = &text[at..text.len().min(at + engine::LONGEST)];
+                let end = memchr(b'}', window);
+                end.into_iter()
+                    .for_each(|end| self.engine(&window[..end], before));
+            }
             return;
         }
         // Values are short; a search of the whole comment for each `[%` would take quadratic time.
@@ -322,6 +354,13 @@ pub(super) enum Eval {
 }
 
 impl Eval {
+    /// From the other side's view.
+    pub(super) fn reversed(self) -> Self {
+        match self {
+            Self::Centipawns(score) => Self::Centipawns(-score),
+            Self::Mate(moves) => Self::Mate(-moves),
+        }
+    }
     /// One number for both; [`mate_of`] separates them again.
     fn packed(self) -> i16 {
         match self {
@@ -365,11 +404,25 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
     };
-    let (whole, mut rest) = number(digits)?;
     if is_mate {
+        let (moves, rest) = number(digits)?;
         ends(rest)?;
-        return Some(Eval::Mate(mate_in(negative, whole.into())));
+        return Some(Eval::Mate(mate_in(negative, moves.into())));
     }
+    // ChessBase: centipawns and a depth. Its largest numbers stand for mates and for no evaluation at all.
+    if let Some((cents, [b',', depth @ ..])) = number(digits)
+        && depth.first().is_some_and(u8::is_ascii_digit)
+    {
+        let cents = i16::try_from(cents).ok()?;
+        let known = cents.unsigned_abs() <= MOST_CENTIPAWNS;
+        return known.then_some(Eval::Centipawns(if negative { -cents } else { cents }));
+    }
+    pawns(negative, digits)
+}
+
+/// An evaluation in pawns, with decimals or not.
+pub(super) fn pawns(negative: bool, digits: &[u8]) -> Option<Eval> {
+    let (whole, mut rest) = number(digits)?;
     let mut cents = 0;
     if let [b'.', decimals @ ..] = rest {
         let mut worth = 10;
@@ -411,7 +464,9 @@ fn plain_clock(text: &[u8]) -> Option<u32> {
 pub(super) fn clock(value: &[u8]) -> Option<u32> {
     let mut total = 0u32;
     let mut rest = value;
+    let mut parts = 0;
     for part in 0.. {
+        parts = part + 1;
         let (number, after) = number(rest)?;
         total = total.checked_mul(60)?.checked_add(number)?;
         match after {
@@ -425,6 +480,17 @@ pub(super) fn clock(value: &[u8]) -> Option<u32> {
     let mut hundredths = 0;
     if let [b'.', decimals @ ..] = rest {
         let len = decimals.iter().take_while(|b| b.is_ascii_digit()).count();
+        // Live boards write `h:mm.ss`.
+        if let ([tens, ones], 2) = (&decimals[..len], parts) {
+            ends(&decimals[2..])?;
+            let seconds = u32::from(tens - b'0') * 10 + u32::from(ones - b'0');
+            let [.., b':', m, n, b'.', _, _] = value[..value.len() - decimals.len() + 2] else {
+                return None;
+            };
+            let is_time = m.is_ascii_digit() && n.is_ascii_digit() && m < b'6' && seconds < 60;
+            let total = total.checked_mul(60)?.checked_add(seconds)?;
+            return total.checked_mul(100).filter(|_| is_time);
+        }
         for (digit, worth) in decimals[..len].iter().zip([10, 1]) {
             hundredths += u32::from(digit - b'0') * worth;
         }
@@ -464,6 +530,12 @@ mod tests {
             ("-1.2", Some(Eval::Centipawns(-120))),
             ("+3", Some(Eval::Centipawns(300))),
             ("0.35,18", Some(Eval::Centipawns(35))),
+            ("35,21", Some(Eval::Centipawns(35))),
+            ("-140,9", Some(Eval::Centipawns(-140))),
+            ("0,12", Some(Eval::Centipawns(0))),
+            ("32766,0", None),
+            ("99999,1", None),
+            ("3,", Some(Eval::Centipawns(300))),
             ("0.35\n18", Some(Eval::Centipawns(35))),
             ("400.00", Some(Eval::Centipawns(31_000))),
             ("-99999999", Some(Eval::Centipawns(-31_000))),
@@ -488,6 +560,13 @@ mod tests {
             ("90", Some(9_000)),
             ("0:05:00\n", Some(30_000)),
             ("1.55:05", None),
+            ("0:15.17", Some((15 * 60 + 17) * 100)),
+            ("1:02.09", Some((62 * 60 + 9) * 100)),
+            ("0:15.60", None),
+            ("0:75.17", None),
+            ("0:5.17", None),
+            ("4:59.5", Some(29_950)),
+            ("4:59.512", Some(29_951)),
             ("0:05:0x", None),
             ("0:05:00.x", None),
             ("0:05:", None),

@@ -13,21 +13,22 @@
 
 use crate::simd::bytes::{Classes, Classifier};
 
-/// What is to be reported of comments.
+/// What is to be reported of comments: commands, and comments that begin with anything but a blank, which may be those
+/// of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commands {
     /// Nothing.
     None,
-    /// Commands whose name begins with `e`.
+    /// Commands whose name begins with `e`, and comments.
     Evals,
-    /// All commands.
+    /// All commands, and comments.
     All,
 }
 
 /// A command of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    /// Offset of the byte after its `%`.
+    /// Offset of the byte after its `%`, or after the brace of a comment.
     pub(super) at: u32,
     /// Number of moves before it.
     pub(super) moves: u32,
@@ -81,6 +82,8 @@ struct Carry {
     dot: u64,
     sign: u64,
     percent: u64,
+    /// Whether the last byte opened a comment.
+    open: u64,
     /// Whether a number or a move reaches up to here.
     number: bool,
     word: bool,
@@ -147,6 +150,7 @@ impl Scan {
             dot: 0,
             sign: 0,
             percent: 0,
+            open: 0,
             number: false,
             word: false,
             begin: at,
@@ -317,13 +321,15 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     carry.begin = last(begins);
     let named = comments & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
+    let begun = comments & !blank & (open << 1 | carry.open);
+    carry.open = open >> 63;
     Found {
         moves,
         ends,
         commands: match commands {
             Commands::None => 0,
-            Commands::Evals => named & classes.letter_e,
-            Commands::All => named,
+            Commands::Evals => named & classes.letter_e | begun,
+            Commands::All => named | begun,
         },
         stop,
     }

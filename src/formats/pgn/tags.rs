@@ -4,7 +4,8 @@
 //! only where each tag begins is noted, under a bit that its name has.
 
 use super::lex;
-use memchr::{memchr, memmem, memrchr};
+use crate::formats::lines::windows_1252;
+use memchr::{memchr, memrchr};
 use std::borrow::Cow;
 
 /// What was noted while the section was scanned.
@@ -17,6 +18,8 @@ pub(super) struct Marked {
     /// Whether tags have to be looked for: two names have the same bit, a name is not followed by a blank, or a
     /// line holds several tags.
     irregular: bool,
+    /// Tags with something behind their value, in the brackets or after them, that is ignored.
+    pub(super) ignored: u32,
 }
 
 impl Default for Marked {
@@ -25,6 +28,7 @@ impl Default for Marked {
             names: 0,
             lines: [0; 64],
             irregular: false,
+            ignored: 0,
         }
     }
 }
@@ -69,8 +73,9 @@ impl Marked {
     /// Notes what the line at this offset of the section begins with.
     #[inline(always)]
     pub(super) fn look(&mut self, line: &[u8], offset: usize) {
-        let (bit, odd) = name_bit(first_word(line.get(1..).unwrap_or_default()));
-        self.irregular |= odd || self.names >> bit & 1 != 0;
+        let word = first_word(line.get(1..).unwrap_or_default());
+        let (bit, odd) = name_bit(word);
+        self.irregular |= odd || word as u8 == b' ' || self.names >> bit & 1 != 0;
         self.names |= 1 << bit;
         self.lines[bit] = offset as u32;
     }
@@ -93,6 +98,16 @@ impl<'a> Tags<'a> {
         Self { section, marked }
     }
 
+    /// Number of tags with something behind their value that is ignored.
+    pub(super) fn ignored(&self) -> u64 {
+        self.marked.ignored.into()
+    }
+
+    /// Whether a set-up position is announced and missing.
+    pub(super) fn lacks_fen(&self) -> bool {
+        self.fen().is_none() && self.get("SetUp") == Some(b"1")
+    }
+
     /// Whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.section.is_empty()
@@ -107,37 +122,34 @@ impl<'a> Tags<'a> {
     fn all(&self) -> impl Iterator<Item = (usize, &'a [u8], &'a [u8])> {
         let section = self.section;
         let mut at = 0;
-        // The end of the line that contains the last tag.
-        let mut line_end = 0;
         std::iter::from_fn(move || {
             loop {
-                let open = at + memchr(b'[', &section[at..])?;
-                let mut before = at;
-                if open >= line_end {
-                    if let Some(feed) = memrchr(b'\n', &section[at..open]) {
-                        before += feed + 1;
+                let begins_line = at == 0 || section[at - 1] == b'\n';
+                match section.get(at)? {
+                    b'[' => {
+                        let open = at;
+                        let tag = tag(&section[open..]);
+                        at += tag.len.max(1);
+                        return Some((open, tag.name, tag.value));
                     }
-                    line_end = lex::line_end(section, open);
+                    // Comment and escape lines between tags are skipped.
+                    b';' => at = lex::line_end(section, at),
+                    b'%' if begins_line => at = lex::line_end(section, at),
+                    b'{' => at += memchr(b'}', &section[at..])? + 1,
+                    _ => at += 1,
                 }
-                // Comment and escape lines between tags are skipped.
-                let is_comment = section[before..open].trim_ascii_start().starts_with(b";");
-                if is_comment || section[before] == b'%' {
-                    at = line_end;
-                    continue;
-                }
-                let tag = &section[open..line_end];
-                let (value, len) = value(tag);
-                at = open + len;
-                return Some((open, lex::tag_name(tag), value));
             }
         })
     }
 
     /// Whether some line is a tag with a value, rather than any text in brackets.
     pub(super) fn has_any(&self) -> bool {
-        self.section
-            .split(|&byte| byte == b'\n')
-            .any(|line| is_pair(line.trim_ascii_start()))
+        let mut lines = self.section.split(|&byte| byte == b'\n');
+        lines.any(|line| is_pair(line.trim_ascii_start()))
+            || self.marked.irregular
+                && self
+                    .pairs()
+                    .any(|(name, value)| !name.is_empty() && !value.is_empty())
     }
 
     /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
@@ -164,7 +176,7 @@ impl<'a> Tags<'a> {
         let offset = self.marked.lines[bit] as usize;
         let line = &self.section[offset..];
         let line = &line[..lex::line_end(line, 0)];
-        (lex::tag_name(line) == name).then(|| (offset, value(line).0))
+        (lex::tag_name(line) == name).then(|| (offset, tag(line).value))
     }
 
     /// Whether some tag occurs several times.
@@ -226,60 +238,123 @@ fn is_pair(line: &[u8]) -> bool {
     len > 0 && text[len..].trim_ascii_start().first() == Some(&b'"')
 }
 
-/// The value of the tag that a line begins with, and the length of the tag in bytes.
-///
-/// The value ends at the first quote followed by a bracket; quotes within need not be escaped.
-fn value(line: &[u8]) -> (&[u8], usize) {
-    let open = lex::find2(line, 0, b'"', b']');
-    if line.get(open) != Some(&b'"') {
-        return (&[], line.len().min(open + 1));
+/// A tag as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+    /// Its length in bytes.
+    pub(super) len: usize,
+    /// Whether something stands between its value and its bracket.
+    pub(super) has_more: bool,
+}
+
+/// Quotes that are looked at for one that ends a value; so that many tags in a line take linear time.
+const QUOTES: usize = 16;
+
+/// Number of blanks that a text begins with.
+fn blanks(text: &[u8]) -> usize {
+    let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+    text.iter().take_while(is_blank).count()
+}
+
+/// Where blanks end, among which there may be one end of a line.
+fn after_blanks(text: &[u8], at: usize) -> usize {
+    let at = at.min(text.len());
+    let at = at + blanks(&text[at..]);
+    match text.get(at) {
+        Some(b'\n') => at + 1 + blanks(&text[at + 1..]),
+        _ => at,
     }
-    let mut at = open + 1;
-    loop {
-        let quote = lex::find2(line, at, b'"', b'"');
-        if quote == line.len() {
+}
+
+/// The tag that a text begins with: a bracket, a name, a string, a bracket, with any blanks between them, also ends of
+/// lines.
+///
+/// The string ends at the first quote followed by a bracket behind which there is nothing but comments and other tags,
+/// or else at the first one followed by a bracket; so quotes within need not be escaped. If there is none, what stands
+/// between the last quote and the bracket is no part of the value.
+pub(super) fn tag(text: &[u8]) -> Tag<'_> {
+    let name_at = after_blanks(text, 1);
+    let name = match text.get(name_at) {
+        // It is no tag.
+        Some(b'[') => &[],
+        _ => lex::tag_name(&text[name_at..]),
+    };
+    let after_name = name_at + name.len();
+    let open = match name.is_empty() {
+        true => 1,
+        false => after_blanks(text, after_name),
+    };
+    if text.get(open) != Some(&b'"') {
+        let end = match name.is_empty() {
+            true => 1,
+            false => lex::find2(text, after_name, b']', b'\n'),
+        };
+        return Tag {
+            name,
+            value: &[],
+            len: end + usize::from(text.get(end) == Some(&b']')),
+            has_more: false,
+        };
+    }
+    let start = open + 1;
+    let made = |value: usize, len: usize, has_more| Tag {
+        name,
+        value: &text[start..value],
+        len,
+        has_more,
+    };
+    // Not all of the line is looked at, which may hold many tags.
+    let mut first = None;
+    let mut at = start;
+    for _ in 0..QUOTES {
+        let quote = lex::find2(text, at, b'"', b'\n');
+        if text.get(quote) != Some(&b'"') {
             break;
         }
-        let after = &line[quote + 1..];
-        let blanks = after.iter().take_while(|&&byte| byte == b' ').count();
-        if after.get(blanks) == Some(&b']') {
-            let end = after[blanks + 1..].trim_ascii_start();
-            if end.is_empty() || end[0] == b'[' {
-                return (&line[open + 1..quote], quote + 2 + blanks);
-            }
-        }
         at = quote + 1;
+        let bracket = at + blanks(&text[at..]);
+        if text.get(bracket) != Some(&b']') {
+            continue;
+        }
+        let behind = bracket + 1 + blanks(&text[bracket + 1..]);
+        if matches!(text.get(behind), None | Some(b'\n' | b'[' | b'{' | b';')) {
+            return made(quote, bracket + 1, false);
+        }
+        first = first.or(Some((quote, bracket)));
     }
-    let value = line[open + 1..].trim_ascii_end();
-    let value = value.strip_suffix(b"]").unwrap_or(value);
-    let value = value.strip_suffix(b"\"").unwrap_or(value);
-    (value, line.len())
+    if let Some((quote, bracket)) = first {
+        return made(quote, bracket + 1, false);
+    }
+    let end = lex::find2(text, start, b']', b'\n');
+    if text.get(end) == Some(&b']') {
+        let quote = memrchr(b'"', &text[start..end]);
+        let value = quote.map_or(end, |quote| start + quote);
+        return made(value, end + 1, quote.is_some());
+    }
+    // The bracket is in the next line, or missing.
+    let last = start + text[start..end].trim_ascii_end().len();
+    let value = last - usize::from(text[start..last].ends_with(b"\""));
+    let bracket = after_blanks(text, end);
+    match text.get(bracket) {
+        Some(b']') if value < last => made(value, bracket + 1, false),
+        _ => made(value, end, false),
+    }
 }
 
-/// Where in a line of tags the moves begin, if they do. A single odd byte after the last tag counts as a
-/// damaged line end.
+/// Whether a line of tags ends with a string and a bracket.
 #[inline(always)]
-pub(super) fn moves_after(line: &[u8]) -> Option<usize> {
-    match line {
-        [.., b']'] | [.., b']', b'\r'] => None,
-        _ => moves_after_bracket(line),
-    }
+pub(super) fn ends_regularly(line: &[u8]) -> bool {
+    matches!(line, [.., b'"', b']'] | [.., b'"', b']', b'\r'])
 }
 
-#[cold]
-fn moves_after_bracket(line: &[u8]) -> Option<usize> {
-    let mut ends = memmem::find_iter(line, b"\"]").map(|quote| quote + 2);
-    let end = ends.find(|&end| !line[end..].trim_ascii_start().starts_with(b"["))?;
-    let rest = line[end..].trim_ascii();
-    (rest.len() > 1 && rest[0] != b';').then_some(end)
-}
-
-/// A value as text: escapes resolved, bytes that are not UTF-8 read as ISO-8859-1.
+/// A value as text: escapes resolved, bytes that are not UTF-8 read as Windows-1252.
 pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
     // Copied before validation: bytes of a mapped file could change in between.
     let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
         Ok(text) => Cow::Owned(text),
-        Err(_) => Cow::Owned(value.iter().map(|&byte| byte as char).collect()),
+        Err(_) => Cow::Owned(value.iter().map(|&byte| windows_1252(byte)).collect()),
     };
     if !text.contains('\\') {
         return text;
@@ -417,7 +492,6 @@ mod tests {
                 tags.is_cut_off(),
                 tags.fen(),
             );
-            moves_after(section.trim_ascii_end().as_bytes());
             // Quadratic time would take hours.
             assert!(begin.elapsed().as_secs() < 20, "{tag}: {count} tags");
         }

@@ -7,6 +7,7 @@ use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position};
 use crate::error::{Place, Reject};
+use crate::formats::lines::windows_1252;
 use crate::formats::lines::{DROPPED_EN_PASSANT, without_mark};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
 use crate::table::{Array, Batch, Field, Texts, Values};
@@ -100,7 +101,7 @@ pub(in crate::formats) fn unusual<'a>(
         }
     };
     if let Some(&first) = fen.rest.first()
-        && !(first.is_ascii_alphabetic() || matches!(first, b';' | b'['))
+        && !fen::may_be_operations(fen.rest)
     {
         let message = format!(
             "column {}: found `{}`, expected EPD operations or the end of the line",
@@ -362,7 +363,7 @@ pub(in crate::formats) fn text_of(bytes: &[u8]) -> String {
         error
             .as_bytes()
             .iter()
-            .map(|&byte| char::from(byte))
+            .map(|&byte| windows_1252(byte))
             .collect()
     })
 }

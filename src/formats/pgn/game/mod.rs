@@ -53,6 +53,8 @@ pub struct Game<'a> {
     pub last: Option<Position>,
     /// Castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
     pub dropped_castling: u64,
+    /// Whether something follows the fields of its `FEN` tag that was not read.
+    pub(super) has_fen_rest: bool,
     /// What stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
@@ -264,11 +266,13 @@ impl<'a> Games<'a> {
         };
         let mut has_start = false;
         let mut dropped_castling = 0;
+        let mut has_fen_rest = false;
         match start_position(&tags, self.strict) {
             Ok(start) => {
                 if let Some(start) = start {
                     state.board = Board::new(&start.position);
                     dropped_castling = start.dropped_castling;
+                    has_fen_rest = !start.rest.is_empty();
                 }
                 has_start = true;
                 state.before = state.board;
@@ -350,6 +354,7 @@ impl<'a> Games<'a> {
             stray,
             last: has_start.then(|| state.board.position()),
             dropped_castling,
+            has_fen_rest,
             bad: state.bad,
         })
     }

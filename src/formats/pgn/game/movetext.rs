@@ -25,15 +25,12 @@ impl Games<'_> {
         records: &mut Records,
         start: usize,
     ) -> End {
-        let bytes = self.bytes;
         let limit = start.saturating_add(self.max_record);
         // Whether this is not a game so far: results have no meaning then.
         let mut garbage = state
             .bad
             .as_ref()
             .is_some_and(|bad| bad.error == GameError::Utf16);
-        // A first line that is garbage may have been a tag: the following tags then belong to this game.
-        let mut headless = false;
         loop {
             while self
                 .peek()
@@ -44,10 +41,7 @@ impl Games<'_> {
             if self.at > limit {
                 return End::TooLong;
             }
-            if self.at > start
-                && self.peek() == Some(b'1')
-                && self.begins_again(state, garbage && !headless)
-            {
+            if self.at > start && self.peek() == Some(b'1') && self.begins_again(state, garbage) {
                 return End::NextGame;
             }
             if self.quick
@@ -62,14 +56,7 @@ impl Games<'_> {
                 return End::NextGame;
             };
             match byte {
-                b'[' if self.begins_line() => {
-                    let event = bytes[self.at..].starts_with(b"[Event ");
-                    if !headless || event || self.follows_empty_line() {
-                        return End::NextGame;
-                    }
-                    garbage = false;
-                    self.at = lex::line_end(bytes, self.at);
-                }
+                b'[' if self.begins_line() => return End::NextGame,
                 b'*' | b'0' | b'1' | 0xC2 | 0xBD if state.depth == 0 && !garbage => {
                     match self.result() {
                         Some((outcome, len)) => {
@@ -81,7 +68,6 @@ impl Games<'_> {
                 }
                 _ => {
                     let was_good = state.bad.is_none();
-                    let token = self.at;
                     self.token(byte, state, records);
                     if was_good && state.bad.is_some() && state.tagless && state.ply == 0 {
                         garbage = state.number.is_none()
@@ -89,8 +75,6 @@ impl Games<'_> {
                                 .bad
                                 .as_ref()
                                 .is_some_and(|bad| matches!(bad.error, GameError::Token(_)));
-                        let line = &bytes[token..lex::line_end(bytes, token)];
-                        headless = garbage && line.trim_ascii_end().ends_with(b"]");
                     }
                 }
             }

@@ -5,9 +5,9 @@
 //! `Event` after an empty line or for the second time, and at a paragraph that repeats a name.
 
 use super::{GameError, Games};
-use crate::chess::fen::{self, Fen, FenOptions};
+use crate::chess::fen::{self, Expected, Fen, FenError, FenField, FenOptions};
 use crate::chess::validity::Validity;
-use crate::formats::pgn::lex;
+use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::tags::{self, Tags};
 use crate::games::Variant;
 use std::collections::HashSet;
@@ -20,6 +20,63 @@ impl<'a> Games<'a> {
             self.line = at..lex::line_end(self.bytes, at);
         }
         self.line.end
+    }
+
+    /// Reads the tags of a line that does not end with the last one's bracket; returns whether moves follow in it. What
+    /// else follows is ignored.
+    #[cold]
+    fn odd_tag(&mut self, marked: &mut tags::Marked) -> bool {
+        marked.crowd();
+        let bytes = self.bytes;
+        loop {
+            let tag = tags::tag(&bytes[self.at..]);
+            self.at += tag.len.max(1);
+            marked.ignored += u32::from(tag.has_more);
+            // It may end in a later line.
+            while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
+                self.at += 1;
+            }
+            match self.peek() {
+                Some(b'[') => continue,
+                None | Some(b'\n' | b'{' | b';') => return false,
+                Some(_) => {}
+            }
+            let end = self.line_end(self.at);
+            let behind = bytes[self.at..end].trim_ascii_end();
+            // A single byte is a damaged line end.
+            if behind.len() > 1 {
+                if begins_moves(behind) {
+                    return true;
+                }
+                marked.ignored += 1;
+            }
+            self.at = end;
+            return false;
+        }
+    }
+
+    /// The tag that follows the comments here, if one does: then they are among the tags, not before the moves.
+    /// With the number of line feeds before it.
+    fn after_comments(&self) -> Option<(usize, usize)> {
+        let bytes = self.bytes;
+        let mut at = self.at;
+        let mut feeds = 0;
+        loop {
+            match bytes.get(at)? {
+                b'{' => match lex::comment(bytes, at) {
+                    Comment::Closed(end) if end - self.at < self.max_record => at = end + 1,
+                    _ => return None,
+                },
+                b'\n' => {
+                    feeds += 1;
+                    at += 1;
+                }
+                b' ' | b'\t' | b'\r' => at += 1,
+                b';' => at = lex::line_end(bytes, at),
+                b'[' if !lex::begins_game(bytes, at) => return Some((at, feeds)),
+                _ => return None,
+            }
+        }
     }
 
     /// Reads the tag section that begins here, if there is one.
@@ -61,14 +118,26 @@ impl<'a> Games<'a> {
                     has_event |= is_event;
                     let text = &bytes[self.at..line];
                     marked.look(text, self.at - start);
-                    let moves = tags::moves_after(text);
-                    self.at = moves.map_or(line, |len| self.at + len);
-                    end = self.at;
                     feeds = 0;
-                    if moves.is_some() {
-                        break;
+                    if tags::ends_regularly(text) {
+                        self.at = line;
+                        end = line;
+                    } else {
+                        let has_moves = self.odd_tag(&mut marked);
+                        end = self.at;
+                        if has_moves {
+                            break;
+                        }
                     }
                 }
+                Some(b'{') if end > start => match self.after_comments() {
+                    Some((after, feeds_after)) => {
+                        marked.crowd();
+                        self.at = after;
+                        feeds += feeds_after;
+                    }
+                    None => break,
+                },
                 Some(b'\n') => {
                     feeds += 1;
                     self.at += 1;
@@ -83,6 +152,24 @@ impl<'a> Games<'a> {
     }
 }
 
+/// Whether moves begin here, behind the bracket of a tag: a move number, a result, or a move.
+fn begins_moves(text: &[u8]) -> bool {
+    let len = text
+        .iter()
+        .take_while(|byte| !byte.is_ascii_whitespace())
+        .count();
+    let word = &text[..len.min(8)];
+    let squares = word
+        .windows(2)
+        .any(|pair| (b'a'..=b'h').contains(&pair[0]) && (b'1'..=b'8').contains(&pair[1]));
+    match word.first() {
+        Some(b'*' | b'0'..=b'9' | b'(' | b'$') => true,
+        Some(b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N') => len <= 8 && squares,
+        Some(b'O') => word.starts_with(b"O-O"),
+        _ => false,
+    }
+}
+
 /// Adds the names of the tags of a paragraph; with `stop`, nothing is added if one is already present, and
 /// the return value is whether that is so.
 fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop: bool) -> bool {
@@ -91,6 +178,10 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
             .split(|&byte| byte == b'\n')
             .map(<[u8]>::trim_ascii)
             .take_while(|line| matches!(line.first(), Some(b'[' | b'%' | b';')))
+            .enumerate()
+            // A line that begins with it may begin a game, and belong to another chunk.
+            .take_while(|(number, line)| *number == 0 || !line.starts_with(b"[Event "))
+            .map(|(_, line)| line)
             .filter(|line| line.starts_with(b"["))
             .map(lex::tag_name)
     };
@@ -121,6 +212,17 @@ pub(super) fn start_position<'a>(
         false => fen::parse_tag(text),
     };
     let start = start.map_err(GameError::Fen)?;
+    // As in a line of a FEN file, though nothing is done with operations.
+    if let Some(&found) = start.rest.first()
+        && (strict || !fen::may_be_operations(start.rest))
+    {
+        return Err(GameError::Fen(FenError {
+            field: FenField::Rest,
+            column: text.trim_ascii_end().len() - start.rest.len() + 1,
+            found: Some(found),
+            expected: Expected::End,
+        }));
+    }
     let violations = start.position.violations(Validity::Playable);
     if !violations.is_empty() {
         return Err(GameError::Start(violations));

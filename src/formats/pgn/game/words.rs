@@ -12,13 +12,17 @@ const SHOWN: usize = 60;
 pub(super) fn result(rest: &[u8], strict: bool) -> Option<(Option<Outcome>, usize)> {
     let (token, outcome): (&[u8], _) = match rest.first()? {
         b'*' => return Some((None, 1)),
-        b'0' => (b"0-1", Outcome::Black),
+        b'0' if rest.starts_with(b"0-") => (b"0-1", Outcome::Black),
         b'1' if rest.starts_with(b"1-") => (b"1-0", Outcome::White),
         b'1' if rest.starts_with(b"1/2-1/2") => (b"1/2-1/2", Outcome::Draw),
-        b'1' if !strict => (b"1/2", Outcome::Draw),
         _ if strict => return None,
-        0xBD => (b"\xBD-\xBD", Outcome::Draw),
-        _ => ("½-½".as_bytes(), Outcome::Draw),
+        _ => {
+            let mut spellings = Outcome::SPELLINGS.into_iter();
+            match spellings.find(|(token, _)| rest.starts_with(token)) {
+                Some(known) => known,
+                None => (b"1/2", Outcome::Draw),
+            }
+        }
     };
     let ends = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.'));
     (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends))
