@@ -241,6 +241,41 @@ fn pipe_in(directory: &Path) -> Option<PathBuf> {
     None
 }
 
+/// Nothing of the run waits for a pipe to be opened, or for its first bytes.
+#[cfg(unix)]
+#[test]
+fn a_run_with_a_silent_pipe_can_be_interrupted() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+    for threads in [1, 2, 8] {
+        for has_writer in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let Some(pipe) = pipe_in(directory.path()) else {
+                return;
+            };
+            let mut options = std::fs::OpenOptions::new();
+            let _writer = has_writer.then(|| options.read(true).write(true).open(&pipe).unwrap());
+            let interrupt: &AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+            let (sender, done) = std::sync::mpsc::channel();
+            // Not joined: in a run that hangs it never ends.
+            std::thread::spawn(move || {
+                let (_, summary) = read(&[pipe], |options| {
+                    options.threads = threads;
+                    options.interrupt = Some(interrupt);
+                });
+                sender.send(summary.failure)
+            });
+            std::thread::sleep(Duration::from_millis(100));
+            interrupt.store(true, Ordering::Relaxed);
+            let failure = done.recv_timeout(Duration::from_secs(30));
+            assert!(
+                matches!(failure, Ok(Some(Error::Interrupted))),
+                "{threads} {has_writer}: {failure:?}"
+            );
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_and_special_files_are_read() {

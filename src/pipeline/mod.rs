@@ -22,6 +22,7 @@
 
 mod feed;
 mod judge;
+mod line;
 mod number;
 mod order;
 mod sieve;
@@ -272,10 +273,11 @@ pub fn run<J: Job>(
         decode: settings.decode.clone(),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
+        opening: None,
         ended: false,
     };
     let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
-    let shared = Shared::new(feed, chunks);
+    let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
@@ -309,11 +311,12 @@ pub fn run<J: Job>(
             }
             while let Some((outcome, part)) = waiting.remove(&next) {
                 next += 1;
-                shared.leave();
                 if let Err(error) = collector.take(outcome, part, &mut sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
                 }
+                // Not before: what was taken may have decided the run, and a pipe is not opened then.
+                shared.leave();
             }
         }
         drop(stopper);

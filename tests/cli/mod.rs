@@ -19,6 +19,8 @@ mod help;
 mod info;
 mod options;
 mod perft;
+#[cfg(unix)]
+mod pipes;
 mod show;
 #[cfg(unix)]
 mod signals;
