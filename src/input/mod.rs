@@ -18,6 +18,8 @@ pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
 pub(crate) use map::Mapped;
 pub(crate) use map::TEMPORARY_FILES;
+#[doc(hidden)]
+pub use map::clean_up_after_aborts;
 pub use map::explain_truncated_maps;
 pub use shard::{Shard, ShardError};
 pub use source::Source;

@@ -17,6 +17,8 @@ mod games;
 mod generate;
 mod help;
 mod info;
+#[cfg(unix)]
+mod limits;
 mod options;
 mod perft;
 #[cfg(unix)]

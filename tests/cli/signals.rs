@@ -89,6 +89,25 @@ fn signals_end_every_long_command() {
     }
 }
 
+/// What ends by itself, because an allocation failed, ends in this way.
+#[test]
+fn an_abort_leaves_no_file() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    let mut child = start(&["generate", "-n", "4000000000", "-o", &boards]);
+    wait_for(|| !dir.list().is_empty());
+    // The file is there before its name is known to the handler.
+    std::thread::sleep(Duration::from_millis(100));
+    if !send(&child, "ABRT") {
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    use std::os::unix::process::ExitStatusExt;
+    if status.signal() == Some(6) {
+        assert_eq!(dir.list(), [""; 0]);
+    }
+}
+
 /// Neither a pipe that nobody opens, nor one whose writer writes nothing, keeps a run from its end.
 #[test]
 fn a_run_that_opens_a_silent_pipe_is_ended() {
