@@ -1,6 +1,7 @@
 //! Limits that the system sets a process: what does not fit is an error, and nothing is left behind.
 
-use super::{Dir, START};
+use super::{Dir, START, output};
+use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
@@ -76,4 +77,36 @@ fn a_failed_allocation_leaves_no_file() {
     if aborted == 0 {
         eprintln!("SKIPPED: no allocation failed");
     }
+}
+
+/// Many runs, which were a file each.
+#[test]
+fn distinct_positions_are_counted_with_few_files() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    output(0, &["generate", "-n", "300000", "-o", &boards]);
+    let temp = dir.name("");
+    let exact = |commands: &str, memory: &str| {
+        let arguments = ["stats", "--json", "--exact-distinct", &boards];
+        let options = ["--memory", memory, "--temp", &temp, "--threads", "2"];
+        after(commands, &[&arguments[..], &options].concat())
+    };
+    let count = |done: Output| {
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{stderr}");
+        let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+        report["details"]["distinct"]["exact"].clone()
+    };
+    let expected = count(exact(":", "1G"));
+    assert!(expected["position"].as_u64() > Some(200_000), "{expected}");
+    assert_eq!(count(exact("ulimit -n 64", "1M")), expected);
+    // A number that lacks what could not be written would be wrong.
+    for size in [1, 2000, 10_000] {
+        let done = exact(&format!("ulimit -f {size}"), "1M");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{size}: {stderr}");
+        assert!(stderr.contains("temporary files failed"), "{stderr}");
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "");
+    }
+    assert_eq!(dir.list(), ["a.boards"]);
 }
