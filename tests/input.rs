@@ -241,6 +241,45 @@ fn pipe_in(directory: &Path) -> Option<PathBuf> {
     None
 }
 
+/// A file is read as far as it reached when it was opened, whatever is appended meanwhile.
+#[test]
+fn what_a_file_grows_by_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(3000).into_bytes();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&text).unwrap();
+    let contents = [
+        ("x.fen", text.clone()),
+        ("x.fen.gz", gzip.finish().unwrap()),
+        ("x.fen.zst", zstd::encode_all(&text[..], 1).unwrap()),
+    ];
+    for (name, content) in contents {
+        for map in [true, false] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, &content).unwrap();
+            let access = Access::default().map(map);
+            let shared: Arc<Path> = Arc::from(&*path);
+            let mut input = Input::open(&shared, access, Arc::default()).unwrap();
+            let mut file = std::fs::OpenOptions::new()
+                .append(true)
+                .open(&path)
+                .unwrap();
+            // More of the same, so that it would be read.
+            file.write_all(&content).unwrap();
+            let mut found = Vec::new();
+            while let Some(bytes) = input.next_bytes().unwrap() {
+                found.extend_from_slice(&bytes);
+            }
+            assert_eq!(found.len(), text.len(), "{name} {map}");
+            assert!(found == text);
+            // What it has then is read the next time.
+            let (batch, summary) = read(&[path], |options| options.access.map = map);
+            assert!(summary.failure.is_none());
+            assert_eq!(batch.len(), 6000, "{name} {map}");
+        }
+    }
+}
+
 /// Nothing of the run waits for a pipe to be opened, or for its first bytes.
 #[cfg(unix)]
 #[test]

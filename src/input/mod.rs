@@ -43,7 +43,8 @@ use window::WindowTooLarge;
 pub struct Access {
     /// Map files into memory where the system supports it; if false, everything is read. Mapped files must not be
     /// changed in place while they are read: results could be anything. A file that becomes shorter ends the run with
-    /// an error, or the process with a signal ([`explain_truncated_maps`]).
+    /// an error, or the process with a signal ([`explain_truncated_maps`]). What is appended to a file after it was
+    /// opened is not read.
     pub map: bool,
     /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, as specified by the file.
     pub max_window: u64,
@@ -198,8 +199,19 @@ pub struct Input {
 struct RegularFile {
     file: File,
     len: u64,
+    /// How far it is read.
+    end: u64,
     /// Unless it is to be read.
     map: Option<Mapped<u8>>,
+}
+
+/// How far a file is read: no further than it reached when it was opened, however it grows. Some systems have files
+/// that are longer than they report, which is nothing.
+fn end_of(metadata: &fs::Metadata) -> u64 {
+    match metadata.len() {
+        len if metadata.is_file() && len > 0 => len,
+        _ => u64::MAX,
+    }
 }
 
 /// How an input is divided into shards, and what it returns from then on.
@@ -285,6 +297,7 @@ impl Input {
                 let mut file = RegularFile {
                     file: file.try_clone()?,
                     len: map.as_ref().map_or(metadata.len(), |map| map.len() as u64),
+                    end: end_of(&metadata),
                     map: None,
                 };
                 if let Some(map) = map {
@@ -303,7 +316,7 @@ impl Input {
                 }
                 regular = Some(file);
             }
-            Box::new(file)
+            Box::new(file.take(end_of(&metadata)))
         };
         let mut reader = Counted {
             inner: reader,
@@ -446,7 +459,7 @@ impl Input {
         let mut inner = file.file.try_clone()?;
         inner.seek(SeekFrom::Start(range.start))?;
         let count = Arc::clone(&self.consumed);
-        let inner = inner.take(range.end - range.start);
+        let inner = inner.take(range.end.min(file.end).saturating_sub(range.start));
         let counted = Counted { inner, count };
         Ok(Supply::Stream(Stream::here(Box::new(counted), true)))
     }
