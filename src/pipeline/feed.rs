@@ -203,7 +203,7 @@ impl Supply for Feed<'_> {
 
 /// An input that is open, and has shown its format: what is left does not depend on others.
 pub(super) enum Opening {
-    Bytes(Opened),
+    Bytes(Box<Opened>),
     Table(Arc<Path>, Format, &'static dyn OpenTable, Source),
 }
 
@@ -218,7 +218,7 @@ impl Opening {
         let opened = formats::open(path, from, access, consumed)?;
         let format = opened.format;
         Ok(match format.tables() {
-            None => Self::Bytes(opened),
+            None => Self::Bytes(Box::new(opened)),
             Some(tables) => {
                 let source = opened.input.into_source(format.name())?;
                 Self::Table(Arc::clone(path), format, tables, source)
@@ -267,7 +267,7 @@ impl Feed<'_> {
         let (path, format, tables, source) = match opened {
             Opening::Bytes(opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
-                let cutter = Cutter::new(self.next_input, opened, self)?;
+                let cutter = Cutter::new(self.next_input, *opened, self)?;
                 return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
             }
             Opening::Table(path, format, tables, source) => (path, format, tables, source),

@@ -94,6 +94,10 @@ pub(super) enum Doing<W, D, F, N> {
     Gone,
 }
 
+/// The same by what counts the chunks, and frames.
+type DoingOf<C, F> =
+    Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
+
 /// How long a worker sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Patience {
@@ -173,10 +177,7 @@ impl<C: Counter> Line<C> {
     }
 
     /// What a worker does after what it has done, and who is woken.
-    pub(super) fn advance<F>(
-        &mut self,
-        doing: Doing<C::Work, C::Decoded, F, C::Numbered>,
-    ) -> (Doing<C::Work, C::Decoded, F, C::Numbered>, Wake) {
+    pub(super) fn advance<F>(&mut self, doing: DoingOf<C, F>) -> (DoingOf<C, F>, Wake) {
         let wake = match doing {
             Doing::Found(seen, found) => {
                 self.room += 1;
@@ -218,7 +219,7 @@ impl<C: Counter> Line<C> {
         (doing, wake.max(more))
     }
 
-    fn ask<F>(&mut self) -> (Doing<C::Work, C::Decoded, F, C::Numbered>, Wake) {
+    fn ask<F>(&mut self) -> (DoingOf<C, F>, Wake) {
         if self.stopped {
             return (Doing::Gone, Wake::Nobody);
         }

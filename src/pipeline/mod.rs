@@ -1,12 +1,14 @@
 //! From inputs to results, on all threads, in order.
 //!
 //! Each worker takes the next chunk from the `feed` and decodes it. Chunks are numbered one after the other (`number`)
-//! by whoever decoded the one that was missing (`order`). Any worker then has the lanes answer the queries about a
-//! numbered chunk and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the
-//! job's output to the thread that called [`run`]. That thread takes the
-//! parts in the order of the input and keeps the `summary`. The outcome therefore depends neither on the number of
-//! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
-//! `pzstd` file are decompressed by the same workers.
+//! by whoever decoded the one that was missing. Any worker then has the lanes answer the queries about a numbered chunk
+//! and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the job's output to the
+//! thread that called [`run`]. That thread takes the parts in the order of the input and keeps the `summary`. The outcome
+//! therefore depends neither on the number of threads nor on the size of chunks, and only a few chunks per thread are in
+//! memory at any time. The frames of a `pzstd` file are decompressed by the same workers.
+//!
+//! What a worker does next is decided by the `line`, a state machine of which all states are tested; `order` has the
+//! locks, and does it.
 //!
 //! Tables (Parquet and Arrow) are not cut but divided by their format into parts of their rows, which take the place of
 //! chunks of bytes.

@@ -122,17 +122,18 @@ fn a_pipe_that_is_not_needed_is_not_opened() {
     if !fifo(Path::new(&pipe)) {
         return;
     }
-    let good = dir.file("good.fen", format!("{START}\n").repeat(100));
+    // Long enough that other workers have nothing to do while its last chunk is decoded.
+    let good = dir.file("good.fen", format!("{START}\n").repeat(30_000));
     let opened = {
         let pipe = pipe.clone();
         std::thread::spawn(move || drop(OpenOptions::new().write(true).open(pipe).unwrap()))
     };
     for _ in 0..20 {
-        let arguments = ["stats", "--limit", "100", "--threads", "8", &good, &pipe];
+        let arguments = ["stats", "--limit", "30000", "--threads", "8", &good, &pipe];
         assert_eq!(ends(&arguments, Stdio::piped()).0, Some(0));
     }
     assert!(!opened.is_finished());
-    let needed = ["stats", "--limit", "101", "--threads", "8", &good, &pipe];
+    let needed = ["stats", "--limit", "30001", "--threads", "8", &good, &pipe];
     assert_eq!(ends(&needed, Stdio::piped()).0, Some(0));
     opened.join().unwrap();
 }
