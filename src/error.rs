@@ -185,15 +185,27 @@ impl Error {
     /// Whether an input is damaged or cannot be read: then everything before that place has been processed, and
     /// the summary reports exactly how much that is.
     pub fn is_of_input(&self) -> bool {
-        matches!(
-            self,
+        // Every kind is named, so that a new one is not forgotten.
+        match self {
             Self::Open { .. }
-                | Self::Read { .. }
-                | Self::Container { .. }
-                | Self::Damaged { .. }
-                | Self::UnknownFormat { .. }
-                | Self::Columns { .. }
-        )
+            | Self::Read { .. }
+            | Self::Container { .. }
+            | Self::NoContainer { .. }
+            | Self::Window { .. }
+            | Self::Damaged { .. }
+            | Self::UnknownFormat { .. }
+            | Self::Columns { .. }
+            | Self::EmptyDirectory { .. } => true,
+            Self::Selection { .. }
+            | Self::TooManyGroups { .. }
+            | Self::Temporary { .. }
+            | Self::Strict(_)
+            | Self::Exists { .. }
+            | Self::Write { .. }
+            | Self::Stdout { .. }
+            | Self::Threads { .. }
+            | Self::Interrupted => false,
+        }
     }
     /// The place in the input that the error is about, and what is wrong there.
     pub fn as_damage(&self) -> Damage {

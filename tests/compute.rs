@@ -271,3 +271,28 @@ fn work_can_be_interrupted() {
         assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
     }
 }
+
+/// Rows are computed in pieces; of all bad ones, the first are kept.
+#[test]
+fn the_first_bad_rows_are_kept_over_all_pieces() {
+    for (first, second) in [(4, 20), (10, 3), (11, 11), (0, 12), (3, 3)] {
+        let mut rows = vec![Some(FAMOUS[0]); 2 * BLOCK];
+        let bad: Vec<usize> = (0..first)
+            .map(|number| 7 * number)
+            .chain((0..second).map(|number| BLOCK + 5 * number))
+            .collect();
+        bad.iter().for_each(|&row| rows[row] = Some("nonsense"));
+        for threads in [1, 2, 8] {
+            let positions = of_array(Arc::new(StringArray::from(rows.clone())));
+            let mut options = options();
+            options.threads = threads;
+            options.on_bad = OnBad::Skip;
+            let computed = compute(&positions, &columns("legal_moves"), &options).unwrap();
+            let bad: Vec<u64> = bad.iter().map(|&row| row as u64).collect();
+            assert_eq!(computed.bad, bad);
+            let found = computed.first_rejects.iter();
+            let found: Vec<u64> = found.map(|reject| reject.place.record).collect();
+            assert_eq!(found, bad[..bad.len().min(10)], "{first} {second}");
+        }
+    }
+}

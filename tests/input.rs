@@ -241,6 +241,80 @@ fn pipe_in(directory: &Path) -> Option<PathBuf> {
     None
 }
 
+/// A file is read as far as it reached when it was opened, whatever is appended meanwhile.
+#[test]
+fn what_a_file_grows_by_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = list(3000).into_bytes();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&text).unwrap();
+    let contents = [
+        ("x.fen", text.clone()),
+        ("x.fen.gz", gzip.finish().unwrap()),
+        ("x.fen.zst", zstd::encode_all(&text[..], 1).unwrap()),
+    ];
+    for (name, content) in contents {
+        for map in [true, false] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, &content).unwrap();
+            let access = Access::default().map(map);
+            let shared: Arc<Path> = Arc::from(&*path);
+            let mut input = Input::open(&shared, access, Arc::default()).unwrap();
+            let mut file = std::fs::OpenOptions::new()
+                .append(true)
+                .open(&path)
+                .unwrap();
+            // More of the same, so that it would be read.
+            file.write_all(&content).unwrap();
+            let mut found = Vec::new();
+            while let Some(bytes) = input.next_bytes().unwrap() {
+                found.extend_from_slice(&bytes);
+            }
+            assert_eq!(found.len(), text.len(), "{name} {map}");
+            assert!(found == text);
+            // What it has then is read the next time.
+            let (batch, summary) = read(&[path], |options| options.access.map = map);
+            assert!(summary.failure.is_none());
+            assert_eq!(batch.len(), 6000, "{name} {map}");
+        }
+    }
+}
+
+/// Nothing of the run waits for a pipe to be opened, or for its first bytes.
+#[cfg(unix)]
+#[test]
+fn a_run_with_a_silent_pipe_can_be_interrupted() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+    for threads in [1, 2, 8] {
+        for has_writer in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let Some(pipe) = pipe_in(directory.path()) else {
+                return;
+            };
+            let mut options = std::fs::OpenOptions::new();
+            let _writer = has_writer.then(|| options.read(true).write(true).open(&pipe).unwrap());
+            let interrupt: &AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+            let (sender, done) = std::sync::mpsc::channel();
+            // Not joined: in a run that hangs it never ends.
+            std::thread::spawn(move || {
+                let (_, summary) = read(&[pipe], |options| {
+                    options.threads = threads;
+                    options.interrupt = Some(interrupt);
+                });
+                sender.send(summary.failure)
+            });
+            std::thread::sleep(Duration::from_millis(100));
+            interrupt.store(true, Ordering::Relaxed);
+            let failure = done.recv_timeout(Duration::from_secs(30));
+            assert!(
+                matches!(failure, Ok(Some(Error::Interrupted))),
+                "{threads} {has_writer}: {failure:?}"
+            );
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_and_special_files_are_read() {

@@ -265,6 +265,74 @@ fn games_after_the_limit_are_not_counted() {
     }
 }
 
+/// A limit may fall among bad records that no good one follows, or that follow the last good one of a chunk.
+#[test]
+fn limits_among_bad_records_count_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (good, bad) = (format!("{START}\n"), "bad\n");
+    let lines = [&good, bad, &good, &good, bad, bad, bad, &good, bad, bad];
+    let list = file(directory.path(), "x.fen", lines.concat());
+    // Three positions, or one reject.
+    let good = "[Event \"?\"]\n\n1. e4 e5 *\n\n";
+    let bad = "[Event \"?\"]\n[FEN \"bad\"]\n\n1. e4 *\n\n";
+    let text = [good, bad, good, bad, bad, bad, good, bad, bad].concat();
+    let games = file(directory.path(), "x.pgn", text);
+    for (path, good) in [(list, "+-++---+--"), (games, "+++-+++---+++--")] {
+        for limit in 1..=good.len() as u64 + 1 {
+            for skip in 0..=limit {
+                let (found, summary) = outcome(&path, |options| {
+                    options.limit = Some(limit - skip);
+                    options.skip = skip;
+                });
+                let end = good.len().min(limit as usize);
+                let range = &good[(skip as usize).min(end)..end];
+                let bad = range.matches('-').count();
+                let way = format!("{} {skip} {limit}", path.display());
+                assert_eq!(found.len(), range.len() - bad, "{way}");
+                assert_eq!(summary.records, range.len() as u64, "{way}");
+                assert_eq!(summary.rejected, bad as u64, "{way}");
+                let first = &summary.first_rejects;
+                assert_eq!(first.len(), bad, "{way}");
+                assert!(summary.failure.is_none(), "{way}");
+            }
+        }
+    }
+}
+
+/// Of many rejects the first are kept, however they are spread over chunks and files.
+#[test]
+fn the_first_rejects_are_kept_over_all_chunks() {
+    let directory = tempfile::tempdir().unwrap();
+    for few in [1, 6, 9, 10, 11] {
+        let text = |bad: usize, name: &str| {
+            let lines: Vec<String> = (0..bad)
+                .map(|number| format!("{START}\n{name} {number}\n"))
+                .collect();
+            lines.concat()
+        };
+        let first = file(directory.path(), "a.fen", text(few, "a"));
+        let second = file(directory.path(), "b.fen", text(20, "b"));
+        for (threads, chunk_size) in CONFIGURATIONS {
+            let (_, summary) = read(&[first.clone(), second.clone()], |options| {
+                options.threads = threads;
+                options.chunk_size = chunk_size;
+            });
+            assert_eq!(summary.rejected, few as u64 + 20);
+            let found: Vec<_> = summary
+                .first_rejects
+                .iter()
+                .map(|reject| String::from_utf8_lossy(&reject.raw).into_owned())
+                .collect();
+            let expected: Vec<_> = (0..few)
+                .map(|number| format!("a {number}"))
+                .chain((0..20).map(|number| format!("b {number}")))
+                .take(lanefish::pipeline::FIRST_REJECTS)
+                .collect();
+            assert_eq!(found, expected, "{threads} {chunk_size}");
+        }
+    }
+}
+
 /// Every kind of line of perft blocks, valid and invalid.
 const KINDS: [&str; 22] = [
     "id a",

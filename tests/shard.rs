@@ -579,6 +579,44 @@ fn shards_of_boards_files_are_blocks() {
     }
 }
 
+/// More shards than records: the last ones, or all but one, have nothing, and what holds for the whole is said once.
+#[test]
+fn shards_may_be_empty_at_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let position = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
+    // The last game, which has no result, fills more than the last shard.
+    let open = format!(
+        "[Event \"?\"]\n\n1. e4 *\n\n[Event \"?\"]\n\n1. e4 {{ {} }} e5",
+        "a comment ".repeat(50_000)
+    );
+    // One line that fills all shards, and one behind it.
+    let long = format!("bad {}\n{position}", " ".repeat(300_000));
+    for (name, text) in [
+        ("one.fen", position.as_bytes()),
+        ("open.pgn", open.as_bytes()),
+        ("long.fen", long.as_bytes()),
+        ("none.fen", b""),
+    ] {
+        for content in [text.to_vec(), [text, text].concat()] {
+            let path = write(directory.path(), name, content);
+            for count in [2, 3, 8, 40] {
+                for way in WAYS {
+                    check(&path, count, way, Order::Places);
+                }
+            }
+        }
+    }
+    let path = write(directory.path(), "open.pgn", open);
+    for count in [2, 3, 8] {
+        let found: Vec<Found> = shards(count)
+            .map(|shard| read(&path, Some(shard), USUAL))
+            .collect();
+        assert_eq!(found[count as usize - 1].records.len(), 0);
+        let notes: u64 = found.iter().map(|found| found.counts["notes"]).sum();
+        assert_eq!(notes, 1, "{count}");
+    }
+}
+
 #[test]
 fn damage_of_a_boards_file_is_reported_by_some_shard() {
     let directory = tempfile::tempdir().unwrap();

@@ -4,9 +4,13 @@
 //! stops between two chunks, removes its temporary files and ends. A chunk can take long, and a write can
 //! block on a reader that does nothing: after a short grace period, or at the second signal, the thread removes the
 //! temporary files itself and ends the process.
+//!
+//! SIGXFSZ ends nothing: the write that raised it fails.
 
 #[cfg(unix)]
 use super::progress::{CLEAR, take_drawn};
+#[cfg(unix)]
+use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -76,7 +80,7 @@ fn end() -> ! {
 /// If the thread cannot be started.
 #[cfg(unix)]
 pub(crate) fn install() -> Result<(), lanefish::Error> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use std::time::{Duration, Instant};
 
@@ -93,6 +97,8 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
         reason: reason.to_string(),
     };
     let mut signals = Signals::new(signals).map_err(failed)?;
+    // Any handler will do: a write beyond the largest size of files that is allowed then fails like other writes.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let listen = move || {
         let Some(signal) = signals.forever().next() else {
             return;

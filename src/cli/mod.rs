@@ -61,6 +61,7 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => error.exit(),
     };
     lanefish::input::explain_truncated_maps();
+    lanefish::output::clean_up_after_aborts();
     let status = dispatch(&cli).unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
             return 0;

@@ -3,10 +3,11 @@
 //! Positions are divided into parts by the key of their board, so that equal boards are in the same part. A part
 //! collects positions in memory; when its share of the memory is full, they are sorted, each is kept once, and what
 //! remains goes to a temporary file as a sorted run, unless most of it was repetition. In the end the runs of a part are
-//! merged, and each position is compared with the one before it, at all levels at once. However often positions are
-//! repeated, and whatever their number, a part never needs more than its share.
+//! merged, and each position is compared with the one before it, at all levels at once. Many runs are first merged into
+//! fewer. However often positions are repeated, and whatever their number, a part never needs more than its share.
 //!
-//! The temporary files have no names: the system removes them, however the process ends.
+//! All parts share one file, so that the limit of open files does not matter. The temporary files have no names: the
+//! system removes them, however the process ends.
 
 use super::{Canonical, LEVELS, canonical, castling_files, keys};
 use crate::block::Group;
@@ -16,7 +17,7 @@ use crate::table::Tile;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +29,8 @@ const PARTS: usize = 64;
 const READ: usize = 64 << 10;
 /// The least memory that a part has.
 const LEAST: usize = 64 << 10;
+/// How many runs are merged at once at least, even if their buffers are larger than the share of a part.
+const LEAST_MERGED: usize = 64;
 
 /// What is collected: the parts of [`Canonical`], of which the last word has the side to move in bit 63, the castling
 /// rooks of rank 8 and rank 1 in bits 8 to 23, and the en passant square, plus one, in bits 0 to 7.
@@ -64,18 +67,19 @@ pub struct Exact {
     options: ExactOptions,
     /// Records that a part may hold in memory.
     room: usize,
+    /// How many runs are merged at once at most.
+    merged: usize,
     parts: Vec<Mutex<Part>>,
+    /// The runs of all parts.
+    disk: Disk,
     failure: Mutex<Option<io::Error>>,
-    /// Bytes in temporary files.
-    written: AtomicU64,
 }
 
 /// The positions of a part.
 #[derive(Debug, Default)]
 struct Part {
     records: Vec<Record>,
-    file: Option<File>,
-    /// Where the sorted runs are in the file.
+    /// Where its sorted runs are in the file.
     runs: Vec<Range<u64>>,
 }
 
@@ -85,25 +89,27 @@ impl Exact {
     /// # Errors
     /// If no file can be created in the directory.
     pub fn new(options: &ExactOptions) -> Result<Self, Error> {
-        let room = usize::try_from(options.memory).unwrap_or(usize::MAX) / PARTS;
-        let exact = Self {
-            options: options.clone(),
-            room: room.max(LEAST) / RECORD,
-            parts: (0..PARTS).map(|_| Mutex::default()).collect(),
-            failure: Mutex::default(),
-            written: AtomicU64::new(0),
-        };
+        let share = usize::try_from(options.memory).unwrap_or(usize::MAX) / PARTS;
         // Better now than after an hour.
-        match tempfile::tempfile_in(&options.directory) {
-            Ok(_) => Ok(exact),
-            Err(source) => Err(exact.failed(source)),
-        }
+        let disk = Disk::new(options).map_err(|source| Error::Temporary {
+            directory: options.directory.as_path().into(),
+            written: 0,
+            source,
+        })?;
+        Ok(Self {
+            options: options.clone(),
+            room: share.max(LEAST) / RECORD,
+            merged: (share / READ).max(LEAST_MERGED),
+            parts: (0..PARTS).map(|_| Mutex::default()).collect(),
+            disk,
+            failure: Mutex::default(),
+        })
     }
 
     fn failed(&self, source: io::Error) -> Error {
         Error::Temporary {
             directory: self.options.directory.as_path().into(),
-            written: self.written.load(Ordering::Relaxed),
+            written: self.disk.written.load(Ordering::Relaxed),
             source,
         }
     }
@@ -113,8 +119,12 @@ impl Exact {
     /// # Errors
     /// If a temporary file could not be written; what is added afterwards does not count.
     pub fn check(&self) -> Result<(), Error> {
-        match lock(&self.failure).take() {
-            Some(source) => Err(self.failed(source)),
+        match &*lock(&self.failure) {
+            // It stays: there is no number after it.
+            Some(source) => Err(self.failed(match source.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(source.kind(), source.to_string()),
+            })),
             None => Ok(()),
         }
     }
@@ -154,9 +164,11 @@ impl Exact {
     pub fn finish(self) -> Result<[u64; LEVELS.len()], Error> {
         self.check()?;
         let mut distinct = [0; LEVELS.len()];
+        let mut scratch = Vec::new();
         for part in &self.parts {
             let part = std::mem::take(&mut *lock(part));
-            let counts = part.count().map_err(|source| self.failed(source))?;
+            let counts = part.count(&self, &mut scratch);
+            let counts = counts.map_err(|source| self.failed(source))?;
             for (sum, count) in distinct.iter_mut().zip(counts) {
                 *sum += count;
             }
@@ -188,47 +200,41 @@ impl Part {
         if self.records.len() <= exact.room / 2 {
             return Ok(());
         }
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self
-                .file
-                .insert(tempfile::tempfile_in(&exact.options.directory)?),
-        };
-        let bytes: &[u8] = bytemuck::cast_slice(&self.records);
-        file.write_all(bytes)?;
-        let start = self.runs.last().map_or(0, |run| run.end);
-        self.runs.push(start..start + bytes.len() as u64);
-        exact
-            .written
-            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.runs.push(exact.disk.append(&self.records)?);
         self.records.clear();
         Ok(())
     }
 
-    /// Merges all runs, and counts what differs from the position before it.
-    fn count(mut self) -> io::Result<[u64; LEVELS.len()]> {
+    /// Merges all runs, and counts what differs from the position before it. `scratch` is for runs that are merged into
+    /// fewer first.
+    fn count(mut self, exact: &Exact, scratch: &mut Vec<Disk>) -> io::Result<[u64; LEVELS.len()]> {
         self.records.sort_unstable();
-        let mut runs: Vec<Run> = Vec::new();
-        if let Some(file) = &self.file {
-            for run in &self.runs {
-                runs.push(Run::File(BufReader::with_capacity(
-                    READ,
-                    Section {
-                        file: file.try_clone()?,
-                        rest: run.clone(),
-                    },
-                )));
+        let mut runs = self.runs;
+        let mut is_merged = false;
+        while runs.len() > exact.merged {
+            while scratch.len() < 2 {
+                scratch.push(Disk::new(&exact.options)?);
             }
+            let (from, to) = match (&mut **scratch, is_merged) {
+                ([from, to], true) => (&*from, to),
+                (disks, _) => (&exact.disk, &mut disks[1]),
+            };
+            to.clear()?;
+            runs = runs
+                .chunks(exact.merged)
+                .map(|runs| Merge::new(from, runs, Vec::new())?.write(to))
+                .collect::<io::Result<_>>()?;
+            scratch.swap(0, 1);
+            is_merged = true;
         }
-        runs.push(Run::Memory(self.records.into_iter()));
-        let mut next = BinaryHeap::new();
-        for (at, run) in runs.iter_mut().enumerate() {
-            next.extend(run.next()?.map(|record| Reverse((record, at))));
-        }
+        let disk = match scratch.first() {
+            Some(merged) if is_merged => merged,
+            _ => &exact.disk,
+        };
+        let mut sorted = Merge::new(disk, &runs, self.records)?;
         let mut distinct = [0; LEVELS.len()];
         let mut last: Option<Record> = None;
-        while let Some(Reverse((record, at))) = next.pop() {
-            next.extend(runs[at].next()?.map(|record| Reverse((record, at))));
+        while let Some(record) = sorted.next()? {
             let level = match &last {
                 None => 0,
                 Some(last) if last[..4] != record[..4] => 0,
@@ -246,13 +252,141 @@ impl Part {
     }
 }
 
+/// Several runs as one.
+struct Merge<'a> {
+    runs: Vec<Run<'a>>,
+    /// The next record of each.
+    next: BinaryHeap<Reverse<(Record, usize)>>,
+}
+
+impl<'a> Merge<'a> {
+    /// Runs in a file, and one in memory.
+    fn new(disk: &'a Disk, runs: &[Range<u64>], records: Vec<Record>) -> io::Result<Self> {
+        let mut runs: Vec<Run<'_>> = runs
+            .iter()
+            .map(|run| {
+                let rest = run.clone();
+                Run::File(BufReader::with_capacity(READ, Section { disk, rest }))
+            })
+            .collect();
+        runs.push(Run::Memory(records.into_iter()));
+        let mut next = BinaryHeap::with_capacity(runs.len());
+        for (at, run) in runs.iter_mut().enumerate() {
+            next.extend(run.next()?.map(|record| Reverse((record, at))));
+        }
+        Ok(Self { runs, next })
+    }
+
+    fn next(&mut self) -> io::Result<Option<Record>> {
+        let Some(Reverse((record, at))) = self.next.pop() else {
+            return Ok(None);
+        };
+        let next = self.runs[at].next()?;
+        self.next.extend(next.map(|record| Reverse((record, at))));
+        Ok(Some(record))
+    }
+
+    /// Writes each record once, as a run of another file.
+    fn write(mut self, to: &Disk) -> io::Result<Range<u64>> {
+        let mut buffer: Vec<Record> = Vec::with_capacity(READ / RECORD);
+        let mut run: Option<Range<u64>> = None;
+        let mut last = None;
+        loop {
+            let record = self.next()?;
+            if record.is_none() || buffer.len() == buffer.capacity() {
+                // Nobody else writes to this file.
+                let more = to.append(&buffer)?;
+                run = Some(run.map_or(more.start, |run| run.start)..more.end);
+                buffer.clear();
+            }
+            match record {
+                None => return Ok(run.unwrap_or_default()),
+                Some(record) if last == Some(record) => {}
+                Some(record) => {
+                    buffer.push(record);
+                    last = Some(record);
+                }
+            }
+        }
+    }
+}
+
+/// A temporary file of sorted runs, which all threads use at once.
+#[derive(Debug)]
+struct Disk {
+    file: File,
+    /// Where the next run begins.
+    end: AtomicU64,
+    /// Bytes that could be written.
+    written: AtomicU64,
+    /// The file has one place where it is read and written.
+    #[cfg(not(unix))]
+    place: Mutex<()>,
+}
+
+impl Disk {
+    fn new(options: &ExactOptions) -> io::Result<Self> {
+        Ok(Self {
+            file: tempfile::tempfile_in(&options.directory)?,
+            end: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            #[cfg(not(unix))]
+            place: Mutex::new(()),
+        })
+    }
+
+    /// Forgets everything.
+    fn clear(&mut self) -> io::Result<()> {
+        *self.end.get_mut() = 0;
+        self.file.set_len(0)
+    }
+
+    /// Adds records; where they are.
+    fn append(&self, records: &[Record]) -> io::Result<Range<u64>> {
+        let bytes: &[u8] = bytemuck::cast_slice(records);
+        let len = bytes.len() as u64;
+        let start = self.end.fetch_add(len, Ordering::Relaxed);
+        self.write_at(bytes, start)?;
+        self.written.fetch_add(len, Ordering::Relaxed);
+        Ok(start..start + len)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, to, at)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        use io::{Seek, SeekFrom, Write};
+        let _guard = lock(&self.place);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+        use io::{Seek, SeekFrom};
+        let _guard = lock(&self.place);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read(to)
+    }
+}
+
 /// Sorted records.
-enum Run {
-    File(BufReader<Section>),
+enum Run<'a> {
+    File(BufReader<Section<'a>>),
     Memory(std::vec::IntoIter<Record>),
 }
 
-impl Run {
+impl Run<'_> {
     fn next(&mut self) -> io::Result<Option<Record>> {
         match self {
             Self::Memory(records) => Ok(records.next()),
@@ -268,17 +402,16 @@ impl Run {
     }
 }
 
-/// A part of a file that other parts are read from in turn.
-struct Section {
-    file: File,
+/// A part of a file.
+struct Section<'a> {
+    disk: &'a Disk,
     rest: Range<u64>,
 }
 
-impl Read for Section {
+impl Read for Section<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let len = (self.rest.end - self.rest.start).min(to.len() as u64) as usize;
-        self.file.seek(SeekFrom::Start(self.rest.start))?;
-        let read = self.file.read(&mut to[..len])?;
+        let read = self.disk.read_at(&mut to[..len], self.rest.start)?;
         self.rest.start += read as u64;
         Ok(read)
     }
@@ -357,15 +490,21 @@ mod tests {
             expected.windows(2).all(|pair| pair[0] < pair[1]),
             "{expected:?}"
         );
-        for memory in [0, 1 << 30] {
-            let exact = Exact::new(&ExactOptions::default().memory(memory)).unwrap();
+        // In memory; in runs that are merged at once; and in several passes.
+        for (memory, merged) in [(1 << 30, None), (0, None), (0, Some(4)), (0, Some(2))] {
+            let mut exact = Exact::new(&ExactOptions::default().memory(memory)).unwrap();
+            if let Some(merged) = merged {
+                (exact.merged, exact.room) = (merged, 200);
+            }
             // Everything several times, in pieces.
             for _ in 0..3 {
                 positions
                     .chunks(1000)
                     .for_each(|some| add(&exact, &batch_of(some)));
             }
-            assert_eq!(exact.written.load(Ordering::Relaxed) > 0, memory == 0);
+            let runs = exact.parts.iter().map(|part| lock(part).runs.len()).max();
+            assert_eq!(runs > Some(0), memory == 0);
+            assert!(merged.is_none_or(|merged| runs > Some(merged)), "{runs:?}");
             assert_eq!(exact.finish().unwrap(), expected);
         }
         let none = Exact::new(&ExactOptions::default()).unwrap();
@@ -377,7 +516,7 @@ mod tests {
         let exact = Exact::new(&ExactOptions::default().memory(0)).unwrap();
         let batch = batch_of(&vec![Position::standard(); 5000]);
         (0..20).for_each(|_| add(&exact, &batch));
-        assert_eq!(exact.written.load(Ordering::Relaxed), 0);
+        assert_eq!(exact.disk.written.load(Ordering::Relaxed), 0);
         assert_eq!(exact.finish().unwrap(), [1; 4]);
     }
 

@@ -57,29 +57,22 @@ pub fn open(
             Error::NoContainer { path, container }
         });
     }
-    let is_text = |format: Format| format.about().is_text;
-    let mut carriage_returns = false;
+    let (mut head, all) = input.peek(PEEK)?;
+    let carriage_returns = memchr(b'\r', &head).is_some() && memchr(b'\n', &head).is_none();
+    if carriage_returns {
+        to_line_feeds(&mut head);
+    }
     let format = match from {
-        Some(format) if !is_text(format) => format,
-        from => {
-            let (mut head, all) = input.peek(PEEK)?;
-            carriage_returns = memchr(b'\r', &head).is_some() && memchr(b'\n', &head).is_none();
-            if carriage_returns {
-                to_line_feeds(&mut head);
-            }
-            match from {
-                Some(format) => format,
-                None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
-                    path: Arc::clone(path),
-                    reason,
-                })?,
-            }
-        }
+        Some(format) => format,
+        None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
+            path: Arc::clone(path),
+            reason,
+        })?,
     };
     Ok(Opened {
         input,
         format,
-        carriage_returns: carriage_returns && is_text(format),
+        carriage_returns: carriage_returns && format.about().is_text,
     })
 }
 

@@ -242,10 +242,20 @@ pub fn explain_truncated_maps() {
     fault::install();
 }
 
+/// Removes the temporary files of outputs when the process aborts: an allocation failed, or a thread panicked while it
+/// panicked. The process then ends as it would without this.
+///
+/// Meant for programs, which own the signals of their process: this installs a handler for `SIGABRT`, which passes the
+/// signal on to the previous one. Does nothing on systems without this signal.
+pub fn clean_up_after_aborts() {
+    #[cfg(unix)]
+    fault::install_for_aborts();
+}
+
 /// Calls its argument for the name of each temporary file, and does only what is allowed in a signal handler.
 pub(crate) type ForEachName = fn(&mut dyn FnMut(&std::ffi::CStr));
 
-/// Enumerates the temporary files to remove before a truncated map ends the process.
+/// Enumerates the temporary files to remove before a signal ends the process.
 pub(crate) static TEMPORARY_FILES: std::sync::OnceLock<ForEachName> = std::sync::OnceLock::new();
 
 #[cfg(unix)]
@@ -261,37 +271,57 @@ mod fault {
         b"lanefish: a mapped input became shorter while it was read, or its disk failed; \
         --no-mmap reads files without mapping them\n";
 
-    static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+    /// What was done about a signal before.
+    type Previous = OnceLock<libc::sigaction>;
+    static OF_FAULTS: Previous = OnceLock::new();
+    static OF_ABORTS: Previous = OnceLock::new();
 
     type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
     pub(super) fn install() {
-        if PREVIOUS.get().is_some() {
+        set(libc::SIGBUS, on_fault, &OF_FAULTS);
+    }
+
+    pub(super) fn install_for_aborts() {
+        set(libc::SIGABRT, on_abort, &OF_ABORTS);
+    }
+
+    fn set(signal: c_int, handler: Handler, known: &Previous) {
+        if known.get().is_some() {
             return;
         }
         let mut previous = MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: a null new action only asks for the present one, which is written to `previous`; it is
         // read only where the call succeeded.
         let previous = unsafe {
-            if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
+            if libc::sigaction(signal, ptr::null(), previous.as_mut_ptr()) != 0 {
                 return;
             }
             previous.assume_init()
         };
         // Set before the handler can run, so that it always finds the previous one.
-        if PREVIOUS.set(previous).is_err() {
+        if known.set(previous).is_err() {
             return;
         }
         // SAFETY: all-zero is a valid value of this plain structure; its fields are set below.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-        action.sa_sigaction = on_fault as Handler as usize;
+        action.sa_sigaction = handler as usize;
         // On the alternate stack: stack overflows also end here.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         // SAFETY: the action is complete, and its handler calls only what is allowed in one: it reads
-        // atomics, and calls `write`, `unlink`, `_exit`, `sigaction` and the handler that was there before.
+        // atomics, and calls `write`, `unlink`, `_exit`, `sigaction`, `raise` and the handler that was there before.
         unsafe {
             libc::sigemptyset(&raw mut action.sa_mask);
-            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        }
+    }
+
+    fn remove_temporary_files() {
+        if let Some(for_each) = TEMPORARY_FILES.get() {
+            for_each(&mut |path| {
+                // SAFETY: a string with its end, alive during the call.
+                unsafe { libc::unlink(path.as_ptr()) };
+            });
         }
     }
 
@@ -302,18 +332,30 @@ mod fault {
         if code > 0 && SLOTS.iter().any(|slot| slot.holds(address)) {
             // SAFETY: plain system calls on memory that outlives them; what they return changes nothing.
             unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
-            if let Some(for_each) = TEMPORARY_FILES.get() {
-                for_each(&mut |path| {
-                    // SAFETY: a string with its end, alive during the call.
-                    unsafe { libc::unlink(path.as_ptr()) };
-                });
-            }
+            remove_temporary_files();
             // SAFETY: ends the process without running anything else of it.
             unsafe { libc::_exit(2) };
         }
-        let Some(previous) = PREVIOUS.get() else {
+        pass_on(&OF_FAULTS, signal, info, context);
+    }
+
+    extern "C" fn on_abort(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+        remove_temporary_files();
+        pass_on(&OF_ABORTS, signal, info, context);
+    }
+
+    /// Does what would have been done about a signal.
+    fn pass_on(
+        previous: &Previous,
+        signal: c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut c_void,
+    ) {
+        let Some(previous) = previous.get() else {
             return;
         };
+        // SAFETY: with SA_SIGINFO the kernel passes a valid structure.
+        let code = unsafe { (*info).si_code };
         match previous.sa_sigaction {
             libc::SIG_IGN if code <= 0 => {}
             libc::SIG_DFL | libc::SIG_IGN => {

@@ -18,6 +18,8 @@ pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
 pub(crate) use map::Mapped;
 pub(crate) use map::TEMPORARY_FILES;
+#[doc(hidden)]
+pub use map::clean_up_after_aborts;
 pub use map::explain_truncated_maps;
 pub use shard::{Shard, ShardError};
 pub use source::Source;
@@ -41,7 +43,8 @@ use window::WindowTooLarge;
 pub struct Access {
     /// Map files into memory where the system supports it; if false, everything is read. Mapped files must not be
     /// changed in place while they are read: results could be anything. A file that becomes shorter ends the run with
-    /// an error, or the process with a signal ([`explain_truncated_maps`]).
+    /// an error, or the process with a signal ([`explain_truncated_maps`]). What is appended to a file after it was
+    /// opened is not read.
     pub map: bool,
     /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, as specified by the file.
     pub max_window: u64,
@@ -196,8 +199,19 @@ pub struct Input {
 struct RegularFile {
     file: File,
     len: u64,
+    /// How far it is read.
+    end: u64,
     /// Unless it is to be read.
     map: Option<Mapped<u8>>,
+}
+
+/// How far a file is read: no further than it reached when it was opened, however it grows. Some systems have files
+/// that are longer than they report, which is nothing.
+fn end_of(metadata: &fs::Metadata) -> u64 {
+    match metadata.len() {
+        len if metadata.is_file() && len > 0 => len,
+        _ => u64::MAX,
+    }
 }
 
 /// How an input is divided into shards, and what it returns from then on.
@@ -283,6 +297,7 @@ impl Input {
                 let mut file = RegularFile {
                     file: file.try_clone()?,
                     len: map.as_ref().map_or(metadata.len(), |map| map.len() as u64),
+                    end: end_of(&metadata),
                     map: None,
                 };
                 if let Some(map) = map {
@@ -301,7 +316,7 @@ impl Input {
                 }
                 regular = Some(file);
             }
-            Box::new(file)
+            Box::new(file.take(end_of(&metadata)))
         };
         let mut reader = Counted {
             inner: reader,
@@ -444,7 +459,7 @@ impl Input {
         let mut inner = file.file.try_clone()?;
         inner.seek(SeekFrom::Start(range.start))?;
         let count = Arc::clone(&self.consumed);
-        let inner = inner.take(range.end - range.start);
+        let inner = inner.take(range.end.min(file.end).saturating_sub(range.start));
         let counted = Counted { inner, count };
         Ok(Supply::Stream(Stream::here(Box::new(counted), true)))
     }

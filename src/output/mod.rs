@@ -8,5 +8,6 @@ pub mod jsonl;
 pub mod rows;
 mod temporary;
 
+pub use crate::input::clean_up_after_aborts;
 pub use atomic::AtomicFile;
 pub use temporary::abandon_outputs;

@@ -4,18 +4,21 @@
 //! few bytes. A record that is too long, a *giant*, is skipped without being held in memory, and passed on
 //! as its first bytes.
 
+use super::line::{Step, Supply};
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::selected::cannot_select;
-use crate::formats::tables::{Table, TableError};
+use crate::formats::tables::{OpenTable, Table, TableError};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
-use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard};
+use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
 use crate::table::Fields;
 use memchr::memchr_iter;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 /// The smallest number of bytes without the end of a record that makes a giant; a smaller
 /// [`formats::DecodeOptions::max_record`] is enforced by the decoders.
@@ -77,6 +80,8 @@ pub(super) struct Feed<'a> {
     pub(super) decode: DecodeOptions,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
+    /// The next input, if a thread is opening it.
+    pub(super) opening: Option<Receiver<Result<Opening, Error>>>,
     pub(super) ended: bool,
 }
 
@@ -144,20 +149,15 @@ struct Giant {
     from: usize,
 }
 
-pub(super) enum FeedStep {
-    Work(Work),
-    Frame(usize, FrameJob),
-    Wait,
-    End,
-}
-
-impl Feed<'_> {
-    pub(super) fn next(&mut self) -> FeedStep {
+impl Supply for Feed<'_> {
+    type Work = Work;
+    type Frame = (usize, FrameJob);
+    fn next(&mut self, idle: bool) -> Step<Work, (usize, FrameJob)> {
         if self.ended {
-            return FeedStep::End;
+            return Step::End;
         }
         let current = match &mut self.current {
-            None => return self.open_next(),
+            None => return self.open_next(idle),
             Some(Current::Bytes(current)) => current,
             Some(Current::Table(_)) => return self.next_part(),
         };
@@ -178,15 +178,15 @@ impl Feed<'_> {
                     part: None,
                 };
                 current.offset += len;
-                FeedStep::Work(Work::Chunk {
+                Step::Work(Work::Chunk {
                     file: current.file,
                     format: current.opened.format,
                     chunk,
                     giant: giant.map(|giant| giant.feeds),
                 })
             }
-            Cut::Frame(job) => FeedStep::Frame(current.file, job),
-            Cut::Wait => FeedStep::Wait,
+            Cut::Frame(job) => Step::Frame((current.file, job)),
+            Cut::Wait => Step::Wait,
             Cut::End => {
                 let work = Work::End {
                     file: current.file,
@@ -196,37 +196,97 @@ impl Feed<'_> {
                     is_whole: current.sieve.as_ref().is_none_or(Sieve::has_end),
                 };
                 self.current = None;
-                FeedStep::Work(work)
+                Step::Work(work)
             }
             Cut::Failure(error) if self.past_damage => {
                 let file = current.file;
                 self.current = None;
-                FeedStep::Work(Work::Broken { file, error })
+                Step::Work(Work::Broken { file, error })
             }
             Cut::Failure(error) => {
                 self.ended = true;
-                FeedStep::Work(Work::Failure(error))
+                Step::Work(Work::Failure(error))
             }
         }
     }
+}
 
+/// An input that is open, and has shown its format: what is left does not depend on others.
+pub(super) enum Opening {
+    Bytes(Box<Opened>),
+    Table(Arc<Path>, Format, &'static dyn OpenTable, Source),
+}
+
+impl Opening {
+    /// Opens an input. With pipes this takes as long as their writers like.
+    fn new(
+        path: &Arc<Path>,
+        from: Option<Format>,
+        access: Access,
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let opened = formats::open(path, from, access, consumed)?;
+        let format = opened.format;
+        Ok(match format.tables() {
+            None => Self::Bytes(Box::new(opened)),
+            Some(tables) => {
+                let source = opened.input.into_source(format.name())?;
+                Self::Table(Arc::clone(path), format, tables, source)
+            }
+        })
+    }
+
+    /// The same on a thread of its own, which nobody has to wait for: when the result is dropped, it ends with what it
+    /// is doing.
+    fn spawn(
+        path: &Arc<Path>,
+        from: Option<Format>,
+        access: Access,
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Receiver<Result<Self, Error>>, Error> {
+        let (sender, opened) = sync_channel(1);
+        let name = Arc::clone(path);
+        let spawned = std::thread::Builder::new()
+            .name("opener".to_owned())
+            // If nobody waits for it any more, it is closed.
+            .spawn(move || drop(sender.send(Self::new(&name, from, access, consumed))));
+        match spawned {
+            Ok(_) => Ok(opened),
+            Err(source) => Err(Error::Open {
+                path: Arc::clone(path),
+                source,
+            }),
+        }
+    }
+}
+
+/// How long to wait for an input to open before reporting that there is nothing yet.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Whether opening an input, or reading its first bytes, may wait for others.
+fn may_block(path: &Path) -> bool {
+    path == Path::new("-") || std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+impl Feed<'_> {
     /// An input at its beginning, and what is known of it.
     fn begin(
         &self,
-        mut opened: Opened,
+        opened: Opening,
     ) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
-        let format = opened.format;
-        let compression = opened.input.compression();
-        let Some(tables) = format.tables() else {
-            if self.selects(format) {
-                let (head, _) = opened.input.peek(HEAD)?;
-                self.check_selection(opened.input.path(), format, format.carried(&head))?;
+        let (path, format, tables, source) = match opened {
+            Opening::Bytes(mut opened) => {
+                let (format, compression) = (opened.format, opened.input.compression());
+                if self.selects(format) {
+                    // It was looked at while it was opened.
+                    let (head, _) = opened.input.peek(HEAD)?;
+                    self.check_selection(opened.input.path(), format, format.carried(&head))?;
+                }
+                let cutter = Cutter::new(self.next_input, *opened, self)?;
+                return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
             }
-            let cutter = Cutter::new(self.next_input, opened, self)?;
-            return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
+            Opening::Table(path, format, tables, source) => (path, format, tables, source),
         };
-        let path = Arc::clone(opened.input.path());
-        let source = opened.input.into_source(format.name())?;
         let (len, counted) = (source.len(), source.counted());
         let shard = self.shard.map(|shard| shard.range(len));
         let table = match tables.open(source, &self.decode, shard) {
@@ -249,7 +309,7 @@ impl Feed<'_> {
             len,
             counted,
         };
-        Ok((Current::Table(current), format, compression, note))
+        Ok((Current::Table(current), format, None, note))
     }
 
     /// Whether a selection is made among the records of a format after they are decoded.
@@ -287,8 +347,7 @@ impl Feed<'_> {
         }
         for path in self.inputs {
             if path.is_file()
-                && let Ok(opened) = formats::open(path, self.from, self.access, Arc::default())
-                && self.selects(opened.format)
+                && let Ok(opened) = Opening::new(path, self.from, self.access, Arc::default())
                 && let Err(error @ Error::Selection { .. }) = self.begin(opened)
             {
                 return Err(error);
@@ -298,9 +357,9 @@ impl Feed<'_> {
     }
 
     /// The next part of a table.
-    fn next_part(&mut self) -> FeedStep {
+    fn next_part(&mut self) -> Step<Work, (usize, FrameJob)> {
         let Some(Current::Table(current)) = &mut self.current else {
-            return FeedStep::Wait;
+            return Step::Wait;
         };
         let file = current.file;
         let work = match &mut current.table {
@@ -312,7 +371,7 @@ impl Feed<'_> {
                     let mut chunk = Chunk::new(Arc::clone(&current.path), part.content());
                     chunk.offset = part.place();
                     chunk.part = Some(part);
-                    return FeedStep::Work(Work::Chunk {
+                    return Step::Work(Work::Chunk {
                         file,
                         format: current.format,
                         chunk,
@@ -339,20 +398,46 @@ impl Feed<'_> {
                     self.ended = true;
                     Work::Failure(error)
                 }
-                None => return FeedStep::Wait,
+                None => return Step::Wait,
             },
         };
         self.current = None;
-        FeedStep::Work(work)
+        Step::Work(work)
     }
 
-    fn open_next(&mut self) -> FeedStep {
+    /// Opens the next input, or looks whether it has been. Pipes are opened only when nothing else is left to do: what
+    /// was read before may suffice.
+    fn open_next(&mut self, idle: bool) -> Step<Work, (usize, FrameJob)> {
         let Some(path) = self.inputs.get(self.next_input) else {
             self.ended = true;
-            return FeedStep::End;
+            return Step::End;
         };
-        let opened = formats::open(path, self.from, self.access, Arc::clone(&self.consumed));
         let path = Arc::clone(path);
+        let consumed = || Arc::clone(&self.consumed);
+        if self.opening.is_none() && may_block(&path) {
+            if !idle {
+                return Step::Wait;
+            }
+            match Opening::spawn(&path, self.from, self.access, consumed()) {
+                Ok(opening) => self.opening = Some(opening),
+                Err(error) => {
+                    self.ended = true;
+                    return Step::Work(Work::Failure(error));
+                }
+            }
+        }
+        let opened = match &self.opening {
+            None => Opening::new(&path, self.from, self.access, consumed()),
+            Some(opening) => match opening.recv_timeout(PATIENCE) {
+                Ok(opened) => opened,
+                Err(RecvTimeoutError::Timeout) => return Step::Wait,
+                Err(RecvTimeoutError::Disconnected) => Err(Error::Open {
+                    path: Arc::clone(&path),
+                    source: io::Error::other("the opening thread ended unexpectedly"),
+                }),
+            },
+        };
+        self.opening = None;
         match opened.and_then(|opened| self.begin(opened)) {
             Ok((mut current, format, compression, note)) => {
                 let watch = match &mut current {
@@ -361,7 +446,7 @@ impl Feed<'_> {
                 };
                 self.current = Some(current);
                 self.next_input += 1;
-                FeedStep::Work(Work::Begin {
+                Step::Work(Work::Begin {
                     path,
                     format,
                     compression,
@@ -371,7 +456,7 @@ impl Feed<'_> {
             }
             Err(error) => {
                 self.ended = true;
-                FeedStep::Work(Work::Failure(error))
+                Step::Work(Work::Failure(error))
             }
         }
     }

@@ -1,12 +1,14 @@
 //! From inputs to results, on all threads, in order.
 //!
 //! Each worker takes the next chunk from the `feed` and decodes it. Chunks are numbered one after the other (`number`)
-//! by whoever decoded the one that was missing (`order`). Any worker then has the lanes answer the queries about a
-//! numbered chunk and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the
-//! job's output to the thread that called [`run`]. That thread takes the
-//! parts in the order of the input and keeps the `summary`. The outcome therefore depends neither on the number of
-//! threads nor on the size of chunks, and only a few chunks per thread are in memory at any time. The frames of a
-//! `pzstd` file are decompressed by the same workers.
+//! by whoever decoded the one that was missing. Any worker then has the lanes answer the queries about a numbered chunk
+//! and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the job's output to the
+//! thread that called [`run`]. That thread takes the parts in the order of the input and keeps the `summary`. The outcome
+//! therefore depends neither on the number of threads nor on the size of chunks, and only a few chunks per thread are in
+//! memory at any time. The frames of a `pzstd` file are decompressed by the same workers.
+//!
+//! What a worker does next is decided by the `line`, a state machine of which all states are tested; `order` has the
+//! locks, and does it.
 //!
 //! Tables (Parquet and Arrow) are not cut but divided by their format into parts of their rows, which take the place of
 //! chunks of bytes.
@@ -22,6 +24,7 @@
 
 mod feed;
 mod judge;
+mod line;
 mod number;
 mod order;
 mod sieve;
@@ -277,6 +280,7 @@ pub fn run<J: Job>(
         decode: settings.decode_records.clone(),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
+        opening: None,
         ended: false,
     };
     if let Err(error) = feed.check_all() {
@@ -284,7 +288,7 @@ pub fn run<J: Job>(
         return collector.summary;
     }
     let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
-    let shared = Shared::new(feed, chunks);
+    let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
@@ -318,11 +322,12 @@ pub fn run<J: Job>(
             }
             while let Some((outcome, part)) = waiting.remove(&next) {
                 next += 1;
-                shared.leave();
                 if let Err(error) = collector.take(outcome, part, &mut sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
                 }
+                // Not before: what was taken may have decided the run, and a pipe is not opened then.
+                shared.leave();
             }
         }
         drop(stopper);

@@ -4,8 +4,9 @@
 //! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
 //! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
 
-use super::feed::{Current, Feed, FeedStep, Work};
+use super::feed::{Current, Feed, Work};
 use super::judge::Judge;
+use super::line::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
 use super::number::{Count, Numbered, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
@@ -15,7 +16,7 @@ use crate::games::Selection;
 use crate::input::FrameJob;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
-use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -61,76 +62,89 @@ impl Settings<'_> {
     }
 }
 
-/// What the workers share. Nobody takes one lock while holding the other.
+/// What the workers share. Nobody takes one lock while holding the other, or does under a lock what may take long:
+/// inputs that may keep silent are opened by threads of their own.
 pub(super) struct Shared<'a> {
-    feed: Mutex<Numbering<'a>>,
-    line: Mutex<Line>,
-    /// The line has changed, or a frame is ready.
+    feed: Mutex<Numbering<Feed<'a>>>,
+    line: Mutex<Line<Counting<'a>>>,
+    /// The line has changed.
     moved: Condvar,
+    /// The feed is not asked any more: whoever queues for its lock leaves at once.
+    over: AtomicBool,
 }
 
-/// The feed, with the places of chunks in the sequence.
-struct Numbering<'a> {
-    feed: Feed<'a>,
-    /// Chunks handed out.
-    given: u64,
-}
-
-/// The chunks under way.
-struct Line {
-    /// How many more may be under way.
-    room: u64,
-    /// Workers that are taking or decoding a chunk.
-    busy: usize,
-    /// Decoded chunks, by place, that wait for those before them.
-    decoded: BTreeMap<u64, (Work, Option<Decoded>)>,
-    /// The place that is numbered next.
-    next: u64,
+/// Numbers the chunks of a run.
+struct Counting<'a> {
     count: Count,
-    /// Numbered chunks that nobody judges yet.
-    due: VecDeque<Box<Numbered>>,
-    /// There is nothing more to take: the inputs have ended, or nothing after what was numbered counts.
-    ended: bool,
-    /// The run is over, even for chunks under way.
-    stopped: bool,
-    /// Frames completed so far.
-    frames: u64,
+    settings: &'a Settings<'a>,
 }
+
+impl Counter for Counting<'_> {
+    type Work = Work;
+    type Decoded = Option<Decoded>;
+    type Numbered = Box<Numbered>;
+    fn number(&mut self, place: u64, work: Work, decoded: Option<Decoded>) -> Box<Numbered> {
+        Box::new(self.count.number(place, work, decoded, self.settings))
+    }
+    fn is_over(&self) -> bool {
+        self.count.over
+    }
+}
+
+/// What a worker does.
+type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 
 impl<'a> Shared<'a> {
     /// At the beginning of a run, with room for this number of chunks.
-    pub(super) fn new(feed: Feed<'a>, room: u64) -> Self {
+    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
+        let count = Count::default();
         Self {
-            feed: Mutex::new(Numbering { feed, given: 0 }),
-            line: Mutex::new(Line {
-                room,
-                busy: 0,
-                decoded: BTreeMap::new(),
-                next: 0,
-                count: Count::default(),
-                due: VecDeque::new(),
-                ended: false,
-                stopped: false,
-                frames: 0,
-            }),
+            feed: Mutex::new(Numbering::new(feed)),
+            line: Mutex::new(Line::new(Counting { count, settings }, room)),
             moved: Condvar::new(),
+            over: AtomicBool::new(false),
         }
     }
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, Line<Counting<'a>>> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    fn feed(&self) -> MutexGuard<'_, Numbering<'a>> {
+    fn feed(&self) -> MutexGuard<'_, Numbering<Feed<'a>>> {
         self.feed.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    fn wait<'b>(&self, line: MutexGuard<'b, Line>) -> MutexGuard<'b, Line> {
-        self.moved
-            .wait(line)
-            .unwrap_or_else(PoisonError::into_inner)
+    fn wake(&self, wake: Wake) {
+        match wake {
+            Wake::Nobody => {}
+            Wake::One => self.moved.notify_one(),
+            Wake::All => self.moved.notify_all(),
+        }
     }
-    /// Makes room for one more chunk.
+    /// Has the line say what a worker does next, and sleeps until there is something.
+    fn advance(&self, mut task: Task) -> Task {
+        let mut line = self.line();
+        loop {
+            let (next, wake) = line.advance(task);
+            if line.is_over() {
+                self.over.store(true, Ordering::Relaxed);
+            }
+            self.wake(wake);
+            line = match next {
+                Doing::Waiting(Patience::Endless) => self
+                    .moved
+                    .wait(line)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Doing::Waiting(Patience::Short) => {
+                    let woken = self.moved.wait_timeout(line, PATIENCE);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+                next => return next,
+            };
+            task = Doing::Asking;
+        }
+    }
+    /// The next chunk was taken: makes room for one more.
     pub(super) fn leave(&self) {
-        self.line().room += 1;
-        self.moved.notify_one();
+        let wake = self.line().leave();
+        self.wake(wake);
     }
 }
 
@@ -139,8 +153,9 @@ pub(super) struct StopOnDrop<'a, 'b>(pub(super) &'a Shared<'b>);
 
 impl Drop for StopOnDrop<'_, '_> {
     fn drop(&mut self) {
-        self.0.line().stopped = true;
-        self.0.moved.notify_all();
+        self.0.over.store(true, Ordering::Relaxed);
+        let wake = self.0.line().stop();
+        self.0.wake(wake);
     }
 }
 
@@ -154,13 +169,6 @@ impl Drop for StopOnPanic<'_, '_> {
     }
 }
 
-/// A task for a worker.
-enum Task {
-    Judge(Box<Numbered>),
-    Decode(u64, Work),
-    Frame(usize, FrameJob),
-}
-
 /// The loop of a worker.
 pub(super) fn work<J: Job>(
     shared: &Shared<'_>,
@@ -170,88 +178,40 @@ pub(super) fn work<J: Job>(
 ) {
     let _guard = StopOnPanic(shared);
     let mut scratch = vec![GroupResults::default(); TILE];
-    while let Some(task) = next_task(shared) {
-        match task {
-            Task::Frame(file, frame) => {
+    let mut task: Task = Doing::Asking;
+    loop {
+        task = match task {
+            Doing::Gone => return,
+            Doing::Taking(seen) => {
+                let mut feed = shared.feed();
+                match shared.over.load(Ordering::Relaxed) {
+                    true => Doing::Found(seen, Found::Nothing),
+                    false => feed.take(seen),
+                }
+            }
+            Doing::Decompressing((file, frame)) => {
                 let done = frame.run();
                 if let Some(Current::Bytes(current)) = &mut shared.feed().feed.current
                     && current.file == file
                 {
                     current.opened.input.complete(done);
                 }
-                shared.line().frames += 1;
-                shared.moved.notify_all();
+                Doing::Decompressed
             }
-            Task::Decode(place, work) => {
+            Doing::Decoding(place, work) => {
                 let (work, decoded) = decode(work, settings);
-                number(shared, settings, place, work, decoded);
+                Doing::Decoded(place, work, decoded)
             }
-            Task::Judge(numbered) => {
+            Doing::Judging(numbered) => {
                 let place = numbered.place;
                 let (outcome, output) = judge(settings, job, *numbered, &mut scratch);
                 if sender.send((place, outcome, output)).is_err() {
                     return;
                 }
+                Doing::Asking
             }
-        }
-    }
-}
-
-/// Waits for the next task; `None` if there are no more.
-fn next_task(shared: &Shared<'_>) -> Option<Task> {
-    let mut line = shared.line();
-    loop {
-        if line.stopped {
-            return None;
-        }
-        // What is nearest to its end first, while it is in a cache, and so that it makes room.
-        if let Some(numbered) = line.due.pop_front() {
-            return Some(Task::Judge(numbered));
-        }
-        if line.ended {
-            if line.busy == 0 {
-                // Others may wait for a worker that found nothing to take.
-                shared.moved.notify_all();
-                return None;
-            }
-            line = shared.wait(line);
-            continue;
-        }
-        if line.room == 0 {
-            line = shared.wait(line);
-            continue;
-        }
-        line.room -= 1;
-        line.busy += 1;
-        let frames = line.frames;
-        drop(line);
-        let mut numbering = shared.feed();
-        let step = numbering.feed.next();
-        let place = numbering.given;
-        if let FeedStep::Work(work) = step {
-            numbering.given += 1;
-            return Some(Task::Decode(place, work));
-        }
-        drop(numbering);
-        line = shared.line();
-        line.room += 1;
-        line.busy -= 1;
-        match step {
-            FeedStep::Frame(file, job) => return Some(Task::Frame(file, job)),
-            FeedStep::End => {
-                line.ended = true;
-                shared.moved.notify_all();
-            }
-            // A frame is being decompressed elsewhere, or a slow pipe is empty.
-            _ if line.frames == frames && line.due.is_empty() => {
-                line = shared
-                    .moved
-                    .wait_timeout(line, PATIENCE)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
-            }
-            _ => {}
-        }
+            task => shared.advance(task),
+        };
     }
 }
 
@@ -294,29 +254,6 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
         Some(error) => (Work::Failure(error), None),
         None => (work, decoded),
     }
-}
-
-/// Adds a decoded chunk to the line, and numbers all that are due.
-fn number(
-    shared: &Shared<'_>,
-    settings: &Settings<'_>,
-    place: u64,
-    work: Work,
-    decoded: Option<Decoded>,
-) {
-    let mut line = shared.line();
-    let line = &mut *line;
-    line.busy -= 1;
-    line.decoded.insert(place, (work, decoded));
-    while !line.count.over
-        && let Some((work, decoded)) = line.decoded.remove(&line.next)
-    {
-        let numbered = line.count.number(line.next, work, decoded, settings);
-        line.due.push_back(Box::new(numbered));
-        line.next += 1;
-    }
-    line.ended |= line.count.over;
-    shared.moved.notify_all();
 }
 
 /// Decides which records of a chunk count, and runs the job on them.
@@ -389,44 +326,4 @@ fn judge<J: Job>(
         _ => {}
     }
     (outcome, output)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::input::Access;
-    use std::sync::mpsc::channel;
-    use std::thread;
-
-    /// A worker that found nothing to take, after the end, and the others that wait for what it may have taken.
-    #[test]
-    fn nobody_waits_for_a_worker_that_found_nothing() {
-        let feed = Feed {
-            inputs: &[],
-            next_input: 0,
-            current: None,
-            from: None,
-            access: Access::default(),
-            shard: None,
-            chunk_size: 64,
-            max_record: 64,
-            decode: DecodeOptions::default(),
-            consumed: Arc::default(),
-            past_damage: false,
-            ended: false,
-        };
-        let shared = Shared::new(feed, 2);
-        shared.line().ended = true;
-        shared.line().busy = 1;
-        let (sender, done) = channel();
-        thread::scope(|scope| {
-            scope.spawn(|| sender.send(next_task(&shared).is_none()));
-            thread::sleep(Duration::from_millis(50));
-            shared.line().busy = 0;
-            assert!(next_task(&shared).is_none());
-            let waited = done.recv_timeout(Duration::from_secs(20));
-            drop(StopOnDrop(&shared));
-            assert_eq!(waited, Ok(true));
-        });
-    }
 }

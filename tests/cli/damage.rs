@@ -54,3 +54,37 @@ fn statistics_of_a_damaged_file_count_the_records_before_the_damage() {
     assert!(found["positions"].as_u64() >= expected["positions"].as_u64());
     assert!(stderr.contains("broken.fen.zst"), "{stderr}");
 }
+
+/// What is wrong with a later input, or a later part of one, does not take away what was read before.
+#[test]
+fn what_was_read_before_an_input_that_is_refused_is_reported() {
+    let dir = Dir::new();
+    let text = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n".repeat(1000);
+    let good = zstd::encode_all(text.as_bytes(), 1).expect("packed");
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+    encoder.window_log(24).expect("a window");
+    std::io::Write::write_all(&mut encoder, text.repeat(100).as_bytes()).expect("packed");
+    let wide = encoder.finish().expect("packed");
+    let both = dir.file("both.fen.zst", [&good[..], &wide].concat());
+    let good = dir.file("good.fen.zst", good);
+    let wide = dir.file("wide.fen.zst", wide);
+    let none = dir.file("none.fen.zst", "no container\n");
+    for (inputs, why) in [
+        (&[&both][..], "a zstd frame needs a window of 16 MiB"),
+        (&[&good, &wide], "a zstd frame needs a window of 16 MiB"),
+        (&[&good, &none], "its content is not zstd"),
+    ] {
+        for threads in ["1", "2", "8"] {
+            let mut arguments = vec!["stats", "--json", "--max-window", "1M"];
+            arguments.extend(["--threads", threads]);
+            arguments.extend(inputs.iter().map(|input| input.as_str()));
+            let (found, stderr) = stats(2, &arguments);
+            assert_eq!(found["positions"], 1000, "{inputs:?}");
+            assert!(stderr.contains(why), "{stderr}");
+            assert!(
+                stderr.contains("the 1,000 records before that place were processed"),
+                "{stderr}"
+            );
+        }
+    }
+}

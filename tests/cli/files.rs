@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The program, for tests that redirect its standard output.
-fn program(arguments: &[&str]) -> Command {
+pub(super) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
     command.args(arguments).env_remove("NO_COLOR");
     command
 }
 
 /// Creates a named pipe; false, with a message, if that is impossible.
-fn fifo(path: &Path) -> bool {
+pub(super) fn fifo(path: &Path) -> bool {
     let made = Command::new("mkfifo").arg(path).status();
     let made = made.is_ok_and(|status| status.success());
     if !made {

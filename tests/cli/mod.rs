@@ -17,8 +17,12 @@ mod games;
 mod generate;
 mod help;
 mod info;
+#[cfg(unix)]
+mod limits;
 mod options;
 mod perft;
+#[cfg(unix)]
+mod pipes;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -89,6 +89,55 @@ fn signals_end_every_long_command() {
     }
 }
 
+/// What ends by itself, because an allocation failed, ends in this way.
+#[test]
+fn an_abort_leaves_no_file() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    let mut child = start(&["generate", "-n", "4000000000", "-o", &boards]);
+    wait_for(|| !dir.list().is_empty());
+    // The file is there before its name is known to the handler.
+    std::thread::sleep(Duration::from_millis(100));
+    if !send(&child, "ABRT") {
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    use std::os::unix::process::ExitStatusExt;
+    if status.signal() == Some(6) {
+        assert_eq!(dir.list(), [""; 0]);
+    }
+}
+
+/// Neither a pipe that nobody opens, nor one whose writer writes nothing, keeps a run from its end.
+#[test]
+fn a_run_that_opens_a_silent_pipe_is_ended() {
+    let dir = Dir::new();
+    let list = dir.file("list.fen", format!("{START}\n").repeat(100));
+    let (silent, out) = (dir.name("pipe.fen"), dir.name("out.csv"));
+    let made = Command::new("mkfifo").arg(&silent).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no mkfifo");
+        return;
+    }
+    for threads in ["1", "2", "8"] {
+        for pipe in ["-", &silent] {
+            let mut child = start(&["compute", &list, pipe, "-o", &out, "--threads", threads]);
+            wait_for(|| dir.list().len() == 3);
+            std::thread::sleep(Duration::from_millis(100));
+            let begin = Instant::now();
+            if !send(&child, "INT") {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return;
+            }
+            let (code, stderr) = ends_soon(child, begin);
+            assert_eq!(code, Some(130), "{threads} {pipe}: {stderr}");
+            assert_eq!(stderr, "lanefish: interrupted\n", "{threads} {pipe}");
+            assert_eq!(dir.list(), ["list.fen", "pipe.fen"], "{threads} {pipe}");
+        }
+    }
+}
+
 /// The main thread waits forever for standard output to be read, and cannot check a flag.
 #[test]
 fn a_blocked_run_is_ended() {

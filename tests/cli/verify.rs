@@ -122,3 +122,49 @@ fn lines_that_are_not_positions() {
     let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     assert!(text.contains("3 records, 2 rejected\n"), "{text}");
 }
+
+/// One broken input after the other: each is reported, and what stands before the damage counts.
+#[test]
+fn all_broken_inputs_are_reported() {
+    let dir = Dir::new();
+    let text = format!("{START}\n").repeat(50_000);
+    let whole = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    let cut = &whole[..whole.len() / 2];
+    let mut boards = fs::read(sample("sample.boards")).unwrap();
+    boards.truncate(boards.len() / 2);
+    let files = [
+        dir.file("a.fen.zst", cut),
+        dir.file("b.boards", boards),
+        dir.file("c.fen", format!("{START}\n")),
+        dir.file("d.fen.zst", cut),
+    ];
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for threads in ["1", "2", "8"] {
+        let arguments = [&["verify", "--json", "--threads", threads], &files[..]].concat();
+        let done = lanefish(&arguments).assert().code(2);
+        let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+        assert_eq!(report["ok"], false);
+        let found = report["files"].as_array().unwrap();
+        let damages: Vec<usize> = found
+            .iter()
+            .map(|file| file["damage"].as_array().unwrap().len())
+            .collect();
+        // A section of the boards file, and its end.
+        assert_eq!(damages, [1, 2, 0, 1], "{report}");
+        assert_eq!(found[0]["damage"], found[3]["damage"]);
+        assert_eq!(found[0]["records"], found[3]["records"]);
+        assert_eq!(found[2]["records"], 1);
+        // The error is that of the first one.
+        let stderr = String::from_utf8_lossy(&done.get_output().stderr);
+        assert!(stderr.contains("a.fen.zst: zstd data are"), "{stderr}");
+        let arguments = [&["verify", "--threads", threads], &files[..]].concat();
+        let text = lanefish(&arguments)
+            .assert()
+            .code(2)
+            .get_output()
+            .stdout
+            .clone();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.matches("  damaged at byte ").count(), 4, "{text}");
+    }
+}
