@@ -14,6 +14,9 @@ mod columns;
 /// Columns of arrays in memory.
 #[cfg(feature = "parquet")]
 mod compute;
+/// Files that are cut or grow while they are read.
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+mod cut;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;

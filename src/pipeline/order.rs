@@ -231,12 +231,12 @@ fn next_task(shared: &Shared<'_>) -> Option<Task> {
     }
 }
 
-/// The error for a file that became shorter than a chunk mapped from it.
+/// The error for a file that became shorter than what a chunk is read from.
 fn cut_short(work: &Work) -> Option<Error> {
     let Work::Chunk { chunk, .. } = work else {
         return None;
     };
-    let source = chunk.bytes.check().err()?;
+    let source = chunk.check().err()?;
     Some(Error::Read {
         path: Arc::clone(&chunk.file),
         offset: chunk.offset,
@@ -336,8 +336,17 @@ fn judge<J: Job>(
             rejects.truncate(1);
         }
         job.games(&mut part, &decoded.game_rows);
-        job.end(&mut part, chunk_number);
         outcome.rejects = rejects;
+        // What was judged may still have been in the map: its records and rejects do not belong to the file.
+        if let Some(error) = cut_short(&work) {
+            outcome = Outcome {
+                file: outcome.file,
+                failure: Some(error),
+                ..Outcome::default()
+            };
+            part = job.begin();
+        }
+        job.end(&mut part, chunk_number);
         output = Some(part);
     }
     match work {

@@ -15,6 +15,7 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -283,6 +284,10 @@ impl Table for ArrowTable {
     fn note(&self) -> Option<String> {
         self.plan.note()
     }
+
+    fn check(&self) -> io::Result<()> {
+        self.messages.source.check()
+    }
 }
 
 impl Current {
@@ -341,6 +346,9 @@ impl Batch {
 impl DecodeRows for Batch {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(&self.plan, self, rows, self.first, chunk, options)
+    }
+    fn check(&self) -> io::Result<()> {
+        self.source.check()
     }
 }
 

@@ -78,6 +78,7 @@ use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
 use crate::input::{Bytes, Source};
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -143,6 +144,11 @@ pub trait Table: fmt::Debug + Send {
     fn next(&mut self) -> Option<Part>;
     /// What the user should know: columns that are not read.
     fn note(&self) -> Option<String>;
+    /// Checks that the file has not become shorter since it was opened.
+    ///
+    /// # Errors
+    /// If it has: what was read last may be zeros that were never in it.
+    fn check(&self) -> io::Result<()>;
 }
 
 /// Rows of a table, which decode without those before them.
@@ -181,6 +187,10 @@ impl Part {
             ..self.clone()
         }
     }
+    /// Checks that the file has not become shorter.
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.decode.check()
+    }
     /// Decodes the rows.
     pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         self.decode.decode(self.rows(), chunk, options)
@@ -191,6 +201,10 @@ impl Part {
 trait DecodeRows: fmt::Debug + Send + Sync {
     /// Decodes rows, counted from the beginning of the file.
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
+    /// Checks that their file has not become shorter.
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The texts of records that are rejected after decoding.

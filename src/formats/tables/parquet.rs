@@ -23,6 +23,7 @@ use ::parquet::schema::types::{SchemaDescriptor, Type};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -344,6 +345,10 @@ impl Table for ParquetTable {
     fn note(&self) -> Option<String> {
         self.file.plan.note()
     }
+
+    fn check(&self) -> io::Result<()> {
+        self.file.source.check()
+    }
 }
 
 impl Current {
@@ -399,6 +404,9 @@ impl Current {
 impl DecodeRows for Group {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(&self.file.plan, self, rows, self.first, chunk, options)
+    }
+    fn check(&self) -> io::Result<()> {
+        self.file.source.check()
     }
 }
 
