@@ -56,3 +56,6 @@ mod support;
 /// Parquet and Arrow files.
 #[cfg(feature = "parquet")]
 mod tables;
+/// Parquet and Arrow files with correct checksums and invalid structure.
+#[cfg(feature = "parquet")]
+mod tables_forged;

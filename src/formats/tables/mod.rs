@@ -31,6 +31,14 @@
 //! A file has an index of its record batches, a stream is walked from message to message. Each batch is decoded by the
 //! thread that first needs it, in place if it is not compressed, and divided into parts.
 //!
+//! # Checksums
+//!
+//! Checksums of pages are verified wherever a page has one. Parquet files that we wrote also have one of their metadata,
+//! and Arrow files that we wrote one of the names and types of their columns; what other programs make of our files is
+//! not held to them. Arrow itself has no checksums: its dictionaries must belong to a column and come once, and the
+//! schema at the beginning of a file must be that of its footer, but nothing protects values. What must be safe from
+//! damage belongs into a boards file.
+//!
 //! # Memory
 //!
 //! Arrays in memory are a table as well: this is how [`crate::columnar::compute`] reads what other programs hand over.
@@ -48,6 +56,8 @@ mod arrow;
 mod columns;
 #[cfg(feature = "parquet")]
 mod decode;
+#[cfg(feature = "parquet")]
+mod dictionaries;
 #[cfg(feature = "parquet")]
 mod footer;
 #[cfg(feature = "parquet")]
