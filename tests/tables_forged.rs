@@ -1066,6 +1066,32 @@ feather.write_feather(table.cast(pa.schema(types, metadata=table.schema.metadata
     }
 }
 
+/// One bit of a file of ours, in a thousand places.
+#[test]
+fn flipped_bits_of_a_parquet_file_of_ours_change_no_record() {
+    let bytes = ours("x.parquet");
+    let records = reads("x.parquet", &bytes);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let mut random = crate::support::Random::new(7);
+    let mut failed = 0;
+    for _ in 0..1000 {
+        let bit = random.below(8 * bytes.len() as u64) as usize;
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, flipped).unwrap();
+        let (found, failure, rejects) = read_with(&path, Some(Format::PARQUET), true);
+        failed += usize::from(!failure.is_empty());
+        assert!(
+            !failure.is_empty() || found == records && rejects == 0,
+            "byte {}, bit {}",
+            bit / 8,
+            bit % 8
+        );
+    }
+    assert!(failed > 250, "{failed}");
+}
+
 // Arrow.
 
 /// Sets a number of this width.
@@ -1558,12 +1584,15 @@ fn listed(bytes: &[u8], at: usize) -> usize {
     footer + target(&bytes[footer..], root(&bytes[footer..]), 3) + 4 + 24 * at
 }
 
+/// A case: its name, the change of a file, and a part of the message.
+type FileCase = (&'static str, fn(&mut Vec<u8>), &'static str);
+
 #[test]
 fn each_check_of_arrow_finds_its_file() {
     let good = file_of(&halves());
     assert_eq!(reads("x.arrow", &good), lines_of_base());
     let missing = "the footer does not list the messages that the file has";
-    let cases: [(&str, fn(&mut Vec<u8>), &str); 13] = [
+    let cases: Vec<FileCase> = vec![
         (
             "only the beginning",
             |bytes| bytes.truncate(12),
