@@ -14,6 +14,9 @@ mod columns;
 /// Columns of arrays in memory.
 #[cfg(feature = "parquet")]
 mod compute;
+/// Files that are cut or grow while they are read.
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+mod cut;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
@@ -57,3 +60,6 @@ mod support;
 /// Parquet and Arrow files.
 #[cfg(feature = "parquet")]
 mod tables;
+/// Parquet and Arrow files with correct checksums and invalid structure.
+#[cfg(feature = "parquet")]
+mod tables_forged;

@@ -51,7 +51,13 @@ fn a_stream_is_the_table() {
         let mut scan = scan(&path, threads, false);
         assert!(scan.summary().is_none());
         let batches: Result<Vec<_>, Error> = (&mut scan).collect();
-        assert_eq!(batches.expect("no failure"), table);
+        let batches = batches.expect("no failure");
+        assert_eq!(batches.len(), table.len());
+        for (batch, table) in batches.iter().zip(&table) {
+            assert_eq!(batch.columns(), table.columns());
+            // Those of the file also say what its columns are as a whole.
+            assert_eq!(batch.schema().fields(), table.schema().fields());
+        }
         let summary = scan.summary().expect("the end was reached");
         assert_eq!(summary.rejected, 1);
         let rows: u64 = table.iter().map(|batch| batch.num_rows() as u64).sum();

@@ -1,6 +1,7 @@
 //! Columns as Arrow arrays.
 
 use super::cells::{Cells, Described, Type, days_of};
+use super::signature;
 use crate::table::{Array, Values};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// `lanefish.meaning`.
 pub fn schema(columns: &[Described]) -> Schema {
     let fields = columns.iter().map(|column| {
-        let meaning = ("lanefish.meaning".to_owned(), column.meaning.to_string());
+        let meaning = (signature::MEANING.to_owned(), column.meaning.to_string());
         Field::new(&*column.name, data_type(column.kind), column.nullable)
             .with_metadata(HashMap::from([meaning]))
     });

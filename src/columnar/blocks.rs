@@ -80,6 +80,10 @@ pub struct Block {
 }
 
 impl Block {
+    /// Whether it has no rows, and only ends a row group.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
     /// The values by column.
     pub(super) fn columns(&self) -> Vec<Cells> {
         let Some((first, _)) = self.runs.first() else {

@@ -3,6 +3,7 @@
 use super::arrow::{record_batch, schema};
 use super::blocks::Block;
 use super::cells::Described;
+use super::signature;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -53,11 +54,13 @@ impl Ipc {
     /// # Errors
     /// If writing fails.
     pub fn begin<W: Write>(&self, out: W) -> io::Result<IpcFile<W>> {
+        let mut schema = self.schema.as_ref().clone();
+        let columns = signature::of_columns(&schema.fields);
+        let metadata = &mut schema.metadata;
+        metadata.insert(signature::COLUMNS.to_owned(), columns);
         Ok(IpcFile(match self.kind {
-            IpcKind::File => Writer::File(FileWriter::try_new(out, &self.schema).map_err(other)?),
-            IpcKind::Stream => {
-                Writer::Stream(StreamWriter::try_new(out, &self.schema).map_err(other)?)
-            }
+            IpcKind::File => Writer::File(FileWriter::try_new(out, &schema).map_err(other)?),
+            IpcKind::Stream => Writer::Stream(StreamWriter::try_new(out, &schema).map_err(other)?),
         }))
     }
 }

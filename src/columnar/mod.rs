@@ -17,6 +17,7 @@ mod cells;
 mod compute;
 mod ipc;
 mod parquet;
+mod signature;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ pub(crate) use compute::judge;
 pub use compute::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
+pub(crate) use signature::{check_columns, check_file};
 
 /// Rows that are encoded at once.
 pub const BLOCK: usize = 1 << 14;

@@ -34,6 +34,7 @@ use crate::setters::setters;
 use crate::table::{Array, Batch, Field, Fields};
 use memchr::{memchr, memchr_iter};
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -416,6 +417,16 @@ impl Chunk {
             blocks: None,
             part: None,
         }
+    }
+
+    /// Checks that a file that is read in place has not become shorter than what the chunk needs of it. If it has, what
+    /// was decoded may be zeros that were never in the file.
+    ///
+    /// # Errors
+    /// If the file has become shorter, or its length cannot be read.
+    pub fn check(&self) -> io::Result<()> {
+        self.bytes.check()?;
+        self.part.as_ref().map_or(Ok(()), tables::Part::check)
     }
 }
 

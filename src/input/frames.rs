@@ -276,6 +276,11 @@ impl FrameJob {
                 (bytes, error)
             }
         };
+        // What was decompressed from beyond the new end does not belong to the file.
+        let (bytes, error) = match self.bytes.check() {
+            Ok(()) => (bytes, error),
+            Err(cut) => (Vec::new(), Some(cut)),
+        };
         self.bytes.release();
         FrameDone {
             number: self.number,

@@ -5,8 +5,9 @@
 //!
 //! If the contract is broken:
 //!
-//! - A file becomes shorter: its length is checked again before a chunk is read and after it has been used, so that the
-//!   run ends with an error that names the file. If pages vanish in the middle of a chunk, the system sends the signal
+//! - A file becomes shorter: its length is checked again before a chunk is read, after it has been decoded, after its
+//!   records have been judged and used, and when records that stayed in the map are written, so that the run ends with
+//!   an error. What was read in between, zeros of the last page among it, is neither records nor rejects. If pages vanish in the middle of a chunk, the system sends the signal
 //!   `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what happened, removes its temporary
 //!   files, and ends with status 2. The same happens if the disk fails.
 //! - A file is written to in place: results are those of some mixture of old and new bytes. Nothing in this crate
@@ -133,13 +134,10 @@ impl Mapped<u8> {
     /// Checks that the file still contains these bytes.
     pub(super) fn check(&self) -> io::Result<()> {
         let len = self.map.file.metadata()?.len();
-        if len < self.bytes.end as u64 {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!("the file was cut to {len} bytes while it was being read"),
-            ));
+        match len < self.bytes.end as u64 {
+            true => Err(cut_to(len)),
+            false => Ok(()),
         }
-        Ok(())
     }
     /// Declares these bytes no longer needed. Once all bytes around them are, or much that comes later, their memory is
     /// returned to the system; they can still be accessed, and are then read from the file again.
@@ -194,6 +192,26 @@ impl<T: Pod> Deref for Mapped<T> {
     fn deref(&self) -> &[T] {
         bytemuck::cast_slice(&self.map.map[self.bytes.clone()])
     }
+}
+
+impl<T> Mapped<T> {
+    /// As [`Mapped::check`], for values.
+    pub(crate) fn check_values(&self) -> io::Result<()> {
+        let bytes = Mapped::<u8> {
+            map: Arc::clone(&self.map),
+            bytes: self.bytes.clone(),
+            values: PhantomData,
+        };
+        bytes.check()
+    }
+}
+
+/// The error for a file that became shorter.
+pub(super) fn cut_to(len: u64) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        format!("the file was cut to {len} bytes while it was being read"),
+    )
 }
 
 /// The addresses of a map, where a signal handler can read them without a lock.

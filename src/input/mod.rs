@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stream::{Counted, Stream, StreamStep};
+use stream::{Counted, Stream, StreamStep, Uncut};
 use window::WindowTooLarge;
 
 /// How inputs are opened.
@@ -287,15 +287,15 @@ impl Input {
         let reader: Box<dyn Read + Send> = if path == Path::new("-") {
             Box::new(io::stdin())
         } else {
-            let file = File::open(path)?;
-            let metadata = file.metadata()?;
+            let reader = File::open(path)?;
+            let metadata = reader.metadata()?;
             if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
             if metadata.is_file() {
-                let map = access.map.then(|| Mapped::of_file(&file).ok()).flatten();
+                let map = access.map.then(|| Mapped::of_file(&reader).ok()).flatten();
                 let mut file = RegularFile {
-                    file: file.try_clone()?,
+                    file: reader.try_clone()?,
                     len: map.as_ref().map_or(metadata.len(), |map| map.len() as u64),
                     end: end_of(&metadata),
                     map: None,
@@ -314,9 +314,12 @@ impl Input {
                     }
                     file.map = None;
                 }
+                let len = file.len;
                 regular = Some(file);
+                Box::new(Uncut { file: reader, len }.take(end_of(&metadata)))
+            } else {
+                Box::new(reader)
             }
-            Box::new(file.take(end_of(&metadata)))
         };
         let mut reader = Counted {
             inner: reader,
@@ -418,9 +421,11 @@ impl Input {
         }
         if let Some(map) = &file.map {
             let bytes = Bytes::mapped(map.slice(range.start as usize..range.end as usize));
-            // Reading beyond the end of a truncated file raises a signal.
+            // Reading beyond the end of a truncated file raises a signal, or returns zeros.
             bytes.check()?;
-            return Ok(bytes.to_vec());
+            let copy = bytes.to_vec();
+            bytes.check()?;
+            return Ok(copy);
         }
         // The file may be a stream that has been peeked at, and shares this position.
         let mut handle = &file.file;
@@ -459,7 +464,9 @@ impl Input {
         let mut inner = file.file.try_clone()?;
         inner.seek(SeekFrom::Start(range.start))?;
         let count = Arc::clone(&self.consumed);
-        let inner = inner.take(range.end.min(file.end).saturating_sub(range.start));
+        let len = file.len;
+        let end = range.end.min(file.end);
+        let inner = Uncut { file: inner, len }.take(end.saturating_sub(range.start));
         let counted = Counted { inner, count };
         Ok(Supply::Stream(Stream::here(Box::new(counted), true)))
     }
@@ -472,8 +479,9 @@ impl Input {
         }
         let mut inner = file.file.try_clone()?;
         inner.seek(SeekFrom::Start(range.start))?;
+        let len = file.len;
         let counted = Counted {
-            inner: inner.take(range.end - range.start),
+            inner: Uncut { file: inner, len }.take(range.end - range.start),
             count: Arc::clone(&self.consumed),
         };
         let buffered = BufReader::with_capacity(256 << 10, counted);
@@ -576,6 +584,12 @@ impl Input {
             Some(map) => Source::of(Bytes::mapped(map)).counted_already(),
             None => Source::of_file(file, len, len),
         })
+    }
+
+    /// All bytes of a mapped file, whatever has been returned of them.
+    pub(crate) fn mapped(&self) -> Option<Bytes> {
+        let map = self.file.as_ref()?.map.clone();
+        map.map(Bytes::mapped)
     }
 
     /// The name by which it was opened.
@@ -759,6 +773,7 @@ impl Read for MappedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.rest.check()?;
         let read = (&self.rest[self.at..]).read(buffer)?;
+        self.rest.check()?;
         self.rest.slice(self.at..self.at + read).release();
         self.at += read;
         Ok(read)

@@ -1,6 +1,7 @@
 //! Inputs that are read at any place: files with an index at their end.
 
 use super::Bytes;
+use super::map::cut_to;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -56,6 +57,24 @@ impl Source {
     /// How many of the bytes count as read already.
     pub(crate) fn counted(&self) -> u64 {
         self.counted
+    }
+
+    /// Checks that the file has not become shorter. If it has, bytes that were read from a map may be zeros that were
+    /// never in the file.
+    ///
+    /// # Errors
+    /// If the file has become shorter, or its length cannot be read.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.store {
+            Store::Whole(bytes) => bytes.check(),
+            Store::File(file) => {
+                let file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                match file.metadata()?.len() {
+                    len if len < self.len => Err(cut_to(len)),
+                    _ => Ok(()),
+                }
+            }
+        }
     }
 
     /// Some of the bytes.

@@ -5,7 +5,9 @@
 //! more threads than the user has requested.
 
 use super::Bytes;
+use super::map::cut_to;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,6 +193,28 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
     piece.truncate(filled);
     if piece.is_empty() || sender.send(Message::Piece(piece)).is_ok() {
         let _ = sender.send(last);
+    }
+}
+
+/// A regular file that is read: if it ends before the place where it ended when it was opened, it was cut.
+#[derive(Debug)]
+pub(super) struct Uncut {
+    pub(super) file: File,
+    /// Its length when it was opened.
+    pub(super) len: u64,
+}
+
+impl Read for Uncut {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            // Not the number of bytes read: some systems have files that are shorter than they report.
+            let len = self.file.metadata()?.len();
+            if len < self.len {
+                return Err(cut_to(len));
+            }
+        }
+        Ok(read)
     }
 }
 

@@ -226,9 +226,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// If it cannot be encoded.
     pub fn last(self) -> io::Result<Option<TableBlock>> {
-        let encoder = self.encoder;
-        let last = self.line.into_inner().blocks.finish();
-        last.map(|block| encoder.encode(block)).transpose()
+        self.encoder.last(self.line.into_inner().blocks)
     }
 
     /// Ends the file, after all parts.
@@ -236,9 +234,8 @@ impl<'a> Table<'a> {
     /// # Errors
     /// If writing fails.
     pub fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
-        let encoder = self.encoder;
-        if let Some(last) = self.line.into_inner().blocks.finish() {
-            file.put(encoder.encode(last)?)?;
+        if let Some(last) = self.encoder.last(self.line.into_inner().blocks)? {
+            file.put(last)?;
         }
         match file.0 {
             // Fields that no record carries are not worth a column.
@@ -261,6 +258,13 @@ impl<'a> Table<'a> {
 }
 
 impl Encoder {
+    /// The last block.
+    fn last(&self, blocks: Blocks) -> io::Result<Option<TableBlock>> {
+        // A block without rows ends a row group; other formats have no such thing.
+        let is_needed = |block: &Block| matches!(self, Self::Parquet(_)) || !block.is_empty();
+        let last = blocks.finish().filter(is_needed);
+        last.map(|block| self.encode(block)).transpose()
+    }
     fn encode(&self, block: Block) -> io::Result<TableBlock> {
         Ok(TableBlock(match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),

@@ -214,7 +214,14 @@ impl Supply for Feed<'_> {
 /// An input that is open, and has shown its format: what is left does not depend on others.
 pub(super) enum Opening {
     Bytes(Box<Opened>),
-    Table(Arc<Path>, Format, &'static dyn OpenTable, Source),
+    /// With the map of the file, if there is one.
+    Table(
+        Arc<Path>,
+        Format,
+        &'static dyn OpenTable,
+        Source,
+        Option<Bytes>,
+    ),
 }
 
 impl Opening {
@@ -230,8 +237,9 @@ impl Opening {
         Ok(match format.tables() {
             None => Self::Bytes(Box::new(opened)),
             Some(tables) => {
+                let mapped = opened.input.mapped();
                 let source = opened.input.into_source(format.name())?;
-                Self::Table(Arc::clone(path), format, tables, source)
+                Self::Table(Arc::clone(path), format, tables, source, mapped)
             }
         })
     }
@@ -274,7 +282,7 @@ impl Feed<'_> {
         &self,
         opened: Opening,
     ) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
-        let (path, format, tables, source) = match opened {
+        let (path, format, tables, source, mapped) = match opened {
             Opening::Bytes(mut opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
                 if self.selects(format) {
@@ -285,11 +293,22 @@ impl Feed<'_> {
                 let cutter = Cutter::new(self.next_input, *opened, self)?;
                 return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
             }
-            Opening::Table(path, format, tables, source) => (path, format, tables, source),
+            Opening::Table(path, format, tables, source, mapped) => {
+                (path, format, tables, source, mapped)
+            }
         };
         let (len, counted) = (source.len(), source.counted());
         let shard = self.shard.map(|shard| shard.range(len));
-        let table = match tables.open(source, &self.decode, shard) {
+        let table = tables.open(source, &self.decode, shard);
+        // What was found beyond the new end does not belong to the file.
+        if let Some(mapped) = &mapped {
+            mapped.check().map_err(|source| Error::Read {
+                path: Arc::clone(&path),
+                offset: 0,
+                source,
+            })?;
+        }
+        let table = match table {
             Ok(table) => Ok(table),
             Err(TableError::Damaged(damage)) => Err(Some(Error::Damaged {
                 path: Arc::clone(&path),
@@ -364,6 +383,14 @@ impl Feed<'_> {
         let file = current.file;
         let work = match &mut current.table {
             Ok(table) => match table.next() {
+                Some(part) if let Err(source) = table.check() => {
+                    self.ended = true;
+                    Work::Failure(Error::Read {
+                        path: Arc::clone(&current.path),
+                        offset: part.place(),
+                        source,
+                    })
+                }
                 Some(part) => {
                     let bytes = part.bytes().min(current.len - current.counted);
                     current.counted += bytes;
@@ -583,21 +610,15 @@ impl Cutter {
                 if let Err(source) = start.check() {
                     return self.failed(source);
                 }
-                if self.giant.is_some() {
-                    let len = piece.len().min(LOOK_AHEAD);
-                    self.carry.extend_from_slice(&piece[..len]);
-                    if len < piece.len() {
-                        self.piece = Some(piece.slice(len..piece.len()));
-                    }
-                    if let Some(cut) = self.pass_giant(false) {
-                        return cut;
-                    }
-                } else if let Some(chunk) = self.cut(piece, chunk_size) {
-                    return Cut::Chunk(chunk, None);
-                } else if self.carry.len() >= self.longest() {
-                    self.begin_giant();
+                let cut = self.cut_or_pass(piece.clone(), chunk_size);
+                // And after it: zeros may have been copied that were never in the file.
+                if let Err(source) = piece.check() {
+                    return self.failed(source);
                 }
-                continue;
+                match cut {
+                    Some(cut) => return cut,
+                    None => continue,
+                }
             }
             if self.ended {
                 return self.last();
@@ -619,6 +640,25 @@ impl Cutter {
                 }
             }
         }
+    }
+
+    /// Cuts a chunk off a piece, or passes on in a giant.
+    fn cut_or_pass(&mut self, piece: Bytes, chunk_size: usize) -> Option<Cut> {
+        if self.giant.is_some() {
+            let len = piece.len().min(LOOK_AHEAD);
+            self.carry.extend_from_slice(&piece[..len]);
+            if len < piece.len() {
+                self.piece = Some(piece.slice(len..piece.len()));
+            }
+            return self.pass_giant(false);
+        }
+        if let Some(chunk) = self.cut(piece, chunk_size) {
+            return Some(Cut::Chunk(chunk, None));
+        }
+        if self.carry.len() >= self.longest() {
+            self.begin_giant();
+        }
+        None
     }
 
     /// Lets the next bytes through the sieve; what is left of a part that has ended is returned.

@@ -215,12 +215,16 @@ pub(super) fn work<J: Job>(
     }
 }
 
-/// The error for a file that became shorter than a chunk mapped from it.
+/// The error for a file that became shorter than what a chunk is read from.
 fn cut_short(work: &Work) -> Option<Error> {
-    let Work::Chunk { chunk, .. } = work else {
-        return None;
-    };
-    let source = chunk.bytes.check().err()?;
+    match work {
+        Work::Chunk { chunk, .. } => cut_off(chunk),
+        _ => None,
+    }
+}
+
+fn cut_off(chunk: &Chunk) -> Option<Error> {
+    let source = chunk.check().err()?;
     Some(Error::Read {
         path: Arc::clone(&chunk.file),
         offset: chunk.offset,
@@ -306,8 +310,10 @@ fn judge<J: Job>(
             settings.strict && !outcome.rejects.is_empty()
         };
         let mut stopped = false;
+        let mut cut = None;
         for mut held in ahead {
             stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded);
+            cut = cut.or_else(|| cut_off(&held.chunk));
             held.chunk.bytes.release();
         }
         if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
@@ -315,6 +321,16 @@ fn judge<J: Job>(
                 judge(*format, chunk, &mut decoded);
             }
             job.games(&mut part, &decoded.game_rows);
+        }
+        cut = cut.or_else(|| cut_short(&work));
+        // What was judged may still have been in the map: its records and rejects do not belong to the file.
+        if let Some(error) = cut {
+            outcome = Outcome {
+                file: outcome.file,
+                failure: Some(error),
+                ..Outcome::default()
+            };
+            part = job.begin();
         }
         job.end(&mut part, chunk_number);
         output = Some(part);

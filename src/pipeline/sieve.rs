@@ -147,6 +147,7 @@ impl Sieve {
             let part = bytes.slice(0..bytes.len().min(end - text.len()));
             part.check()?;
             text.extend_from_slice(&part);
+            part.check()?;
             if text.len() == end {
                 break;
             }
@@ -257,6 +258,7 @@ impl Sieve {
         let kept = reach - last.len();
         self.before.drain(..self.before.len().saturating_sub(kept));
         self.before.extend_from_slice(&last);
+        last.check()?;
         self.at += bytes.len() as u64;
         self.queued -= bytes.len() as u64;
         Ok(Some(bytes))

@@ -11,6 +11,7 @@ use crate::block::{Group, Packed, UnpackError};
 use crate::chess::Position;
 use crate::input::Mapped;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 /// A run of records in the order of their input.
@@ -97,6 +98,13 @@ impl Batch {
         match &self.groups {
             Groups::Owned(groups) => groups,
             Groups::Mapped(groups) => groups,
+        }
+    }
+    /// Checks that a mapped file still has the boards. If it does not, they may be zeros that were never in it.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        match &self.groups {
+            Groups::Owned(_) => Ok(()),
+            Groups::Mapped(groups) => groups.check_values(),
         }
     }
     /// The board of a record.

@@ -15,6 +15,7 @@ pub use compression::{Compression, CompressionError};
 use super::arrow::schema;
 use super::blocks::Block;
 use super::cells::{Described, Type};
+use super::signature;
 use page::{Page, PageEncoder, Words};
 use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
@@ -266,15 +267,14 @@ impl<W: Write> ParquetFile<W> {
         )];
         let texts = arrow.metadata().iter();
         pairs.extend(texts.map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
-        let created_by = concat!("lanefish version ", env!("CARGO_PKG_VERSION"));
-        let file = FileMetaData::new(
-            1,
-            rows,
-            Some(created_by.to_owned()),
-            Some(pairs),
-            descriptor,
-            None,
-        );
+        let created_by = format!("{}{}", signature::WRITER, env!("CARGO_PKG_VERSION"));
+        let file = |pairs| {
+            let (created_by, descriptor) = (Some(created_by.clone()), Arc::clone(&descriptor));
+            FileMetaData::new(1, rows, created_by, Some(pairs), descriptor, None)
+        };
+        let checksum = signature::of_file(&file(Vec::new()), &metadata);
+        pairs.push(KeyValue::new(signature::CHECKSUM.to_owned(), checksum));
+        let file = file(pairs);
         let metadata = ParquetMetaDataBuilder::new(file)
             .set_row_groups(metadata)
             .set_column_index(Some(column_index))

@@ -22,6 +22,15 @@ pub struct BoardsFile {
     records: u64,
 }
 
+/// Fails if a mapped file has become shorter: what was read of it may be zeros.
+fn not_cut(path: &Arc<Path>, bytes: &Bytes) -> Result<(), Error> {
+    bytes.check().map_err(|source| Error::Read {
+        path: Arc::clone(path),
+        offset: 0,
+        source,
+    })
+}
+
 impl BoardsFile {
     /// Opens a file: header, index and end are checked, blocks are not yet.
     ///
@@ -49,7 +58,9 @@ impl BoardsFile {
             }
             bytes = all.into();
         }
-        Self::new(path, bytes).map_err(|damage| Error::Damaged {
+        let opened = Self::new(path, bytes.clone());
+        not_cut(path, &bytes)?;
+        opened.map_err(|damage| Error::Damaged {
             path: Arc::clone(path),
             damage,
         })
@@ -147,6 +158,12 @@ impl BoardsFile {
     /// # Errors
     /// If the block is damaged or there is no such block.
     pub fn block(&self, block: u64) -> Result<Batch, Error> {
+        let read = self.read(block);
+        not_cut(&self.path, &self.bytes)?;
+        read
+    }
+
+    fn read(&self, block: u64) -> Result<Batch, Error> {
         let failed = |offset: u64, what: &str| Error::Damaged {
             path: Arc::clone(&self.path),
             damage: Damage {
@@ -192,6 +209,9 @@ impl BoardsFile {
         let block_len = u64::from(self.block_len());
         let batch = self.block(record / block_len)?;
         let row = (record % block_len) as u32;
-        Ok((u64::from(row) < batch.len() as u64).then(|| batch.select(&[row])))
+        let record = (u64::from(row) < batch.len() as u64).then(|| batch.select(&[row]));
+        // The boards of the block were still those of the file.
+        not_cut(&self.path, &self.bytes)?;
+        Ok(record)
     }
 }

@@ -298,6 +298,17 @@ pub(super) fn encode_block(
     let mut entries = Vec::with_capacity(count);
     let begin = section.len();
     put_groups(section, runs, rows);
+    let mut checked = None;
+    for (batch, _) in runs {
+        // Of the records that are left by a selection, many runs are of one batch.
+        let place = std::ptr::from_ref(*batch);
+        if checked.replace(place) != Some(place) {
+            batch.check().map_err(|error| {
+                let what = "an input became shorter before its records were written";
+                io::Error::new(error.kind(), format!("{what}: {error}"))
+            })?;
+        }
+    }
     entries.push(end_column(section, GROUPS, 0, false, begin));
     let begin = section.len();
     for (batch, rows) in runs {

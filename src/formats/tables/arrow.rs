@@ -2,9 +2,11 @@
 
 use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
+use super::dictionaries::Dictionaries;
 use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::{DecodeRows, Facts, OpenTable, Part, Table, TableError};
+use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
 use crate::input::Source;
@@ -15,6 +17,7 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -78,6 +81,9 @@ impl OpenTable for Arrow {
         shard: Option<Range<u64>>,
     ) -> Result<Box<dyn Table>, TableError> {
         let mut messages = Messages::open(source)?;
+        let schema = &messages.schema;
+        check_columns(&schema.fields, &schema.metadata).map_err(|what| damage(0, what))?;
+        let numbers = Dictionaries::of(schema).map_err(|what| damage(0, what))?;
         let fields = messages.schema.fields().iter();
         let columns: Vec<Column> = fields.map(|field| column_of(field)).collect();
         let plan = Plan::of(&columns, options).map_err(TableError::Columns)?;
@@ -95,6 +101,7 @@ impl OpenTable for Arrow {
             plan: Arc::new(plan),
             projection: projection.into(),
             shard,
+            numbers,
             dictionaries: Arc::default(),
             first_row: 0,
             number: 0,
@@ -147,7 +154,8 @@ fn as_bytes(field: &ArrowField) -> ArrowField {
     field.clone().with_data_type(of(field.data_type()))
 }
 
-type Dictionaries = HashMap<i64, ArrayRef>;
+/// The values of dictionaries, by number.
+type Values = HashMap<i64, ArrayRef>;
 
 #[derive(Debug)]
 struct ArrowTable {
@@ -156,8 +164,10 @@ struct ArrowTable {
     /// Numbers of the columns that are read, in ascending order.
     projection: Arc<[usize]>,
     shard: Option<Range<u64>>,
+    /// Which may come.
+    numbers: Dictionaries,
     /// Those that hold for the next batch.
-    dictionaries: Arc<Dictionaries>,
+    dictionaries: Arc<Values>,
     first_row: u64,
     number: usize,
     current: Option<Current>,
@@ -179,7 +189,7 @@ struct Batch {
     version: MetadataVersion,
     plan: Arc<Plan>,
     projection: Arc<[usize]>,
-    dictionaries: Arc<Dictionaries>,
+    dictionaries: Arc<Values>,
     at: Located,
     first: u64,
     rows: u64,
@@ -211,6 +221,8 @@ impl ArrowTable {
         let message = message(&head)?;
         let batch = message.header_as_dictionary_batch();
         let batch = batch.ok_or("a dictionary is missing")?;
+        let replaces = !self.messages.is_listed();
+        self.numbers.take(batch.id(), batch.isDelta(), replaces)?;
         if !self.needs(batch.id()) {
             return Ok(());
         }
@@ -254,6 +266,7 @@ impl Table for ArrowTable {
                     continue;
                 }
             };
+            self.numbers.batch();
             self.first_row += rows;
             self.number += 1;
             if let Some(shard) = &self.shard
@@ -285,6 +298,10 @@ impl Table for ArrowTable {
     }
     fn fields(&self) -> Fields {
         self.plan.carried()
+    }
+
+    fn check(&self) -> io::Result<()> {
+        self.messages.source.check()
     }
 }
 
@@ -344,6 +361,9 @@ impl Batch {
 impl DecodeRows for Batch {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(&self.plan, self, rows, self.first, chunk, options)
+    }
+    fn check(&self) -> io::Result<()> {
+        self.source.check()
     }
 }
 

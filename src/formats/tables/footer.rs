@@ -3,6 +3,7 @@
 use super::columns::{Column, Kind};
 use super::guard::guarded;
 use super::pages;
+use crate::columnar::check_file;
 use crate::error::Damage;
 use crate::input::Source;
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema_by_columns};
@@ -78,6 +79,8 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
             "the row groups have another number of rows than the file",
         ));
     }
+    check_file(metadata.file_metadata(), metadata.row_groups())
+        .map_err(|what| footer_damage(source, what))?;
     Ok(Arc::new(metadata))
 }
 

@@ -1,6 +1,7 @@
 //! The messages of Arrow files and streams: where they are, and whether they are all there.
 
 use super::MOST_BYTES;
+use super::dictionaries::number_of;
 use super::guard::guarded;
 use crate::error::Damage;
 use crate::input::{self, Source};
@@ -25,6 +26,9 @@ const MOST_METADATA: u64 = 256 << 20;
 /// How much an LZ4 frame may grow by decompression, and how large it may be without its blocks being looked at.
 const LZ4_RATIO: u64 = 255;
 const SMALL_LZ4: u64 = 1 << 20;
+
+/// Padding and the end of the stream in a file are shorter.
+const GAP: u64 = 72;
 
 /// A message of a file or stream.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +107,6 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, String> {
 /// Whether the blocks of a footer are all that lies between the schema and the footer, which begins at `end`. If one
 /// were missing in the footer, its rows would be missing.
 fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<bool, Damage> {
-    /// Padding and the end of the stream.
-    const GAP: u64 = 72;
     // The magic number may be padded like any message.
     let start = read(source, 8..source.len().min(8 + GAP))?;
     let (words, _) = start.as_chunks::<8>();
@@ -150,6 +152,41 @@ fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<boo
         at = next;
     }
     Ok(at <= end && end - at < GAP)
+}
+
+/// The schema at the beginning of a file, if it is there as a message.
+fn schema_in_front(source: &Source) -> Result<Option<SchemaRef>, Damage> {
+    // The magic number may be padded like any message.
+    let start = read(source, 8..source.len().min(8 + GAP))?;
+    let (words, _) = start.as_chunks::<8>();
+    let Some(padding) = words.iter().position(|word| *word != [0; 8]) else {
+        return Ok(None);
+    };
+    let place = 8 + 8 * padding as u64;
+    let [CONTINUATION, size] = *words[padding].as_chunks::<4>().0 else {
+        return Ok(None);
+    };
+    let size = u64::from(u32::from_le_bytes(size));
+    if size > MOST_METADATA || size > source.len() - place - 8 {
+        return Ok(None);
+    }
+    let bytes = read(source, place..place + 8 + size)?;
+    let wrong = |what: String| damage(place, what);
+    let message = message(&bytes).map_err(wrong)?;
+    let schema = message.header_as_schema();
+    let schema = schema.ok_or_else(|| damage(place, "the file does not begin with a schema"))?;
+    schema_of(schema).map(Some).map_err(wrong)
+}
+
+/// Whether two schemas have the same columns, with the same dictionaries.
+fn has_same_columns(one: &Schema, other: &Schema) -> bool {
+    let (one, other) = (one.flattened_fields(), other.flattened_fields());
+    one.len() == other.len()
+        && one.iter().zip(&other).all(|(one, other)| {
+            one.name() == other.name()
+                && one.data_type() == other.data_type()
+                && number_of(one) == number_of(other)
+        })
 }
 
 impl Messages {
@@ -220,12 +257,23 @@ impl Messages {
             let what = "the footer does not list the messages that the file has";
             return Err(damage(place - size, what));
         }
+        if let Some(first) = schema_in_front(&source)?
+            && !has_same_columns(&first, &schema)
+        {
+            let what = "the footer has other columns than the beginning of the file";
+            return Err(damage(place - size, what));
+        }
         Ok(Self {
             version: footer.version(),
             order: Order::Listed(blocks),
             schema,
             source: Arc::new(source),
         })
+    }
+
+    /// Whether a footer lists the messages: a file, not a stream.
+    pub(super) fn is_listed(&self) -> bool {
+        matches!(self.order, Order::Listed(_))
     }
 
     /// The next message.

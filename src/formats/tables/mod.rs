@@ -31,6 +31,14 @@
 //! A file has an index of its record batches, a stream is walked from message to message. Each batch is decoded by the
 //! thread that first needs it, in place if it is not compressed, and divided into parts.
 //!
+//! # Checksums
+//!
+//! Checksums of pages are verified wherever a page has one. Parquet files that we wrote also have one of their metadata,
+//! and Arrow files that we wrote one of the names and types of their columns; what other programs make of our files is
+//! not held to them. Arrow itself has no checksums: its dictionaries must belong to a column and come once, and the
+//! schema at the beginning of a file must be that of its footer, but nothing protects values. What must be safe from
+//! damage belongs into a boards file.
+//!
 //! # Memory
 //!
 //! Arrays in memory are a table as well: this is how [`crate::columnar::compute`] reads what other programs hand over.
@@ -48,6 +56,8 @@ mod arrow;
 mod columns;
 #[cfg(feature = "parquet")]
 mod decode;
+#[cfg(feature = "parquet")]
+mod dictionaries;
 #[cfg(feature = "parquet")]
 mod footer;
 #[cfg(feature = "parquet")]
@@ -79,6 +89,7 @@ use crate::error::Damage;
 use crate::input::{Bytes, Source};
 use crate::table::Fields;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -146,6 +157,11 @@ pub trait Table: fmt::Debug + Send {
     fn note(&self) -> Option<String>;
     /// The requested fields that it has columns of.
     fn fields(&self) -> Fields;
+    /// Checks that the file has not become shorter since it was opened.
+    ///
+    /// # Errors
+    /// If it has: what was read last may be zeros that were never in it.
+    fn check(&self) -> io::Result<()>;
 }
 
 /// Rows of a table, which decode without those before them.
@@ -184,6 +200,10 @@ impl Part {
             ..self.clone()
         }
     }
+    /// Checks that the file has not become shorter.
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.decode.check()
+    }
     /// Decodes the rows.
     pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         self.decode.decode(self.rows(), chunk, options)
@@ -194,6 +214,10 @@ impl Part {
 trait DecodeRows: fmt::Debug + Send + Sync {
     /// Decodes rows, counted from the beginning of the file.
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
+    /// Checks that their file has not become shorter.
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The texts of records that are rejected after decoding.

@@ -23,6 +23,7 @@ use ::parquet::schema::types::{SchemaDescriptor, Type};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -347,6 +348,10 @@ impl Table for ParquetTable {
     fn fields(&self) -> Fields {
         self.file.plan.carried()
     }
+
+    fn check(&self) -> io::Result<()> {
+        self.file.source.check()
+    }
 }
 
 impl Current {
@@ -402,6 +407,9 @@ impl Current {
 impl DecodeRows for Group {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(&self.file.plan, self, rows, self.first, chunk, options)
+    }
+    fn check(&self) -> io::Result<()> {
+        self.file.source.check()
     }
 }
 

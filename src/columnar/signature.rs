@@ -1,0 +1,139 @@
+//! What files of ours say about their own columns, so that a damaged name or type is found when they are read.
+//!
+//! An Arrow file has the metadata `lanefish.columns`: the number of its columns and a checksum of their names and types. Other
+//! programs keep these metadata when they leave columns out or add some, so they hold only where there are as many columns
+//! as ours and each still has its `lanefish.meaning`; a file that does not look like that is not ours any more.
+//!
+//! A Parquet file has the pair `lanefish.checksum`: a checksum of the schema and of the places of all column chunks. It holds
+//! where the file also says that we wrote it: a program that writes the file again says that it did.
+
+use arrow_schema::{DataType, Fields};
+use crc32fast::Hasher;
+use parquet::basic::Compression;
+use parquet::file::metadata::{FileMetaData, RowGroupMetaData};
+use std::collections::HashMap;
+
+/// The metadata of an Arrow file.
+pub(super) const COLUMNS: &str = "lanefish.columns";
+/// The pair of a Parquet file.
+pub(super) const CHECKSUM: &str = "lanefish.checksum";
+/// How the name of the program that wrote a Parquet file begins.
+pub(super) const WRITER: &str = "lanefish version ";
+/// The metadata of each column.
+pub(super) const MEANING: &str = "lanefish.meaning";
+
+/// The value of [`COLUMNS`].
+pub(super) fn of_columns(fields: &Fields) -> String {
+    let mut hasher = Hasher::new();
+    // Other programs may have put them in another order.
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|field| field.name());
+    for field in &fields {
+        let kind = match field.data_type() {
+            DataType::Boolean => 0,
+            DataType::UInt8 => 1,
+            DataType::UInt16 => 2,
+            DataType::UInt32 => 3,
+            DataType::UInt64 => 4,
+            DataType::Int16 => 5,
+            DataType::Utf8 => 6,
+            DataType::Date32 => 7,
+            DataType::FixedSizeBinary(32) => 8,
+            // None of ours.
+            _ => u8::MAX,
+        };
+        put_text(&mut hasher, field.name());
+        hasher.update(&[kind, field.is_nullable().into()]);
+    }
+    format!("{} {:08x}", fields.len(), hasher.finalize())
+}
+
+/// Checks the columns of an Arrow file of ours.
+///
+/// # Errors
+/// If they are not those with which it was written.
+pub(crate) fn check_columns(
+    fields: &Fields,
+    metadata: &HashMap<String, String>,
+) -> Result<(), String> {
+    let Some(written) = metadata.get(COLUMNS) else {
+        return Ok(());
+    };
+    let count = written.split(' ').next();
+    let is_whole = count == Some(&*fields.len().to_string())
+        && fields
+            .iter()
+            .all(|field| field.metadata().contains_key(MEANING));
+    match is_whole && *written != of_columns(fields) {
+        false => Ok(()),
+        true => Err(format!(
+            "the names and types of its columns are not those with which lanefish wrote it: it is damaged, or another \
+             program has changed them and kept the metadata `{COLUMNS}`"
+        )),
+    }
+}
+
+/// The value of [`CHECKSUM`].
+pub(super) fn of_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> String {
+    let mut hasher = Hasher::new();
+    let schema = file.schema_descr();
+    for column in schema.columns() {
+        put_text(&mut hasher, &column.path().string());
+        for number in [
+            column.physical_type() as i32,
+            column.converted_type() as i32,
+            column.type_length(),
+            column.max_def_level().into(),
+            column.max_rep_level().into(),
+        ] {
+            hasher.update(&number.to_le_bytes());
+        }
+    }
+    for group in groups {
+        hasher.update(&group.num_rows().to_le_bytes());
+        for column in group.columns() {
+            let codec = match column.compression() {
+                Compression::UNCOMPRESSED => 0,
+                Compression::SNAPPY => 1,
+                Compression::ZSTD(_) => 2,
+                // None of ours.
+                _ => -1,
+            };
+            for number in [
+                codec,
+                column.num_values(),
+                column.dictionary_page_offset().unwrap_or(-1),
+                column.data_page_offset(),
+                column.compressed_size(),
+            ] {
+                hasher.update(&number.to_le_bytes());
+            }
+        }
+    }
+    format!("{:08x}", hasher.finalize())
+}
+
+/// Checks the metadata of a Parquet file of ours.
+///
+/// # Errors
+/// If they are not those with which it was written.
+pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Result<(), String> {
+    let is_ours = file
+        .created_by()
+        .is_some_and(|name| name.starts_with(WRITER));
+    let pairs = file.key_value_metadata();
+    let mut pairs = pairs.into_iter().flatten();
+    let written = pairs.find(|pair| pair.key == CHECKSUM);
+    match written {
+        Some(written) if is_ours && written.value != Some(of_file(file, groups)) => {
+            Err("the metadata do not match their checksum".to_owned())
+        }
+        // Others, and those of earlier versions.
+        _ => Ok(()),
+    }
+}
+
+fn put_text(hasher: &mut Hasher, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}
