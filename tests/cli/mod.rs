@@ -9,6 +9,8 @@ mod compression;
 mod compute;
 mod convert;
 mod damage;
+#[cfg(unix)]
+mod examples;
 mod expected;
 #[cfg(unix)]
 mod files;
