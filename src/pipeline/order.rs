@@ -6,7 +6,7 @@
 
 use super::feed::{Current, Feed, FeedStep, Work};
 use super::judge::Judge;
-use super::number::{Count, Numbered, overlap};
+use super::number::{Count, Numbered, before_reject, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
@@ -310,7 +310,10 @@ fn judge<J: Job>(
     let mut output = None;
     if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
         let mut part = job.begin();
+        let lines = settings.knows_lines.then_some(before.lines);
+        job.source(&mut part, chunk, lines);
         let texts = decoded.texts.take();
+        let mut taken = range.clone();
         let judge = Judge {
             analyzer: settings.analyzer,
             validity: settings.decode.validity,
@@ -321,20 +324,32 @@ fn judge<J: Job>(
             format: *format,
             chunk,
             texts: texts.as_deref(),
-            lines_before: settings.knows_lines.then_some(before.lines),
+            lines_before: lines,
             counted: (0, 0),
             part: &mut part,
             rejects: std::mem::take(&mut decoded.rejects),
             results: scratch,
         };
         let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
+        taken.end = taken.end.min(before.records + decoded.records);
         if settings.strict
             && let Some(first) = rejects.first()
         {
             let end = first.place.record + 1;
             outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
+            taken.end = taken.end.min(end);
+            if let Some(read) = before_reject(*format, chunk, first, before, settings) {
+                outcome.games = read.games;
+                outcome.remarks = read.remarks;
+                outcome.left_out = read.left_out;
+            }
             rejects.truncate(1);
         }
+        let games = decoded.game_records.iter();
+        let games = games.map(|game| before.records + game.start..before.records + game.end);
+        outcome.games_taken = games
+            .filter(|game| overlap(game.clone(), &taken) > 0)
+            .count() as u64;
         job.games(&mut part, &decoded.game_rows);
         job.end(&mut part, chunk_number);
         outcome.rejects = rejects;
