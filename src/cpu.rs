@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn every_name_has_a_bit_of_its_own() {
         let all = NAMES.iter().map(|&name| bits(&[name]));
-        assert_eq!(all.fold(0, |sum, bit| sum + bit), (1 << NAMES.len()) - 1);
+        assert_eq!(all.sum::<u32>(), (1 << NAMES.len()) - 1);
         assert_eq!(bits(NAMES).count_ones() as usize, NAMES.len());
         let present = features().into_iter().filter(|feature| feature.present);
         let present: Vec<_> = present.map(|feature| feature.name).collect();

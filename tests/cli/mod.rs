@@ -42,6 +42,15 @@ fn lanefish(arguments: &[&str]) -> Command {
     command
 }
 
+/// The program, to be spawned; through the runner that cargo may be told to use.
+#[cfg(unix)]
+fn program() -> std::process::Command {
+    let own = lanefish(&[]);
+    let mut command = std::process::Command::new(own.get_program());
+    command.args(own.get_args());
+    command
+}
+
 /// Standard output of a run, which must end with this status.
 fn output(status: i32, arguments: &[&str]) -> String {
     let done = lanefish(arguments)
