@@ -1,35 +1,137 @@
-//! A description of the CPU and its features; nothing is decided here.
+//! What the CPU can do; nothing is decided here.
 //!
-//! The tiers check what they need themselves; this module only lists it, so that `lanefish info` can show
-//! why a tier was chosen.
+//! This is the only place that asks the CPU: tokens, tiers, algorithms and `lanefish info` ask here. So one variable,
+//! [`LEVEL`], hides features from all of them, and tests can see what an older CPU would do. Features are only ever
+//! taken away: what is found here, the CPU has.
+
+use std::sync::OnceLock;
+
+/// Environment variable of tests: the level beyond which the features of this CPU are hidden.
+pub const LEVEL: &str = "LANEFISH_CPU";
 
 /// An instruction set extension that some algorithm of this crate can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     /// Its name in `std::arch`.
     pub name: &'static str,
-    /// Whether the CPU (and the operating system) has it.
+    /// Whether the CPU (and the operating system) has it, and it is not hidden.
     pub present: bool,
+}
+
+/// A kind of CPU, as a value of [`LEVEL`].
+struct Level {
+    name: &'static str,
+    /// Bits of the features that it has.
+    has: u32,
+}
+
+const BMI2: u32 = bits(&["popcnt", "lzcnt", "bmi1", "bmi2"]);
+const AVX2: u32 = BMI2 | bits(&["avx2"]);
+const AVX512: u32 = AVX2 | bits(&["avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"]);
+
+#[rustfmt::skip]
+const LEVELS: [Level; 4] = [
+    Level { name: "x86-64", has: 0 },
+    Level { name: "bmi2", has: BMI2 },
+    Level { name: "avx2", has: AVX2 },
+    Level { name: "avx512", has: AVX512 },
+];
+
+/// Generates the names of the extensions and the question for all of them from one list.
+macro_rules! ask {
+    ($($name:tt)*) => {
+        /// The relevant extensions, oldest first. The place of a name is the number of its bit.
+        const NAMES: &[&str] = &[$($name),*];
+
+        /// The bits of the extensions that the CPU has.
+        fn ask() -> u32 {
+            #[cfg(target_arch = "x86_64")]
+            let found = [$(is_x86_feature_detected!($name)),*];
+            #[cfg(not(target_arch = "x86_64"))]
+            let found = [false; NAMES.len()];
+            (0..).zip(found).fold(0, |bits, (bit, found)| bits | u32::from(found) << bit)
+        }
+    };
+}
+
+ask! {
+    "popcnt" "lzcnt" "bmi1" "bmi2" "avx2" "gfni" "avx512f" "avx512cd" "avx512bw" "avx512dq" "avx512vl"
+    "avx512vbmi" "avx512bitalg" "avx512vpopcntdq"
+}
+
+/// The bits of these extensions.
+///
+/// # Panics
+/// If one is not in the list; at compile time where the names are constants.
+pub(crate) const fn bits(names: &[&str]) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < names.len() {
+        let mut bit = 0;
+        while !same(NAMES[bit], names[at]) {
+            bit += 1;
+        }
+        bits |= 1 << bit;
+        at += 1;
+    }
+    bits
+}
+
+/// `==`, which is not yet for constants.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// Whether the CPU has all of these [bits], and none is hidden.
+#[inline]
+pub(crate) fn has(bits: u32) -> bool {
+    static PRESENT: OnceLock<u32> = OnceLock::new();
+    // A level that does not exist hides everything.
+    let present = *PRESENT.get_or_init(|| ask() & shown().unwrap_or(0));
+    present & bits == bits
+}
+
+/// The bits that are not hidden.
+fn shown() -> Result<u32, UnknownLevel> {
+    let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
+        return Ok(u32::MAX);
+    };
+    let level = LEVELS.iter().find(|level| *level.name == *name);
+    level
+        .map(|level| level.has)
+        .ok_or_else(|| UnknownLevel(name.to_string_lossy().into_owned()))
+}
+
+/// [`LEVEL`] has a value that names no level.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{LEVEL}: unknown level `{0}`: expected one of {known}", known = LEVELS.map(|level| level.name).join(", "))]
+pub struct UnknownLevel(String);
+
+/// Checks the value of [`LEVEL`].
+///
+/// # Errors
+/// If it names no level.
+pub fn check_level() -> Result<(), UnknownLevel> {
+    shown().map(|_| ())
 }
 
 /// The relevant extensions, oldest first; none on other architectures.
 pub fn features() -> Vec<Feature> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        macro_rules! features {
-            ($($name:tt)*) => {
-                vec![$(Feature { name: $name, present: is_x86_feature_detected!($name) }),*]
-            };
-        }
-        features! {
-            "popcnt" "bmi1" "bmi2" "avx2" "gfni" "avx512f" "avx512cd" "avx512bw" "avx512dq" "avx512vl"
-            "avx512vbmi" "avx512bitalg" "avx512vpopcntdq"
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        Vec::new()
-    }
+    let names: &[&'static str] = match cfg!(target_arch = "x86_64") {
+        true => NAMES,
+        false => &[],
+    };
+    let features = names.iter().enumerate();
+    features
+        .map(|(bit, &name)| Feature {
+            name,
+            present: has(1 << bit),
+        })
+        .collect()
 }
 
 /// The name that the CPU reports, or that of the architecture if it reports none.
@@ -69,6 +171,7 @@ pub fn pext_is_microcoded() -> bool {
                 0
             };
         match vendor.as_flattened() {
+            _ if !has(BMI2) => false,
             b"AuthenticAMD" => matches!(family, 0x15 | 0x17),
             b"HygonGenuine" => family == 0x18,
             _ => false,
@@ -91,11 +194,53 @@ mod tests {
 
     #[test]
     fn newer_extensions_come_with_older_ones() {
-        let has = |name| {
-            features()
-                .iter()
-                .any(|feature| feature.name == name && feature.present)
-        };
-        assert!(!has("avx512f") || has("avx2"));
+        assert!(!has(bits(&["avx512f"])) || has(AVX2));
+        for pair in LEVELS.windows(2) {
+            assert_eq!(pair[0].has & !pair[1].has, 0, "{}", pair[1].name);
+        }
+    }
+
+    #[test]
+    fn every_name_has_a_bit_of_its_own() {
+        let all = NAMES.iter().map(|&name| bits(&[name]));
+        assert_eq!(all.sum::<u32>(), (1 << NAMES.len()) - 1);
+        assert_eq!(bits(NAMES).count_ones() as usize, NAMES.len());
+        let present = features().into_iter().filter(|feature| feature.present);
+        let present: Vec<_> = present.map(|feature| feature.name).collect();
+        assert!(has(bits(&present)));
+    }
+
+    /// Whoever asked elsewhere would see features that are hidden.
+    #[test]
+    fn the_cpu_is_asked_in_one_place() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut folders = ["src", "python/src", "benches", "tests", "fuzz"]
+            .map(|f| root.join(f))
+            .to_vec();
+        let mut asked = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.extend(
+                        path.file_name()
+                            .filter(|&name| name != "target")
+                            .map(|_| path.clone()),
+                    );
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let questions = [
+                        concat!("feature_", "detected!"),
+                        concat!("__cpu", "id"),
+                        concat!("cfg!(target_", "feature"),
+                    ];
+                    let found = questions.map(|question| text.matches(question).count());
+                    if found != [0; 3] {
+                        asked.push((path, found[0]));
+                    }
+                }
+            }
+        }
+        assert_eq!(asked, [(root.join("src/cpu.rs"), 1)]);
     }
 }

@@ -1,15 +1,22 @@
 //! Text from files, made safe for terminals and for formats with one record per line.
 //!
 //! A tag or a comment may hold any character. A line feed in it would split one record into two lines,
-//! and an escape sequence would reach the terminal of whoever reads a message. To prevent both, control
-//! characters and the line separators of Unicode are replaced: by blanks, and in JSON by their escapes.
+//! an escape sequence would reach the terminal of whoever reads a message, and a change of the writing direction
+//! would show what stands after it in another order. To prevent this, control characters, the line separators of
+//! Unicode and its controls of directions are replaced: by blanks, and in JSON by their escapes. Joiners stay: some
+//! scripts need them.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is a control character or ends a line.
+/// Whether a character is a control character, ends a line, or changes the order in which text is shown. U+206A to
+/// U+206F are deprecated controls of the same kind.
 pub(crate) fn is_control(char: char) -> bool {
-    char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{206F}'
+        )
 }
 
 /// Length of the control character at the start of UTF-8 text, 0 if there is none.
@@ -18,7 +25,8 @@ fn control_len(text: &[u8]) -> usize {
     match text {
         [0..0x20 | 0x7F, ..] => 1,
         [0xC2, 0x80..=0x9F, ..] => 2,
-        [0xE2, 0x80, 0xA8 | 0xA9, ..] => 3,
+        [0xD8, 0x9C, ..] => 2,
+        [0xE2, 0x80, 0x8E | 0x8F | 0xA8..=0xAE, ..] | [0xE2, 0x81, 0xA6..=0xAF, ..] => 3,
         _ => 0,
     }
 }
@@ -32,7 +40,7 @@ fn control_len(text: &[u8]) -> usize {
 /// ```
 pub fn push(text: &[u8], out: &mut Vec<u8>) {
     // The first bytes of control characters; nearly all text has none of them.
-    let suspicious = |&byte: &u8| byte < 0x20 || matches!(byte, 0x7F | 0xC2 | 0xE2);
+    let suspicious = |&byte: &u8| byte < 0x20 || matches!(byte, 0x7F | 0xC2 | 0xD8 | 0xE2);
     let mut rest = text;
     while let Some(at) = rest.iter().position(suspicious) {
         out.extend_from_slice(&rest[..at]);
@@ -98,7 +106,7 @@ mod tests {
             assert_eq!(of(&text) != text, is_control(char), "{char:?}");
         }
         let mut out = Vec::new();
-        push(b"\xC2\xE2\x80\xFF\xC2", &mut out);
-        assert_eq!(out, b"\xC2\xE2\x80\xFF\xC2");
+        push(b"\xC2\xE2\x80\xFF\xD8\xE2\x81\xC2", &mut out);
+        assert_eq!(out, b"\xC2\xE2\x80\xFF\xD8\xE2\x81\xC2");
     }
 }

@@ -59,8 +59,13 @@ fn outcome_text(summary: &Summary) -> String {
         .collect();
     let failure = summary.failure.as_ref().map(ToString::to_string);
     format!(
-        "{} {} {} {:?} {rejects:#?} {failure:?}",
-        summary.records, summary.rejected, summary.games, summary.reasons
+        "{} {} {} {} {:?} {:?} {rejects:#?} {failure:?}",
+        summary.records,
+        summary.rejected,
+        summary.games,
+        summary.games_taken,
+        summary.reasons,
+        summary.remarks
     )
 }
 
@@ -262,6 +267,42 @@ fn games_after_the_limit_are_not_counted() {
         let games = limit.div_ceil(4);
         assert_eq!(summary.left_out["min-elo"].games, games);
         assert_eq!(summary.games, 2 * games);
+        assert_eq!(summary.games_taken, games);
+    }
+    // Of the games before the first record that is requested nothing was taken.
+    let (found, summary) = outcome(&path, |options| {
+        options.skip = 4 * 3000 + 1;
+        options.decode.games = Some(chosen.clone().into());
+    });
+    assert_eq!((found.len(), summary.games_taken), (4 * 1000 - 1, 1000));
+}
+
+/// Notes on what stands after the record that ends a run would come or not, as chunks happen to be cut.
+#[test]
+fn strict_runs_note_nothing_after_the_reject() {
+    let directory = tempfile::tempdir().unwrap();
+    let game = |tag: &str, moves: &str| format!("[Event \"?\"]\n{tag}\n{moves} *\n\n");
+    let good = game("", "1. e4 e5");
+    let bad = game("", "1. e4 Kxe1");
+    let noted = game(
+        "[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"]\n",
+        "1. Ke2",
+    );
+    let games = [noted.repeat(3), good.repeat(2000), bad, noted.repeat(2000)].concat();
+    // Dropped en passant squares, and a position that only judging rejects.
+    let line = "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1\n";
+    let invalid = "4k3/8/8/8/8/8/8/4K2r w - - 0 1\n4k3/8/8/8/4R3/8/8/4K3 w - - 0 1\n";
+    let lines = [line.repeat(2000).as_str(), invalid, &line.repeat(2000)].concat();
+    let begun = 3 + 2000 + 1;
+    for (name, text, times, games) in [("x.pgn", games, 6, begun), ("x.epd", lines, 2000, 0)] {
+        let path = file(directory.path(), name, text);
+        let (_, summary) = outcome(&path, |options| options.strict = true);
+        assert!(
+            matches!(summary.failure, Some(lanefish::Error::Strict(_))),
+            "{name}"
+        );
+        let found: u64 = summary.remarks.iter().map(|(_, times)| times).sum();
+        assert_eq!((found, summary.games), (times, games), "{name}");
     }
 }
 

@@ -390,7 +390,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("One row per game", "lanefish games games.pgn -o games.csv"),
             (
                 "Games that ended in stalemate",
-                "lanefish games games.pgn --format jsonl | jq 'select(.end == \"stalemate\")'",
+                "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'",
             ),
         ],
         "sql" => &[

@@ -104,7 +104,7 @@ fn text(facts: &Object) -> String {
             Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
             Value::Array(values) => {
                 let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-                words.join(" ")
+                one_line::of(&words.join(" ")).into_owned()
             }
             Value::Null => "unknown".to_owned(),
             other => other.to_string(),

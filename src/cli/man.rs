@@ -74,8 +74,11 @@ fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)
 /// The page of a command; of lanefish itself if the name is empty.
 fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     let mut command = command.clone();
-    // The text below has sections of its own.
-    command = command.after_help("").after_long_help("");
+    // The text below has sections of its own. What `-h` omits would have no text.
+    command = command
+        .after_help("")
+        .after_long_help("")
+        .mut_args(|arg| arg.hide_short_help(false));
     if !name.is_empty() {
         command = command.display_name(format!("lanefish-{name}"));
     }

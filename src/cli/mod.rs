@@ -58,31 +58,48 @@ pub(crate) fn run() -> ExitCode {
         });
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => return ExitCode::from(say(&error)),
     };
     lanefish::input::explain_truncated_maps();
     lanefish::output::clean_up_after_aborts();
-    let status = dispatch(&cli).unwrap_or_else(|error| {
-        if is_closed_pipe(&error) {
-            return 0;
-        }
-        if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
-            return interrupt::conclude();
-        }
-        // Nothing can be done if standard error is closed as well.
-        let text = format!("{error:#}");
-        let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
-        #[cfg(feature = "sql")]
-        if let Some(sql::Wrong { excerpt, .. }) = error.downcast_ref() {
-            let _ = write!(io::stderr(), "{excerpt}");
-        }
-        FAILED
+    ExitCode::from(dispatch(&cli).unwrap_or_else(|error| status(&error)))
+}
+
+/// Prints help, or what is wrong with the arguments; returns the exit status.
+fn say(error: &clap::Error) -> u8 {
+    if error.use_stderr() {
+        // Nothing can be done if standard error is closed.
+        let _ = error.print();
+        return FAILED;
+    }
+    let printed = output::stdout().and_then(|mut out| {
+        let printed = error.print().and_then(|()| out.flush());
+        printed.map_err(|source| lanefish::Error::Stdout { source })
     });
-    ExitCode::from(status)
+    printed.map_or_else(|error| status(&error.into()), |()| 0)
+}
+
+/// Reports why a command ended; returns the exit status.
+fn status(error: &anyhow::Error) -> u8 {
+    if is_closed_pipe(error) {
+        return 0;
+    }
+    if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
+        return interrupt::conclude();
+    }
+    // Nothing can be done if standard error is closed as well.
+    let text = format!("{error:#}");
+    let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
+    #[cfg(feature = "sql")]
+    if let Some(sql::Wrong { excerpt, .. }) = error.downcast_ref() {
+        let _ = write!(io::stderr(), "{excerpt}");
+    }
+    FAILED
 }
 
 fn dispatch(cli: &Cli) -> Result<u8> {
     interrupt::install()?;
+    lanefish::cpu::check_level()?;
     let global = &cli.global;
     if cli.version {
         return info::version(global);

@@ -7,16 +7,19 @@ use super::session::{Run, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
+use lanefish::formats::Chunk;
 use lanefish::formats::text::{id, perft_counts};
 use lanefish::numbers::short;
 use lanefish::perft;
-use lanefish::pipeline::Job;
+use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Field};
 use serde_json::{Map, json};
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Count the move tree below a position
@@ -123,10 +126,19 @@ impl PerftArgs {
             ..Run::default()
         };
         let mut cases = Vec::new();
-        let done = session.read(&self.suite, &reading, run, &Cases, |some| {
-            cases.extend(some);
+        let done = session.read(&self.suite, &reading, run, &Suite, |some| {
+            cases.extend(some.cases);
             Ok(())
         })?;
+        if done.summary.failure.is_none()
+            && let Some(path) = without_counts(&done.summary.files, &cases)
+        {
+            session.report(&done.summary);
+            bail!(
+                "{} has no counts: expected `FEN ;D1 20 ;D2 400`, or lines such as `perft 2 400` below `epd FEN`",
+                path.display()
+            );
+        }
         let (mut checked, mut wrong, mut skipped, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
         let begin = Instant::now();
         let phase = session.phase("counting");
@@ -136,7 +148,12 @@ impl PerftArgs {
                 number + 1,
                 cases.len()
             ));
-            for &(depth, expected) in &case.counts {
+            for &Count {
+                depth,
+                expected,
+                line,
+            } in &case.counts
+            {
                 if expected > self.max_nodes {
                     skipped += 1;
                     continue;
@@ -145,7 +162,18 @@ impl PerftArgs {
                 checked += 1;
                 all_nodes += nodes;
                 if nodes != expected {
+                    let file = case.file.display();
+                    let place = match line {
+                        Some(line) => format!("{file}:{line}"),
+                        None => file.to_string(),
+                    };
+                    session.note(format_args!(
+                        "{place}: {nodes} at depth {depth}, not {expected}: {}",
+                        case.position
+                    ));
                     wrong.push(json!({
+                        "file": file.to_string(),
+                        "line": line,
                         "id": case.name,
                         "fen": case.position.to_string(),
                         "depth": depth,
@@ -158,9 +186,6 @@ impl PerftArgs {
         let seconds = begin.elapsed().as_secs_f64();
         drop(phase);
         let rate = all_nodes as f64 / seconds.max(1e-9);
-        for case in &wrong {
-            session.note(format_args!("wrong: {case}"));
-        }
         let ok = wrong.is_empty();
         if self.json {
             let object = Map::from_iter([
@@ -196,38 +221,120 @@ impl PerftArgs {
     }
 }
 
+/// The first file that holds positions without a single count: it would check nothing.
+fn without_counts<'a>(files: &'a [FileSummary], cases: &[Case]) -> Option<&'a Path> {
+    let counted: HashSet<&Path> = cases
+        .iter()
+        .filter(|case| !case.counts.is_empty())
+        .map(|case| &*case.file)
+        .collect();
+    let mut paths = files.iter().map(|file| &*file.path);
+    paths.find(|path| !counted.contains(path))
+}
+
 /// A position with its known counts.
 #[derive(Debug)]
 struct Case {
+    file: Arc<Path>,
     position: Position,
     name: Option<String>,
-    counts: Vec<(u32, u64)>,
+    counts: Vec<Count>,
+}
+
+#[derive(Debug)]
+struct Count {
+    depth: u32,
+    expected: u64,
+    /// Where it stands, in text.
+    line: Option<u64>,
+}
+
+/// The cases of a chunk, and where they come from.
+#[derive(Default)]
+struct Cases {
+    cases: Vec<Case>,
+    chunk: Option<Chunk>,
+    /// A place in the chunk, and how many lines of the input come before it.
+    lines: Option<(usize, u64)>,
 }
 
 /// Collects the cases of perft files.
-struct Cases;
+struct Suite;
 
-impl Job for Cases {
-    type Part = Vec<Case>;
+impl Job for Suite {
+    type Part = Cases;
     fn queries(&self) -> Queries {
         Queries::NONE
     }
-    fn begin(&self) -> Vec<Case> {
-        Vec::new()
+    fn begin(&self) -> Cases {
+        Cases::default()
     }
-    fn tile(&self, cases: &mut Vec<Case>, tile: &Tile<'_>) {
-        cases.extend(tile.rows().filter_map(|row| case(tile.batch, row)));
+    fn source(&self, part: &mut Cases, chunk: &Chunk, lines: Option<u64>) {
+        part.lines = lines.map(|lines| (0, lines));
+        part.chunk = Some(chunk.clone());
+    }
+    fn tile(&self, part: &mut Cases, tile: &Tile<'_>) {
+        for row in tile.rows() {
+            let case = part.case(tile.batch, row);
+            part.cases.extend(case);
+        }
+    }
+    fn end(&self, part: &mut Cases, _: u64) {
+        part.chunk = None;
     }
 }
 
-fn case(batch: &Batch, row: usize) -> Option<Case> {
-    let operations = batch
-        .values(Field::Operations)
-        .and_then(|values| values.text(row));
-    let operations = operations.map_or("", |text| text);
-    Some(Case {
-        position: batch.position(row).ok()?,
-        name: id(operations).map(str::to_owned),
-        counts: perft_counts(operations).collect(),
-    })
+impl Cases {
+    fn case(&mut self, batch: &Batch, row: usize) -> Option<Case> {
+        let chunk = self.chunk.as_ref()?;
+        let operations = batch
+            .values(Field::Operations)
+            .and_then(|values| values.text(row));
+        let operations = operations.map_or("", |text| text);
+        let text = chunk.bytes.get(batch.origin(row)..).unwrap_or_default();
+        if let Some((at, lines)) = &mut self.lines {
+            let between = chunk.bytes.get(*at..batch.origin(row)).unwrap_or_default();
+            *lines += between.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            *at = batch.origin(row);
+        }
+        let counts = perft_counts(operations).map(|(depth, expected)| Count {
+            depth,
+            expected,
+            line: self
+                .lines
+                .map(|(_, before)| before + 1 + lines_before_count(text, depth)),
+        });
+        Some(Case {
+            file: Arc::clone(&chunk.file),
+            position: batch.position(row).ok()?,
+            name: id(operations).map(str::to_owned),
+            counts: counts.collect(),
+        })
+    }
+}
+
+/// The lines between the beginning of a record and its count for this depth: in a block, each count has its own.
+fn lines_before_count(record: &[u8], depth: u32) -> u64 {
+    let mut has_position = false;
+    let lines = record.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    for (number, line) in (0..).zip(lines) {
+        let mut words = line
+            .split(|&byte| byte == b' ')
+            .filter(|word| !word.is_empty());
+        match words.next() {
+            Some(b"perft") => {
+                let own = words.next().and_then(|word| str::from_utf8(word).ok());
+                if own.and_then(|word| word.parse().ok()) == Some(depth) {
+                    return number;
+                }
+            }
+            Some(b"epd") if !has_position => has_position = true,
+            Some(b"id") if number == 0 => {}
+            None => {}
+            Some(word) if word.starts_with(b"#") => {}
+            // A record of one line, or the next one.
+            _ => break,
+        }
+    }
+    0
 }

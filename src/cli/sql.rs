@@ -14,6 +14,7 @@ use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::numbers::counted;
+use lanefish::one_line;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -352,6 +353,12 @@ struct Printer {
     results: usize,
 }
 
+/// A text as it is shown in a table, where line feeds begin lines of the same cell: plans have them.
+fn shown(text: &str) -> String {
+    let lines = text.split('\n').map(one_line::of);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The rows of a statement, as far as they are printed.
 enum Printing {
     Rows(RowWriter),
@@ -380,7 +387,7 @@ impl Printer {
         }
         let mut table = Table::new();
         table.load_style(RULED);
-        table.set_header(schema.fields().iter().map(|field| field.name()));
+        table.set_header(schema.fields().iter().map(|field| shown(field.name())));
         for (field, column) in schema.fields().iter().zip(table.column_iter_mut()) {
             if field.data_type().is_numeric() {
                 column.set_cell_alignment(CellAlignment::Right);
@@ -406,7 +413,11 @@ impl Printer {
                 let columns = columns.map(|column| ArrayFormatter::try_new(&**column, &options));
                 let columns = columns.collect::<Result<Vec<_>, _>>()?;
                 for row in 0..batch.num_rows().min(MOST_SHOWN.saturating_sub(*rows)) {
-                    table.add_row(columns.iter().map(|column| column.value(row).to_string()));
+                    table.add_row(
+                        columns
+                            .iter()
+                            .map(|column| shown(&column.value(row).to_string())),
+                    );
                 }
                 *rows += batch.num_rows();
             }

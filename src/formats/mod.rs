@@ -35,6 +35,7 @@ use crate::table::{Array, Batch, Field, Fields};
 use memchr::{memchr, memchr_iter};
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -453,6 +454,8 @@ pub struct Decoded {
     /// Number of games that begin here. If it is not zero, [`Field::Game`] columns and rejects are
     /// numbered from the chunk's first game.
     pub games: u64,
+    /// The records of each game that has any left, numbered from the chunk's first record; good ones only.
+    pub game_records: Vec<Range<u64>>,
     /// What the reader did that the user may want to know.
     pub remarks: Remarks,
     /// Games and positions skipped by the selection.

@@ -36,7 +36,7 @@ pub(crate) use judge::judge_alone;
 pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
-use crate::formats::{DecodeOptions, Format};
+use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
 use crate::queries::Queries;
@@ -193,6 +193,9 @@ pub trait Job: Sync {
     fn queries(&self) -> Queries;
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
+    /// Learns where the records of the chunk come from, and how many lines of the input come before it, if that is
+    /// known.
+    fn source(&self, _part: &mut Self::Part, _chunk: &Chunk, _lines: Option<u64>) {}
     /// Processes the next run of records of the chunk.
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
     /// Processes the rows of the chunk's games, after its records, with [`DecodeOptions::game_rows`].

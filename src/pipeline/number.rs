@@ -3,7 +3,7 @@
 use super::feed::Work;
 use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
-use crate::error::Error;
+use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
 use crate::games::LeftOutBy;
@@ -381,6 +381,32 @@ fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
         left_out.positions += more.positions;
         left_out.unknown += more.unknown;
     }
+}
+
+/// What a chunk says of the records before its first reject, the last record of a strict run: notes on what comes after
+/// it would depend on where the chunk ends.
+pub(super) fn before_reject(
+    format: Format,
+    chunk: &Chunk,
+    reject: &Reject,
+    before: Totals,
+    settings: &Settings<'_>,
+) -> Option<Decoded> {
+    if settings.selection(format).is_some() {
+        return None;
+    }
+    let part = match &chunk.part {
+        None if !format.about().is_text => return None,
+        Some(part) => Chunk {
+            part: Some(part.up_to(reject.place.record.saturating_sub(before.records))),
+            ..chunk.clone()
+        },
+        None => {
+            let len = reject.place.offset.saturating_sub(chunk.offset);
+            up_to(chunk, chunk.bytes.len().min(len as usize))
+        }
+    };
+    Some(format.decode(&part, &settings.decode))
 }
 
 /// The first bytes of a chunk.

@@ -7,7 +7,7 @@
 use super::feed::{Current, Feed, Work};
 use super::judge::Judge;
 use super::line::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
-use super::number::{Count, Numbered, overlap};
+use super::number::{Count, Numbered, before_reject, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
@@ -280,7 +280,9 @@ fn judge<J: Job>(
     let mut output = None;
     if decoded.is_some() || !ahead.is_empty() {
         let mut part = job.begin();
+        let lines = settings.knows_lines.then_some(before.lines);
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
+            job.source(&mut part, chunk, lines);
             let texts = decoded.texts.take();
             let judge = Judge {
                 analyzer: settings.analyzer,
@@ -292,20 +294,32 @@ fn judge<J: Job>(
                 format,
                 chunk,
                 texts: texts.as_deref(),
-                lines_before: settings.knows_lines.then_some(before.lines),
+                lines_before: lines,
                 counted: (0, 0),
                 part: &mut part,
                 rejects: std::mem::take(&mut decoded.rejects),
                 results: scratch,
             };
             let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
+            let mut taken = range.clone();
+            taken.end = taken.end.min(before.records + decoded.records);
             if settings.strict
                 && let Some(first) = rejects.first()
             {
                 let end = first.place.record + 1;
                 outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
+                taken.end = taken.end.min(end);
+                if let Some(read) = before_reject(format, chunk, first, before, settings) {
+                    outcome.games = read.games;
+                    outcome.remarks = read.remarks;
+                    outcome.left_out = read.left_out;
+                }
                 rejects.truncate(1);
             }
+            let games = decoded.game_records.iter();
+            let games = games.map(|game| before.records + game.start..before.records + game.end);
+            let games = games.filter(|game| overlap(game.clone(), &taken) > 0);
+            outcome.games_taken += games.count() as u64;
             outcome.rejects.append(&mut rejects);
             settings.strict && !outcome.rejects.is_empty()
         };

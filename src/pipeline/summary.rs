@@ -25,8 +25,10 @@ pub struct Summary {
     pub reasons: BTreeMap<&'static str, u64>,
     /// The first bad records.
     pub first_rejects: Vec<Reject>,
-    /// Games begun.
+    /// Games begun, also those that were not selected.
     pub games: u64,
+    /// Games of which records were read within `skip` and `limit`.
+    pub games_taken: u64,
     /// What the readers changed or noticed.
     pub remarks: Remarks,
     /// Games and positions that were not selected, for each option that was set.
@@ -75,6 +77,7 @@ pub(super) struct Outcome {
     pub(super) begins: Option<FileSummary>,
     pub(super) records: u64,
     pub(super) games: u64,
+    pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
@@ -135,6 +138,7 @@ impl Collector<'_> {
         summary.records += outcome.records;
         summary.rejected += rejected;
         summary.games += outcome.games;
+        summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
         for (option, more) in outcome.left_out {
             let left_out = summary.left_out.entry(option).or_default();

@@ -62,7 +62,7 @@ pub fn run_to_json(
             json!(summary.records as f64 / seconds),
         ),
         ("bytes_read", json!(summary.bytes)),
-        ("games", json!(summary.games)),
+        ("games", json!(summary.games_taken)),
     ])
 }
 

@@ -35,7 +35,7 @@ pub struct Remark {
 
 /// Positions (or games) below which shares are not remarked on: chance alone moves a share of a thousand by three
 /// percentage points.
-const ENOUGH: u64 = 1000;
+pub(super) const ENOUGH: u64 = 1000;
 /// Games below which shares of games are not remarked on; games are independent of each other, positions are not.
 const ENOUGH_GAMES: u64 = 100;
 /// Share of rejected records from which on an input was probably misread as a whole.

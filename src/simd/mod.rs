@@ -27,7 +27,8 @@ macro_rules! features {
 
         /// The token, if the CPU has the features.
         $($public)? fn detect() -> Option<Self> {
-            ($(is_x86_feature_detected!($feature))&&+).then_some(Self(()))
+            const NEEDED: u32 = crate::cpu::bits(&[$($feature),+]);
+            crate::cpu::has(NEEDED).then_some(Self(()))
         }
         /// Runs the work with the features enabled. See the inlining rules of [`crate::simd`].
         #[inline(always)]

@@ -96,9 +96,9 @@ fn a_pipe_is_read_if_no_input_is_named() {
 fn only_pipes_and_files_are_read_from_standard_input() {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     let run = |stdin: Stdio| {
-        let done = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+        let done = super::program()
             .args(["compute", "--columns", "legal_moves"])
             .stdin(stdin)
             .output()

@@ -363,11 +363,11 @@ fn rows_are_in_order_whatever_the_threads_and_the_tier() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     use std::io::Read;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     let dir = Dir::new();
     let line = format!("{START}\n");
     let file = dir.file("many.fen", line.repeat(100_000));
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+    let mut child = super::program()
         .args(["compute", &file])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 /// The program, for tests that redirect its standard output.
 pub(super) fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
+    let mut command = super::program();
     command.args(arguments).env_remove("NO_COLOR");
     command
 }

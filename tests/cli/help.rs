@@ -3,7 +3,7 @@
 use super::{Dir, json, output, stderr_of};
 use std::fs;
 
-const COMMANDS: &[&str] = &[
+pub(super) const COMMANDS: &[&str] = &[
     "stats",
     "compute",
     "convert",
@@ -168,6 +168,53 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
     assert!(page.contains(".TH lanefish-compute 1"), "{page}");
     let stderr = stderr_of(2, &["man", "comptue"]);
     assert!(stderr.contains("did you mean `compute`?"), "{stderr}");
+}
+
+/// What `-h` omits has text all the same.
+#[test]
+fn every_option_has_text_in_its_page() {
+    let mut pages: Vec<Vec<&str>> = COMMANDS.iter().map(|&command| vec![command]).collect();
+    pages.push(Vec::new());
+    if cfg!(feature = "cluster") {
+        pages.extend(["scheduler", "executor"].map(|role| vec!["cluster", role]));
+    }
+    for command in pages {
+        let name = command.join("-");
+        let page = match name.is_empty() {
+            true => output(0, &["man"]),
+            false => output(0, &["man", &name]),
+        };
+        let lines: Vec<&str> = page.lines().collect();
+        let mut described = Vec::new();
+        for pair in lines.windows(3).filter(|lines| lines[0] == ".TP") {
+            assert!(
+                !pair[2].is_empty() && !pair[2].starts_with('.'),
+                "{command:?}: nothing about {}",
+                pair[1]
+            );
+            let term = pair[1].replace("\\fB", "").replace("\\fR", "");
+            described.push(term.replace("\\fI", "").replace("\\-", "-"));
+        }
+        let help = output(0, &[&command[..], &["--help"]].concat());
+        let terms = help.lines().filter_map(|line| {
+            let line = line.trim_start().strip_prefix("--").or_else(|| {
+                let (short, rest) = line.trim_start().split_once(", --")?;
+                (short.len() == 2 && short.starts_with('-')).then_some(rest)
+            })?;
+            line.split([' ', '.', '[', '=']).next()
+        });
+        let mut count = 0;
+        // Not examples and prose.
+        for option in terms.filter(|option| !option.is_empty()) {
+            let is_described = described.iter().any(|term| {
+                let mut words = term.split([' ', ',', '=', '[', '.']);
+                words.any(|word| word.strip_prefix("--") == Some(option))
+            });
+            assert!(is_described, "{command:?}: --{option} of {described:#?}");
+            count += 1;
+        }
+        assert!(count > 0, "{help}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `info` and `--version`.
 
-use super::{Dir, json, output, sample, stderr_of};
+use super::{Dir, json, lanefish, output, sample, stderr_of};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -19,6 +21,67 @@ fn the_cpu() {
     assert!(
         text.contains("tier: portable\n") && text.contains("requested"),
         "{text}"
+    );
+}
+
+/// What the variable hides, nothing sees.
+#[test]
+fn a_level_hides_what_the_cpu_has_beyond_it() {
+    let info = |level: &str, more: &[&str]| {
+        let mut command = lanefish(&[&["info", "--json"], more].concat());
+        command.env("LANEFISH_CPU", level);
+        command.assert()
+    };
+    let facts = |level: &str| -> Value {
+        serde_json::from_slice(&info(level, &[]).success().get_output().stdout).unwrap()
+    };
+    let list = |facts: &Value, key: &str| -> BTreeSet<String> {
+        let values = facts[key].as_array().unwrap().iter();
+        values
+            .map(|value| value.as_str().unwrap().to_owned())
+            .collect()
+    };
+    let whole = facts("");
+    let own = list(&whole, "features");
+    let bmi2 = ["popcnt", "lzcnt", "bmi1", "bmi2"];
+    let wide = ["avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"];
+    for (level, known, tiers) in [
+        ("x86-64", vec![], 1),
+        ("bmi2", bmi2.to_vec(), 2),
+        ("avx2", [&bmi2[..], &["avx2"]].concat(), 3),
+        ("avx512", [&bmi2[..], &["avx2"], &wide].concat(), 4),
+    ] {
+        let facts = facts(level);
+        let known: BTreeSet<String> = known.into_iter().map(str::to_owned).collect();
+        let shown = list(&facts, "features");
+        assert_eq!(
+            shown,
+            own.intersection(&known).cloned().collect(),
+            "{level}"
+        );
+        let both: BTreeSet<String> = shown.union(&list(&facts, "missing")).cloned().collect();
+        assert_eq!(both, &own | &list(&whole, "missing"), "{level}");
+        for used in list(&facts, "uses") {
+            assert!(shown.contains(&used), "{level}: {used}");
+        }
+        let all = ["portable", "bmi2", "avx2", "avx512"];
+        let own = list(&whole, "tiers");
+        for (number, tier) in all.into_iter().enumerate() {
+            let runs = number < tiers && own.contains(tier);
+            assert_eq!(
+                list(&facts, "tiers").contains(tier),
+                runs,
+                "{level}: {tier}"
+            );
+            let status = if runs { 0 } else { 2 };
+            info(level, &["--tier", tier]).code(status);
+        }
+    }
+    let wrong = info("i486", &[]).code(2);
+    let stderr = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
+    assert!(
+        stderr.contains("LANEFISH_CPU") && stderr.contains("i486") && stderr.contains("bmi2"),
+        "{stderr}"
     );
 }
 
@@ -83,6 +146,10 @@ fn files() {
 
 #[test]
 fn info_is_immediate() {
+    if lanefish(&[]).get_args().next().is_some() {
+        eprintln!("SKIPPED: an emulator takes its own time to begin");
+        return;
+    }
     let file = sample("sample.boards");
     // The best of several runs: other tests run at the same time.
     let best = (0..10)

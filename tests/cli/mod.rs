@@ -9,6 +9,8 @@ mod compression;
 mod compute;
 mod convert;
 mod damage;
+#[cfg(unix)]
+mod examples;
 mod expected;
 #[cfg(unix)]
 mod files;
@@ -41,6 +43,15 @@ use std::path::{Path, PathBuf};
 fn lanefish(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("lanefish").expect("the program is built with its tests");
     command.args(arguments).env_remove("NO_COLOR");
+    command
+}
+
+/// The program, to be spawned; through the runner that cargo may be told to use.
+#[cfg(unix)]
+fn program() -> std::process::Command {
+    let own = lanefish(&[]);
+    let mut command = std::process::Command::new(own.get_program());
+    command.args(own.get_args());
     command
 }
 

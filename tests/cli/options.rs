@@ -396,7 +396,7 @@ fn progress_goes_to_standard_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     for arguments in [
         &["compute"][..],
         &["convert", "--to", "boards"],
@@ -406,7 +406,7 @@ fn a_full_disk_is_an_error() {
             .write(true)
             .open("/dev/full")
             .unwrap();
-        let done = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+        let done = super::program()
             .args(arguments)
             .arg(sample("sample.epd"))
             .stdout(Stdio::from(full))
@@ -430,13 +430,61 @@ fn a_full_disk_is_an_error() {
     assert!(stderr.contains("/dev/full"), "{stderr}");
 }
 
+/// What prints without reading anything.
+const TEXTS: [&[&str]; 11] = [
+    &["--help"],
+    &["-h"],
+    &["help", "stats"],
+    &["stats", "--help"],
+    &["perft", "-h"],
+    &["--version"],
+    &["--version", "-v"],
+    &["man"],
+    &["completions", "bash"],
+    &["compute", "--list-columns"],
+    &["info", "--json"],
+];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_on_a_full_disk_is_an_error() {
+    use std::process::Stdio;
+    for arguments in TEXTS {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let done = super::program()
+            .args(arguments)
+            .stdout(Stdio::from(full.unwrap()))
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert!(stderr.contains("standard output"), "{stderr}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn help_that_nobody_reads_ends_quietly() {
+    for arguments in TEXTS {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = super::program()
+            .args(arguments)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{arguments:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_no_file() {
     use std::process::Command;
     use std::time::{Duration, Instant};
     let dir = Dir::new();
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+    let mut child = super::program()
         .args(["generate", "-n", "4000000000", "-o", &dir.name("a.boards")])
         .spawn()
         .unwrap();

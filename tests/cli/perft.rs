@@ -56,6 +56,42 @@ fn suites() {
 }
 
 #[test]
+fn a_wrong_count_is_named_with_its_file_and_line() {
+    let dir = Dir::new();
+    let block = format!("# Counts\n\nid a\nepd {START}\nperft 1 20\n\n# deeper\nperft 2 401\n");
+    let line = format!("{START} ;D1 20 ;D2 400\n\n{KIWIPETE} ;D1 49\n");
+    for (name, text, number) in [("a.perft", &block, 8), ("b.epd", &line, 3)] {
+        let file = dir.file(name, text);
+        let stderr = stderr_of(1, &["perft", "--suite", &file]);
+        assert!(stderr.contains(&format!("{file}:{number}: ")), "{stderr}");
+        let report = json(1, &["perft", "--json", "--suite", &file]);
+        assert_eq!(report["wrong"][0]["file"], file);
+        assert_eq!(report["wrong"][0]["line"], number);
+    }
+}
+
+#[test]
+fn a_suite_without_counts_is_an_error() {
+    let dir = Dir::new();
+    let good = dir.file("good.epd", format!("{START} ;D1 20\n"));
+    for text in [
+        format!("{START}\n"),
+        String::new(),
+        "# nothing\n".to_owned(),
+    ] {
+        let file = dir.file("none.epd", text);
+        for arguments in [
+            &["perft", "--suite", &file][..],
+            &["perft", "--suite", &good, &file],
+            &["perft", "--json", "--suite", &file],
+        ] {
+            let stderr = stderr_of(2, arguments);
+            assert!(stderr.contains("none.epd"), "{stderr}");
+        }
+    }
+}
+
+#[test]
 fn shared_suites_up_to_a_hundred_thousand_nodes() {
     for name in [
         "perft/tricky.perft",

@@ -38,6 +38,59 @@ fn colour_on_request_only() {
     assert!(!output(0, &["stats", "--color", "never", &file]).contains("\x1b["));
 }
 
+/// Where games are chosen, all reports have the number of those.
+#[test]
+fn games_are_those_that_were_chosen() {
+    let dir = Dir::new();
+    let game = "[Event \"?\"]\n[WhiteElo \"2500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
+    let file = dir.file(
+        "x.pgn",
+        [game, &game.replace("2500", "1500")].concat().repeat(30),
+    );
+    let own = ["stats", "--details", "--min-elo", "2000", &file];
+    let text = output(0, &own);
+    assert!(
+        text.starts_with("120 positions of 30 games, 0 rejected"),
+        "{text}"
+    );
+    let html = dir.name("x.html");
+    let stats = json(0, &[&own[..], &["--json", "--html", &html]].concat());
+    assert_eq!(stats["run"]["games"], 30);
+    assert_eq!(stats["details"]["games"]["count"], 30);
+    let page = std::fs::read_to_string(&html).unwrap();
+    assert!(page.contains("<dt>Games</dt><dd>30<small>4 positions each<"));
+    // Shards, merged.
+    let mut merge = vec![
+        "stats".to_owned(),
+        "--merge".to_owned(),
+        "--json".to_owned(),
+    ];
+    for shard in ["0/3", "1/3", "2/3"] {
+        let part = output(0, &[&own[..], &["--json", "--shard", shard]].concat());
+        merge.push(dir.file(&format!("{}.json", &shard[..1]), part));
+    }
+    let merge: Vec<&str> = merge.iter().map(String::as_str).collect();
+    assert_eq!(json(0, &merge)["run"]["games"], 30);
+    // No position of a game, no game; the last of a game, which has four.
+    let text = output(0, &["stats", "--plies", "9..", &file]);
+    assert!(text.starts_with("0 positions, 0 rejected"), "{text}");
+    let text = output(0, &["stats", "--skip", "239", &file]);
+    assert!(
+        text.starts_with("1 positions of 1 game, 0 rejected"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_page_of_one_position_does_not_praise_its_shares() {
+    let dir = Dir::new();
+    let (one, page) = (dir.file("one.fen", START), dir.name("one.html"));
+    output(0, &["stats", "--html", &page, &one]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(!text.contains("balanced sides"));
+    assert!(text.contains("Shares are judged from 1,000 positions on."));
+}
+
 #[test]
 fn json_of_two_positions() {
     let dir = Dir::new();

@@ -8,9 +8,8 @@ use lanefish::table::{Array, Batch, Field, Fields, Texts};
 use serde_json::Value;
 
 /// Every kind of line end and separator, an escape sequence in both its forms, and characters that must stay.
-const HOSTILE: &str =
-    "a\nb\r\nc\td\u{b}\u{c}e\u{85}f\u{2028}g\u{2029}h\0\u{1b}[31mi\u{9b}31mj\u{7f}, \"é\"";
-const SANITIZED: &str = "a b  c d  e f g h  [31mi 31mj , \"é\"";
+const HOSTILE: &str = "a\nb\r\nc\td\u{b}\u{c}e\u{85}f\u{2028}g\u{2029}h\0\u{1b}[31mi\u{9b}31mj\u{7f}\u{202e}k\u{2066}l\u{200f}m\u{61c}n, \"é\"";
+const SANITIZED: &str = "a b  c d  e f g h  [31mi 31mj  k l m n, \"é\"";
 
 /// A boards file with hostile texts.
 fn boards(dir: &Dir) -> String {
@@ -27,7 +26,8 @@ fn boards(dir: &Dir) -> String {
 }
 
 fn assert_sanitized(text: &str) {
-    let hostile = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+    let reorders = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    let hostile = |c: char| c != '\n' && (c.is_control() || reorders(c));
     assert!(!text.contains(hostile), "{text:?}");
 }
 
@@ -94,13 +94,13 @@ fn rows_of_games_stay_one_line() {
 fn messages_and_rejects_stay_one_line() {
     let dir = Dir::new();
     let file = dir.file(
-        "evil\u{1b}]0;x\u{7}\nname.fen",
+        "evil\u{1b}]0;x\u{7}\n\u{202e}name.fen",
         format!("{START}\nrub\u{1b}[31mbish\u{9b}0m x w - - 0 1\n"),
     );
     let rejects = dir.name("rejects");
     let stderr = stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     assert_sanitized(&stderr);
-    assert!(stderr.contains("evil ]0;x  name.fen:2 "), "{stderr}");
+    assert!(stderr.contains("evil ]0;x   name.fen:2 "), "{stderr}");
     assert_eq!(stderr.lines().count(), 2, "{stderr}");
     let lines = std::fs::read_to_string(&rejects).unwrap();
     assert_sanitized(&lines.replace('\t', " "));

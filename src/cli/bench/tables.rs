@@ -135,7 +135,7 @@ fn needs(row: &Row) -> String {
     let needs = family(row.needs);
     match row.measured {
         Some(_) => needs,
-        None => format!("{needs} (not available)"),
+        None => format!("{needs} (missing)"),
     }
 }
 

@@ -246,7 +246,7 @@ impl StatsArgs {
         let run = run_to_json(session.analyzer.tier(), session.threads, *elapsed, summary);
         let made = Made {
             report,
-            games: summary.games,
+            games: summary.games_taken,
             run,
             page_run: Some(html::Run {
                 tier: tier.to_owned(),
@@ -331,14 +331,14 @@ impl StatsArgs {
         let rate = summary.records as f64 / seconds;
         let made = Made {
             report,
-            games: summary.games,
+            games: summary.games_taken,
             run: object(json!({
                 "cluster": address,
                 "slots": slots,
                 "seconds": seconds,
                 "positions_per_second": rate,
                 "bytes_read": summary.bytes,
-                "games": summary.games,
+                "games": summary.games_taken,
             })),
             page_run: Some(html::Run {
                 tier: "cluster".to_owned(),

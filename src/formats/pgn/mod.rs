@@ -292,6 +292,10 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             decoded.game_rows.push(row(number, &game));
         }
         numbers.push((start, decoded.records));
+        if kept > 0 {
+            let first = decoded.records;
+            decoded.game_records.push(first..first + kept as u64);
+        }
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
             let reject = reject(chunk, &game, bad, Some(number), decoded.records, &mut lines);

@@ -1,6 +1,7 @@
 //! Pieces of HTML. Everything that is not written here in full goes through [`Escaped`].
 
 use crate::numbers::{grouped, percent};
+use crate::one_line;
 use std::fmt::{self, Display, Write};
 
 /// A text in which nothing is markup, neither between tags nor in a quoted attribute.
@@ -15,8 +16,9 @@ impl Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                // Control characters are not allowed in HTML, and file names may have them.
-                c if c.is_control() => f.write_char('\u{FFFD}')?,
+                // Control characters are not allowed in HTML, and file names may have them; those of directions would
+                // reach beyond the text.
+                c if one_line::is_control(c) => f.write_char('\u{FFFD}')?,
                 c => f.write_char(c)?,
             }
         }

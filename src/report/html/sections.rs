@@ -1,6 +1,7 @@
 //! The page of a dataset, section by section.
 
 use super::super::facts::{Bars, Plot as Facts, Unit};
+use super::super::remarks::ENOUGH;
 use super::super::{GroupValue, Groups, Histogram, Report, Severity};
 use super::bars;
 use super::board::{self, Scale};
@@ -10,6 +11,7 @@ use super::plot::Plot;
 use super::{About, Run};
 use crate::distinct::Sketch;
 use crate::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
+use crate::one_line;
 use std::fmt::{self, Write};
 
 /// Which plots belong to which section; the rest is with positions and moves.
@@ -204,10 +206,15 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         out.push_str("</li>\n");
     }
     if remarks.is_empty() {
-        out.push_str(
-            "<li><p>Nothing odd was found: no rejected records, mates or duplicates, and balanced \
-            sides.</p></li>\n",
-        );
+        // Only what was looked at.
+        let sides = match report.positions >= ENOUGH {
+            true => ", and balanced sides.".to_owned(),
+            false => format!(". Shares are judged from {} positions on.", grouped(ENOUGH)),
+        };
+        writeln!(
+            out,
+            "<li><p>Nothing odd was found: no rejected records, mates or duplicates{sides}</p></li>"
+        )?;
     }
     out.push_str("</ul>\n</div>\n</section>\n");
     Ok(())
@@ -584,7 +591,7 @@ fn embed(out: &mut String, report: &Report) -> fmt::Result {
     let json = serde_json::Value::from(report.to_json()).to_string();
     if json.len() <= MOST_JSON {
         // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
-        let json = json.replace('<', "\\u003c");
+        let json = one_line::of_json(&json).replace('<', "\\u003c");
         writeln!(
             out,
             "<script type=\"application/json\" id=\"report\">{json}</script>"

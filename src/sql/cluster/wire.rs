@@ -301,6 +301,7 @@ pub(super) struct SummaryWire {
     records: u64,
     rejected: u64,
     games: u64,
+    games_taken: u64,
     bytes: u64,
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
@@ -338,6 +339,7 @@ impl SummaryWire {
             records: summary.records,
             rejected: summary.rejected,
             games: summary.games,
+            games_taken: summary.games_taken,
             bytes: summary.bytes,
             reasons: named(&summary.reasons),
             first_rejects: summary.first_rejects.iter().map(RejectWire::of).collect(),
@@ -376,6 +378,7 @@ impl SummaryWire {
         all.records += self.records;
         all.rejected += self.rejected;
         all.games += self.games;
+        all.games_taken += self.games_taken;
         all.bytes += self.bytes;
         for (name, times) in self.reasons {
             *all.reasons.entry(interned(&name)).or_default() += times;

@@ -133,7 +133,7 @@ pub(super) fn shown(text: &[u8]) -> String {
     let len = (1..text.len()).find(ends).unwrap_or(text.len());
     let mut shown: String = String::from_utf8_lossy(&text[..len.min(4 * SHOWN)])
         .chars()
-        .map(|letter| match letter.is_control() {
+        .map(|letter| match crate::one_line::is_control(letter) {
             true => '\u{FFFD}',
             false => letter,
         })
