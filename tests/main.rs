@@ -34,6 +34,8 @@ mod mate;
 mod perft;
 /// PGN: replay, unusual syntax, selection, damage.
 mod pgn;
+/// PGN of other programs: texts that only they write, chunk by chunk.
+mod pgn_dialects;
 /// PGN of other programs: odd tags, line ends, encodings, comments of engines.
 mod pgn_foreign;
 /// Moves of games in every notation.

@@ -393,6 +393,9 @@ impl Speed {
             let time = match time.split_once('/') {
                 Some((moves, time)) => {
                     let (moves, time) = (number(moves)?, number(time)?);
+                    if moves == 0.0 {
+                        return None;
+                    }
                     if time >= 3600.0 * moves {
                         return Some(Self::Correspondence);
                     }

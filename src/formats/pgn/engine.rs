@@ -16,7 +16,8 @@ use crate::chess::Color;
 /// Comments of this many bytes or more are not read.
 pub(super) const LONGEST: usize = 4096;
 
-/// Whether a text may be the comment of an engine, by its first byte. Those of Lichess begin with a blank.
+/// Whether a text may be the comment of an engine, by its first byte that is no blank. Those of Lichess begin with a
+/// bracket.
 #[inline(always)]
 pub(super) fn may_be_one(text: &[u8]) -> bool {
     let first = text.first();

@@ -145,6 +145,10 @@ impl Records {
         let Some(before) = before else {
             return;
         };
+        let comment = match comment {
+            [b' ', rest @ ..] => rest,
+            all => all,
+        };
         if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
             return;
         }
@@ -187,7 +191,9 @@ impl Records {
         before: Option<usize>,
     ) {
         if !text[..at].ends_with(b"[%") {
-            if text[..at].ends_with(b"{") && engine::may_be_one(&text[at..]) {
+            if (text[..at].ends_with(b"{") || text[..at].ends_with(b"{ "))
+                && engine::may_be_one(&text[at..])
+            {
                 let window = &text[at..text.len().min(at + engine::LONGEST)];
                 let end = memchr(b'}', window);
                 end.into_iter()

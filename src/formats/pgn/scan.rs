@@ -13,8 +13,7 @@
 
 use crate::simd::bytes::{Classes, Classifier};
 
-/// What is to be reported of comments: commands, and comments that begin with anything but a blank, which may be those
-/// of engines.
+/// What is to be reported of comments: commands, and comments that may be those of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commands {
     /// Nothing.
@@ -82,8 +81,9 @@ struct Carry {
     dot: u64,
     sign: u64,
     percent: u64,
-    /// Whether the last byte opened a comment.
+    /// Whether the last two bytes opened a comment, and whether the last one was a blank.
     open: u64,
+    blank: u64,
     /// Whether a number or a move reaches up to here.
     number: bool,
     word: bool,
@@ -151,6 +151,7 @@ impl Scan {
             sign: 0,
             percent: 0,
             open: 0,
+            blank: 0,
             number: false,
             word: false,
             begin: at,
@@ -321,8 +322,12 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     carry.begin = last(begins);
     let named = comments & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
-    let begun = comments & !blank & (open << 1 | carry.open);
-    carry.open = open >> 63;
+    // What may be the comment of an engine, also after one blank.
+    let first = (open << 1 | carry.open >> 1) & !blank;
+    let second = (open << 2 | carry.open) & (blank << 1 | carry.blank);
+    let begun = comments & (first | second) & (classes.digit | classes.letter | classes.sign);
+    carry.open = open >> 62;
+    carry.blank = blank >> 63;
     Found {
         moves,
         ends,
