@@ -180,6 +180,26 @@ fn values_are_those_of_csv() {
     }
 }
 
+/// `games --skip` counts over chunks: more games are skipped than the first chunk has.
+#[test]
+fn skipped_games_of_tables_are_counted_over_chunks() {
+    let directory = tempfile::tempdir().unwrap();
+    let pgn = directory.path().join("x.pgn");
+    let name = "a name that is long, so that the games fill several chunks of a mebibyte each";
+    let games: String = (0..24_000)
+        .map(|number| format!("[Event \"{number}\"]\n[White \"{name}\"]\n\n1. e4 *\n\n"))
+        .collect();
+    assert!(games.len() > 5 << 19);
+    fs::write(&pgn, games).unwrap();
+    let pgn = pgn.to_str().unwrap();
+    for skip in ["7", "15000", "23999"] {
+        let arguments = ["games", "--skip", skip, "--threads", "3", pgn];
+        agrees(directory.path(), &arguments);
+        let limited = [&arguments[..], &["--limit", "2000"]].concat();
+        agrees(directory.path(), &limited);
+    }
+}
+
 #[test]
 fn the_bytes_do_not_depend_on_threads() {
     let directory = tempfile::tempdir().unwrap();

@@ -437,6 +437,40 @@ fn exchanged_dropped_and_duplicate_blocks_are_damage() {
     assert_eq!(found.len(), 2 * 4096);
 }
 
+/// Chunks that end exactly where a block does, from one block a chunk to all in one.
+#[test]
+fn chunks_that_end_with_a_block_lose_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for blocks in [1, 2, 12] {
+        let batch = sample_batch(blocks * 4096);
+        let bytes = boards_bytes(&batch);
+        let path = file(directory.path(), "x.boards", &bytes);
+        let places: Vec<usize> = (0..bytes.len())
+            .step_by(64)
+            .filter(|&at| {
+                bytes[at..].starts_with(b"LFBBLOCK") || bytes[at..].starts_with(b"LFBINDEX")
+            })
+            .collect();
+        assert_eq!(places.len(), blocks + 1);
+        let expected = lines(&batch);
+        let lengths = places.windows(2).map(|ends| ends[1] - ends[0]);
+        for chunk_size in places[1..].iter().copied().chain(lengths) {
+            let (found, summary) = read(std::slice::from_ref(&path), |options| {
+                options.chunk_size = chunk_size;
+            });
+            assert!(summary.failure.is_none() && summary.files[0].damage.is_empty());
+            assert_eq!(
+                (found.len(), summary.records),
+                (batch.len(), batch.len() as u64)
+            );
+            assert!(
+                lines(&found) == expected,
+                "{blocks} blocks, chunks of {chunk_size}"
+            );
+        }
+    }
+}
+
 #[test]
 fn skip_and_limit_are_exact_whatever_the_chunks() {
     let directory = tempfile::tempdir().unwrap();

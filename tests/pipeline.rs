@@ -5,6 +5,7 @@ use crate::formats::{boards_bytes, lines, read, sample_batch};
 use crate::support::Random;
 use lanefish::error::Error;
 use lanefish::formats::{Chunk, DecodeOptions, Format, Totals};
+use lanefish::input::Access;
 use lanefish::pipeline::{RunOptions, Summary};
 use lanefish::table::Fields;
 use std::io::Write;
@@ -371,6 +372,28 @@ fn the_first_rejects_are_kept_over_all_chunks() {
                 .collect();
             assert_eq!(found, expected, "{threads} {chunk_size}");
         }
+    }
+}
+
+/// Sections begin at multiples of 64 bytes: a cut of lost bytes at any other place would lose all that follows.
+#[test]
+fn sections_after_lost_bytes_are_found_however_the_file_is_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bytes = boards_bytes(&sample_batch(5 * 4096));
+    let second = (1025..).find(|&at| bytes[at..].starts_with(b"LFBBLOCK"));
+    // The first block's section header and its content.
+    bytes[1024..second.unwrap()].fill(1);
+    let path = file(directory.path(), "x.boards", &bytes);
+    let (found, summary) = outcome(&path, |options| options.past_damage = true);
+    assert_eq!(found.len(), 4 * 4096);
+    assert!(!summary.files[0].damage.is_empty());
+    for size in [999, 2000, 65_537] {
+        let (found, _) = outcome(&path, |options| {
+            options.past_damage = true;
+            options.chunk_size = size;
+            options.access = Access::default().map(size == 2000);
+        });
+        assert_eq!(found.len(), 4 * 4096, "{size}");
     }
 }
 

@@ -207,3 +207,37 @@ fn read_only_formats_are_rejected_before_anything_is_opened() {
     }
     assert_eq!(dir.list(), [""; 0]);
 }
+
+/// Whole blocks and nothing else, written from text by several threads and read in chunks that end where a block does.
+#[test]
+fn exactly_whole_blocks_are_written_and_read() {
+    let dir = Dir::new();
+    let text = fs::read_to_string(sample("sample.epd")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for blocks in [1, 4, 12] {
+        let records = blocks * 4096;
+        let input: String = (0..records)
+            .map(|record| format!("{}\n", lines[record % lines.len()]))
+            .collect();
+        let epd = dir.file("x.epd", &input);
+        let boards = dir.name("x.boards");
+        for threads in ["1", "3"] {
+            let convert = [
+                "convert",
+                "--force",
+                "--threads",
+                threads,
+                &epd,
+                "-o",
+                &boards,
+            ];
+            output(0, &convert);
+            for threads in ["1", "3"] {
+                let back = ["convert", "--to", "fen", "--threads", threads, &boards];
+                assert!(output(0, &back) == input, "{blocks} blocks");
+            }
+            let verified = super::json(0, &["verify", "--json", &boards]);
+            assert_eq!(verified["files"][0]["records"], records);
+        }
+    }
+}

@@ -146,3 +146,31 @@ fn invalid_options_are_rejected() {
         assert!(stderr.contains(option), "{stderr}");
     }
 }
+
+/// `--skip` counts games over chunks: more are skipped than the first chunk has.
+#[test]
+fn skipped_games_are_counted_over_chunks() {
+    let dir = Dir::new();
+    let games: String = (0..40_000)
+        .map(|number| format!("[Event \"{number}\"]\n[White \"a name that is long, so that the games fill several chunks of a mebibyte each\"]\n\n1. e4 *\n\n"))
+        .collect();
+    assert!(games.len() > 3 << 20);
+    let file = dir.file("x.pgn", games);
+    let all = output(0, &["games", &file]);
+    let all: Vec<&str> = all.lines().skip(1).collect();
+    assert_eq!(all.len(), 40_000);
+    for skip in [1, 11_000, 25_000, 39_998, 40_000] {
+        for threads in ["1", "3"] {
+            let skip_text = skip.to_string();
+            let arguments = ["games", "--skip", &skip_text, "--threads", threads, &file];
+            let rest = output(0, &arguments);
+            assert!(
+                rest.lines().skip(1).eq(all[skip..].iter().copied()),
+                "{skip}"
+            );
+            let arguments = [&arguments[..], &["--limit", "2"]].concat();
+            let two = output(0, &arguments);
+            assert!(two.lines().skip(1).eq(all[skip..].iter().copied().take(2)));
+        }
+    }
+}

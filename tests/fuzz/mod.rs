@@ -1,21 +1,43 @@
-//! Every fuzz target for two seconds, on the seeds in `fuzz/corpus` and on mutations of them.
-//! `LANEFISH_FUZZ_SECONDS` sets the time per target, `LANEFISH_FUZZ_SEED` the random seed, and
-//! `LANEFISH_FUZZ_TARGET` selects a single target.
+//! Every fuzz target for two seconds, on its seeds and on mutations of them.
+//!
+//! Each target runs in a process of its own, under a limit of addresses and of time per input, so that a failed
+//! allocation or an input without end is a finding like any other: the input that is being tried is always in a file.
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `LANEFISH_FUZZ_SECONDS` | time per target |
+//! | `LANEFISH_FUZZ_INPUTS` | inputs per target, instead of a time; findings are counted and do not end the run |
+//! | `LANEFISH_FUZZ_SEED` | the random seed |
+//! | `LANEFISH_FUZZ_TARGET` | only this target |
+//! | `LANEFISH_FUZZ_FINDINGS` | the folder of findings, instead of the temporary one |
+//! | `LANEFISH_FUZZ_TIMEOUT` | seconds per input, 60 by default |
+//! | `LANEFISH_FUZZ_MEMORY` | mebibytes of addresses, 4096 by default |
 
 mod properties;
+#[cfg(feature = "parquet")]
+mod seeds;
 
 use crate::support::Random;
-use properties::TARGETS;
+use properties::{TARGETS, choice, repair};
+use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Set in the process of a target.
+const CHILD: &str = "LANEFISH_FUZZ_CHILD";
+/// A long run ends after this many findings.
+const MOST_FINDINGS: u64 = 20;
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The seeds of a target: small files.
-fn seeds(target: &str) -> Vec<Vec<u8>> {
+/// Small files of one format.
+fn files(target: &str) -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/corpus")
         .join(target);
@@ -29,6 +51,24 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         .iter()
         .map(|path| std::fs::read(path).unwrap())
         .collect()
+}
+
+/// The seeds of a target.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        #[cfg(feature = "parquet")]
+        "parquet" => [files(target), seeds::parquet()].concat(),
+        #[cfg(feature = "parquet")]
+        "arrow" => [files(target), seeds::arrow()].concat(),
+        // Of every format.
+        "verify" => TARGETS
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| !["verify", "san", "report", "selection"].contains(name))
+            .flat_map(seeds)
+            .collect(),
+        _ => files(target),
+    }
 }
 
 /// Text that has a meaning in some format.
@@ -130,41 +170,123 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
     }
 }
 
-fn run(target: &str) {
+/// Where findings are kept.
+fn findings() -> PathBuf {
+    let directory =
+        std::env::var_os("LANEFISH_FUZZ_FINDINGS").map_or_else(std::env::temp_dir, PathBuf::from);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Runs a target in a process of its own.
+fn run(target: &'static str) {
     if std::env::var("LANEFISH_FUZZ_TARGET").is_ok_and(|only| only != target) {
         return;
+    }
+    if std::env::var_os(CHILD).is_some() {
+        return try_inputs(target);
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("fuzz::{target}"), "--nocapture"])
+        .env(CHILD, "1")
+        .spawn()
+        .unwrap();
+    let trying = trying(target, child.id());
+    let done = child.wait_with_output().unwrap();
+    if done.status.success() {
+        let _ = std::fs::remove_file(&trying);
+    } else {
+        panic!(
+            "{target}: {}; the last input is {}",
+            done.status,
+            trying.display()
+        );
+    }
+}
+
+/// The file of the input that is being tried by this process.
+fn trying(target: &str, process: u32) -> PathBuf {
+    findings().join(format!("lanefish-fuzz-{target}-{process}"))
+}
+
+/// Ends the process when an input takes too long.
+fn watch(count: Arc<AtomicU64>, target: &'static str) {
+    let limit = Duration::from_secs(variable("LANEFISH_FUZZ_TIMEOUT").unwrap_or(60));
+    std::thread::spawn(move || {
+        let (mut seen, mut since) = (0, Instant::now());
+        loop {
+            std::thread::sleep(Duration::from_millis(200));
+            let now = count.load(Ordering::Relaxed);
+            if now != seen {
+                (seen, since) = (now, Instant::now());
+            } else if since.elapsed() > limit {
+                eprintln!("{target}: input {now} takes longer than {limit:?}");
+                std::process::abort();
+            }
+        }
+    });
+}
+
+fn try_inputs(target: &'static str) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let current = variable("LANEFISH_FUZZ_MEMORY").unwrap_or(4096) << 20;
+        let maximum = getrlimit(Resource::As).maximum;
+        let current = Some(maximum.map_or(current, |most| most.min(current)));
+        setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
     }
     let (_, check) = TARGETS
         .iter()
         .find(|(name, _)| *name == target)
         .expect("a target of this name");
     let seeds = seeds(target);
-    let seconds = variable("LANEFISH_FUZZ_SECONDS").unwrap_or(2);
+    let inputs = variable("LANEFISH_FUZZ_INPUTS");
+    let time = Duration::from_secs(variable("LANEFISH_FUZZ_SECONDS").unwrap_or(2));
     let mut random = Random::new(variable("LANEFISH_FUZZ_SEED").unwrap_or(1));
+    let trying = trying(target, std::process::id());
+    let mut kept = std::fs::File::create(&trying).unwrap();
     let begin = Instant::now();
-    let mut count = 0u64;
+    let count = Arc::new(AtomicU64::new(0));
+    watch(Arc::clone(&count), target);
+    let mut found = 0;
     let mut run = |bytes: &[u8]| {
+        kept.set_len(0).unwrap();
+        kept.rewind().unwrap();
+        kept.write_all(bytes).unwrap();
         let tried = catch_unwind(AssertUnwindSafe(|| check(bytes)));
         if tried.is_err() {
-            let kept =
-                std::env::temp_dir().join(format!("lanefish-fuzz-{target}-{}", std::process::id()));
-            std::fs::write(&kept, bytes).unwrap();
-            panic!("{target}: this input breaks a property: {}", kept.display());
+            let finding = findings().join(format!("lanefish-finding-{target}-{}", choice(bytes)));
+            std::fs::write(&finding, bytes).unwrap();
+            eprintln!(
+                "{target}: this input breaks a property: {}",
+                finding.display()
+            );
+            found += 1;
+            assert!(inputs.is_some() && found < MOST_FINDINGS);
         }
-        count += 1;
+        count.fetch_add(1, Ordering::Relaxed) + 1
     };
-    seeds.iter().for_each(|seed| run(seed));
+    for seed in &seeds {
+        run(seed);
+    }
     let mut current = Vec::new();
-    while begin.elapsed() < Duration::from_secs(seconds) {
+    let mut done = 0;
+    while inputs.map_or_else(|| begin.elapsed() < time, |most| done < most) {
         // Several mutations accumulate before the next seed.
         if current.is_empty() || current.len() > 8192 || random.below(6) == 0 {
             current.clone_from(&seeds[random.below(seeds.len() as u64) as usize]);
         }
         mutate(&mut random, &mut current, &seeds);
-        run(&current);
+        // Otherwise most changes of such files would be found by the checksums alone.
+        if current.starts_with(b"\x89LFB\r\n\x1A\n") && random.below(2) == 0 {
+            current = repair(&current);
+        }
+        done = run(&current);
     }
     let elapsed = begin.elapsed().as_secs_f64();
-    eprintln!("{target}: {count} inputs in {elapsed:.1} s");
+    eprintln!("{target}: {done} inputs in {elapsed:.1} s, {found} findings");
+    assert_eq!(found, 0);
 }
 
 macro_rules! targets {
@@ -177,7 +299,7 @@ macro_rules! targets {
 }
 
 targets!(
-    fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report
+    fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report, verify
 );
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);

@@ -16,10 +16,11 @@ use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::{GameRow, Selection};
 #[cfg(feature = "parquet")]
 use lanefish::input::Source;
-use lanefish::input::{Access, Input};
+use lanefish::input::{Access, Input, Inputs};
+use lanefish::pipeline::{self, Job, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
-use lanefish::table::{Batch, Fields};
+use lanefish::table::{Batch, Fields, Tile};
 use lanefish::tiers::Tier;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     ("selection", selection),
     ("san", san),
     ("report", report),
+    ("verify", verify),
     #[cfg(feature = "parquet")]
     ("parquet", parquet),
     #[cfg(feature = "parquet")]
@@ -94,7 +96,7 @@ fn chunk(bytes: &[u8], offset: usize) -> Chunk {
 }
 
 /// A hash of the input, to derive choices from.
-fn choice(bytes: &[u8]) -> u64 {
+pub fn choice(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
@@ -237,30 +239,20 @@ pub fn boards(bytes: &[u8]) {
     for bytes in [bytes, &repaired] {
         let options = options(1 << 24);
         let whole = decoded(Format::BOARDS, &[bytes], &options);
-        let (mut chunks, mut from) = (Vec::new(), 0);
-        while let Some(len) =
-            Format::BOARDS.cut(&bytes[from..(from + 2000).min(bytes.len())], 1 << 24)
-        {
-            assert!(len > 0);
-            chunks.push(&bytes[from..from + len]);
-            from += len;
-            if from >= bytes.len() {
-                break;
+        // As from a pipe: more bytes, of any number, are awaited until there is a section.
+        let mut seed = choice(bytes);
+        let (mut chunks, mut from, mut seen) = (Vec::new(), 0, 0);
+        while seen < bytes.len() {
+            seed = seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            seen = bytes.len().min(seen + 1 + (seed >> 53) as usize);
+            if let Some(len) = Format::BOARDS.cut(&bytes[from..seen], 1 << 24) {
+                assert!(len > 0 && len <= seen - from);
+                chunks.push(&bytes[from..from + len]);
+                from += len;
             }
         }
         chunks.push(&bytes[from..]);
-        let pieces = decoded(Format::BOARDS, &chunks, &options);
-        let records = |found: &[(u64, String)]| -> Vec<String> {
-            found
-                .iter()
-                .filter(|(at, _)| *at != u64::MAX)
-                .map(|(_, text)| text.clone())
-                .collect()
-        };
-        // The content of a truncated section is skipped, so only complete files can be compared.
-        if from == bytes.len() {
-            assert_eq!(records(&pieces), records(&whole));
-        }
+        assert_eq!(decoded(Format::BOARDS, &chunks, &options), whole);
         positions(&Format::BOARDS.decode(&chunk(bytes, 0), &options));
     }
 }
@@ -462,6 +454,54 @@ pub fn containers(bytes: &[u8]) {
     if mapped.1.is_none() {
         assert_eq!(mapped.0.len(), streamed.0.len());
     }
+}
+
+/// The run of `lanefish verify` over one file of any format, mapped by one thread and streamed to two in small chunks:
+/// it ends, and finds the same.
+pub fn verify(bytes: &[u8]) {
+    thread_local! {
+        static PLACE: tempfile::TempDir = tempfile::tempdir().expect("a temporary directory");
+    }
+    let path = PLACE.with(|place| place.path().join("input.bin"));
+    std::fs::write(&path, bytes).expect("written");
+    let inputs = Inputs::of(vec![path.into()]);
+    let analyzer = Tier::best().analyzer().expect("the best tier is available");
+    let read = |threads: usize, chunk_size: usize, map: bool| {
+        let run = RunOptions::new(analyzer)
+            .threads(threads)
+            .chunk_size(chunk_size)
+            .access(Access::default().map(map))
+            .decode(DecodeOptions::default().validity(Validity::Strict))
+            // A few bytes may be any number of rows that are all the same.
+            .limit(Some(1 << 14))
+            .past_damage(true);
+        let summary = pipeline::run(&inputs, run, &Nothing, |()| Ok(()));
+        let rejects: u64 = summary.files.iter().map(|file| file.rejected).sum();
+        assert_eq!(rejects, summary.rejected);
+        assert!(summary.rejected <= summary.records);
+        summary
+    };
+    let (mapped, streamed) = (read(1, 1 << 20, true), read(2, 64, false));
+    assert_eq!(mapped.failure.is_some(), streamed.failure.is_some());
+    // How much of a damaged container is recovered may differ.
+    if mapped.failure.is_none() && mapped.files.iter().all(|file| file.damage.is_empty()) {
+        assert_eq!(
+            (mapped.records, mapped.rejected, mapped.games),
+            (streamed.records, streamed.rejected, streamed.games)
+        );
+    }
+}
+
+/// A job that only reads.
+struct Nothing;
+
+impl Job for Nothing {
+    type Part = ();
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn begin(&self) {}
+    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
 /// Selections of games and positions: positions taken and left out add up to all positions.

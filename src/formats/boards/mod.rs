@@ -308,10 +308,12 @@ impl Writer for Outline {
     }
 }
 
-/// Up to the last whole section. If no section begins here, up to the next one.
+/// Up to the last whole section. If no section begins here, up to the next one. Always a number of whole units: sections
+/// begin nowhere else, so after a cut at another place none would be found again.
 fn cut(bytes: &[u8]) -> Option<usize> {
+    let bytes = &bytes[..bytes.len() / UNIT * UNIT];
     let mut at = 0;
-    while at + UNIT <= bytes.len() {
+    while at < bytes.len() {
         match SectionHeader::read(&bytes[at..]) {
             Ok(header) if header.len <= (bytes.len() - at) as u64 => at += header.len as usize,
             Ok(_) => break,

@@ -1,0 +1,163 @@
+//! Seeds of the table targets, made by the `parquet` and `arrow` crates: every encoding, compression and kind of page
+//! and message. Pages have no checksums, so that damage reaches what is behind them.
+
+use arrow_array::types::{Int16Type, Int32Type};
+use arrow_array::{ArrayRef, DictionaryArray, Int16Array, Int32Array, RecordBatch, StringArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use std::sync::Arc;
+
+const FENS: [&str; 5] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+    "4k3/8/8/8/8/8/8/4K2R w K - 9 40",
+    "8/7p/5k2/5p2/p1p2P2/Pr1pPK2/1P1R3P/8 b - - 0 1",
+    "not a position",
+];
+
+/// Positions, scores with missing values, and numbers that are always there.
+fn batch(rows: usize) -> RecordBatch {
+    let fens = StringArray::from_iter_values((0..rows).map(|row| FENS[row * 7 % 5]));
+    let scores = Int16Array::from_iter((0..rows).map(|row| (row % 3 != 0).then_some(row as i16)));
+    let depths = Int32Array::from_iter_values((0..rows).map(|row| 20 + row as i32 % 9));
+    let themes = StringArray::from_iter((0..rows).map(|row| (row % 4 != 1).then_some("pin fork")));
+    RecordBatch::try_from_iter([
+        ("fen", Arc::new(fens) as ArrayRef),
+        ("score", Arc::new(scores)),
+        ("depth", Arc::new(depths)),
+        ("themes", Arc::new(themes)),
+    ])
+    .expect("columns of one length")
+}
+
+/// Parquet files.
+pub(super) fn parquet() -> Vec<Vec<u8>> {
+    let written = |properties: WriterProperties| {
+        let mut bytes = Vec::new();
+        let batch = batch(24);
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
+            .expect("a schema that can be written");
+        writer.write(&batch).expect("writing to memory");
+        writer.close().expect("writing to memory");
+        bytes
+    };
+    let base = || WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
+    let mut seeds = Vec::new();
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for (text, number) in [
+            (Encoding::PLAIN, Encoding::PLAIN),
+            (
+                Encoding::DELTA_LENGTH_BYTE_ARRAY,
+                Encoding::DELTA_BINARY_PACKED,
+            ),
+            (Encoding::DELTA_BYTE_ARRAY, Encoding::BYTE_STREAM_SPLIT),
+        ] {
+            let plain = base().set_writer_version(version);
+            seeds.push(written(
+                plain
+                    .set_dictionary_enabled(false)
+                    .set_column_encoding("fen".into(), text)
+                    .set_column_encoding("themes".into(), text)
+                    .set_column_encoding("score".into(), number)
+                    .set_column_encoding("depth".into(), number)
+                    .build(),
+            ));
+        }
+        // Dictionaries, several row groups, several pages.
+        let small = base()
+            .set_writer_version(version)
+            .set_max_row_group_row_count(Some(10))
+            .set_data_page_row_count_limit(4)
+            .set_write_batch_size(4);
+        seeds.push(written(small.build()));
+        for compression in [
+            Compression::SNAPPY,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::ZSTD(ZstdLevel::default()),
+            Compression::LZ4_RAW,
+            Compression::BROTLI(Default::default()),
+        ] {
+            let base = base().set_writer_version(version);
+            seeds.push(written(base.set_compression(compression).build()));
+        }
+    }
+    seeds.push(written(
+        WriterProperties::builder()
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .build(),
+    ));
+    seeds
+}
+
+/// Rows whose texts are in a dictionary of these values.
+fn coded(values: &[&str], rows: usize) -> RecordBatch {
+    let codes = Int32Array::from_iter((0..rows).map(|row| {
+        let code = (row * 3 % values.len()) as i32;
+        (row % 5 != 4).then_some(code)
+    }));
+    let texts = Arc::new(StringArray::from_iter_values(values));
+    let fens = DictionaryArray::<Int32Type>::try_new(codes, texts).expect("codes of the values");
+    let codes = Int16Array::from_iter_values((0..rows).map(|row| (row % 2) as i16));
+    let texts = Arc::new(StringArray::from_iter_values(["mate", "pin"]));
+    let themes = DictionaryArray::<Int16Type>::try_new(codes, texts).expect("codes of the values");
+    RecordBatch::try_from_iter([
+        ("fen", Arc::new(fens) as ArrayRef),
+        ("themes", Arc::new(themes)),
+    ])
+    .expect("columns of one length")
+}
+
+/// Arrow files and streams.
+pub(super) fn arrow() -> Vec<Vec<u8>> {
+    let options = |compression: Option<CompressionType>| {
+        IpcWriteOptions::default()
+            .try_with_compression(compression)
+            .expect("a compression of Arrow")
+    };
+    let file = |batches: &[RecordBatch], options: IpcWriteOptions| {
+        let mut bytes = Vec::new();
+        let schema = batches[0].schema();
+        let mut writer = FileWriter::try_new_with_options(&mut bytes, &schema, options)
+            .expect("a schema that can be written");
+        for batch in batches {
+            writer.write(batch).expect("writing to memory");
+        }
+        writer.finish().expect("writing to memory");
+        drop(writer);
+        bytes
+    };
+    let stream = |batches: &[RecordBatch], options: IpcWriteOptions| {
+        let mut bytes = Vec::new();
+        let schema = batches[0].schema();
+        let mut writer = StreamWriter::try_new_with_options(&mut bytes, &schema, options)
+            .expect("a schema that can be written");
+        for batch in batches {
+            writer.write(batch).expect("writing to memory");
+        }
+        writer.finish().expect("writing to memory");
+        drop(writer);
+        bytes
+    };
+    let mut seeds = Vec::new();
+    let plain = [batch(12), batch(5)];
+    for compression in [
+        None,
+        Some(CompressionType::LZ4_FRAME),
+        Some(CompressionType::ZSTD),
+    ] {
+        seeds.push(file(&plain, options(compression)));
+        seeds.push(stream(&plain, options(compression)));
+    }
+    // The second dictionary has the first as its beginning: a delta; the third replaces it.
+    let growing = [coded(&FENS[..2], 9), coded(&FENS[..4], 9)];
+    let deltas = || options(None).with_dictionary_handling(DictionaryHandling::Delta);
+    seeds.push(file(&growing, deltas()));
+    seeds.push(stream(&growing, deltas()));
+    let replaced = [coded(&FENS[..2], 9), coded(&FENS[2..], 9)];
+    seeds.push(stream(&replaced, options(None)));
+    seeds.push(stream(&replaced, options(Some(CompressionType::LZ4_FRAME))));
+    seeds
+}
