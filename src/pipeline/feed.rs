@@ -6,7 +6,7 @@
 
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
-use crate::formats::tables::{Table, TableError};
+use crate::formats::tables::{Budget, Part, Table, TableError};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard};
 use memchr::memchr_iter;
@@ -66,8 +66,9 @@ pub(super) struct Feed<'a> {
     pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
-    /// How tables are read.
+    /// How tables are read, and in how much memory.
     pub(super) decode: DecodeOptions,
+    pub(super) budget: Arc<Budget>,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
     pub(super) ended: bool,
@@ -88,6 +89,8 @@ pub(super) struct TableInput {
     format: Format,
     /// Or why it cannot be read, which is reported after its beginning.
     table: Result<Box<dyn Table>, Option<Error>>,
+    /// A part that waits for memory.
+    waiting: Option<Part>,
     /// Bytes of the file, and how many of them count as read.
     len: u64,
     counted: u64,
@@ -229,6 +232,7 @@ impl Feed<'_> {
             path,
             format,
             table,
+            waiting: None,
             len,
             counted,
         };
@@ -242,7 +246,11 @@ impl Feed<'_> {
         };
         let file = current.file;
         let work = match &mut current.table {
-            Ok(table) => match table.next() {
+            Ok(table) => match current.waiting.take().or_else(|| table.next()) {
+                Some(part) if !part.enter(&self.budget) => {
+                    current.waiting = Some(part);
+                    return FeedStep::Wait;
+                }
                 Some(part) => {
                     let bytes = part.bytes().min(current.len - current.counted);
                     current.counted += bytes;

@@ -352,6 +352,7 @@ fn judge<J: Job>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tables::Budget;
     use crate::input::Access;
     use std::sync::mpsc::channel;
     use std::thread;
@@ -369,6 +370,7 @@ mod tests {
             chunk_size: 64,
             max_record: 64,
             decode: DecodeOptions::default(),
+            budget: Budget::of(0),
             consumed: Arc::default(),
             past_damage: false,
             ended: false,

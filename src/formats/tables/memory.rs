@@ -118,6 +118,7 @@ impl Arrays {
                 place: 0,
                 bytes: 0,
                 content: Bytes::from(Vec::new()),
+                charges: Vec::new(),
                 decode: Arc::clone(&decode),
             })
         })

@@ -44,8 +44,11 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod budget;
 #[cfg(feature = "parquet")]
 mod columns;
+#[cfg(feature = "parquet")]
+mod counts;
 #[cfg(feature = "parquet")]
 mod decode;
 #[cfg(feature = "parquet")]
@@ -74,19 +77,34 @@ pub(crate) use memory::Arrays;
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 
+pub(crate) use budget::Budget;
+
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
+use budget::{Charge, grant};
 use crate::input::{Bytes, Source};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The rows of a part at most; its number of rows is about a fourth of that where the file allows it.
+/// The rows of a part at most, unless a page or dictionary is very large; its number of rows is about a fourth of that
+/// where the file allows it.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: u64 = 128 << 10;
 /// The size of a page or buffer at most, after decompression.
 #[cfg(feature = "parquet")]
 const MOST_BYTES: u64 = 1 << 30;
+/// Bytes that a row takes while it is read and judged, and each of its fields.
+#[cfg(feature = "parquet")]
+const BYTES_OF_ROW: u64 = 128;
+#[cfg(feature = "parquet")]
+const BYTES_OF_FIELD: u64 = 24;
+
+/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
+#[cfg(feature = "parquet")]
+fn most_texts(options: &DecodeOptions) -> u64 {
+    options.max_memory / 16
+}
 
 /// A format whose inputs divide themselves into parts.
 pub trait OpenTable: fmt::Debug + Sync {
@@ -152,6 +170,8 @@ pub struct Part {
     place: u64,
     bytes: u64,
     content: Bytes,
+    /// What it needs, alone and together with others.
+    charges: Vec<Arc<Charge>>,
     decode: Arc<dyn DecodeRows>,
 }
 
@@ -180,6 +200,10 @@ impl Part {
             rows: self.rows.start..end,
             ..self.clone()
         }
+    }
+    /// Takes what the part needs from a budget; false if it has to wait until others give it back.
+    pub(crate) fn enter(&self, budget: &Arc<Budget>) -> bool {
+        grant(&self.charges, budget)
     }
     /// Decodes the rows.
     pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
@@ -227,6 +251,7 @@ impl Part {
             place: damage.offset,
             bytes,
             content: Bytes::from(Vec::new()),
+            charges: Vec::new(),
             decode: Arc::new(Damaged(damage)),
         }
     }
