@@ -46,6 +46,8 @@
 mod arrow;
 mod budget;
 #[cfg(feature = "parquet")]
+mod buffers;
+#[cfg(feature = "parquet")]
 mod columns;
 #[cfg(feature = "parquet")]
 mod counts;
@@ -69,6 +71,8 @@ mod pieces;
 mod unpack;
 #[cfg(feature = "parquet")]
 mod values;
+#[cfg(feature = "parquet")]
+mod words;
 
 #[cfg(feature = "parquet")]
 pub use arrow::Arrow;

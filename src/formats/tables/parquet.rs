@@ -11,7 +11,7 @@ use super::pieces::OneColumn;
 use super::unpack::{Queue, Ready};
 use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError,
-    most_texts,
+    most_texts, words,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
@@ -23,8 +23,9 @@ use ::parquet::basic::{Compression, Type as Physical};
 use ::parquet::errors::Result as ParquetResult;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
-use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -503,35 +504,43 @@ impl Current {
                     charge: Charge::of(memory(page)),
                 })
             };
-            let mut use_shared = |held: &mut Option<Arc<Shared>>, page: &Page| {
+            let mut use_shared = |held: &mut Option<Arc<Shared>>, page: &Page, is_read: bool| {
                 let known = held.take().filter(|held| held.page.place == page.place);
                 let reports = known.is_none();
                 let known = known.unwrap_or_else(|| share(page));
                 charges.push(Arc::clone(&known.charge));
                 with = with.saturating_add(known.charge.bytes());
-                shared.push(SharedBy {
-                    read: number,
-                    shared: Arc::clone(&known),
-                    reports,
-                });
+                if is_read {
+                    shared.push(SharedBy {
+                        read: number,
+                        shared: Arc::clone(&known),
+                        reports,
+                    });
+                }
                 *held = Some(known);
             };
             let data = pages.of_rows(rows);
             let mut size = 0u64;
+            let held = &mut self.dictionaries[number];
             if let Some(dictionary) = &pages.dictionary
-                && (self.dictionaries[number].is_some() || data.iter().any(Page::uses_dictionary))
+                && data.iter().any(Page::uses_dictionary)
             {
-                use_shared(&mut self.dictionaries[number], dictionary);
+                use_shared(held, dictionary, true);
                 // Its values are made anew for each part.
                 own = own.saturating_add(16 * dictionary.rows);
                 size = size.saturating_add(dictionary.unpacked);
+            } else if let Some(dictionary) = &pages.dictionary
+                && held.is_some()
+            {
+                // It stays until the end of the group.
+                use_shared(held, dictionary, false);
             }
             let begun = &mut self.begun[number];
             for page in data {
                 size = size.saturating_add(page.unpacked);
                 let end = page.first_row + page.rows;
                 if page.first_row < rows.start || end > rows.end {
-                    use_shared(begun, page);
+                    use_shared(begun, page, true);
                     if end <= rows.end {
                         *begun = None;
                     }
@@ -588,7 +597,7 @@ impl ReadColumns for Rows {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let group = &self.group;
         let reads = group.file.reads.iter();
@@ -605,7 +614,7 @@ impl ReadColumns for Rows {
             if seen > rows.end - rows.start {
                 break;
             }
-            each(array).map_err(name)?;
+            each(&Arc::clone(array).into()).map_err(name)?;
         }
         if seen != rows.end - rows.start {
             let what = format!("{seen} rows were read of {}", rows.end - rows.start);
@@ -655,19 +664,19 @@ impl Rows {
         let dictionary = dictionary.filter(|_| data.iter().any(Page::uses_dictionary));
         let all: Vec<Page> = dictionary.chain(data).copied().collect();
         // Those that are unpacked already, by their places.
-        let mut known = Vec::new();
+        let mut known = HashMap::new();
         for by in self.shared.iter().filter(|by| by.read == number) {
-            known.push((by.shared.page.place, group.shared(by)?.clone()));
+            known.insert(by.shared.page.place, group.shared(by)?.clone());
         }
         // Values that are made from others can each be as long as their page, which has a few bytes for each.
         let mut at_once = AT_ONCE;
         if data.iter().any(Page::is_incremental) {
             for page in &all {
-                if !known.iter().any(|&(place, _)| place == page.place) {
-                    known.push((page.place, group.unpacked(number, page)?));
+                if let Entry::Vacant(entry) = known.entry(page.place) {
+                    entry.insert(group.unpacked(number, page)?);
                 }
             }
-            let longest = known.iter().map(|(_, ready)| ready.longest).max();
+            let longest = known.values().map(|ready| ready.longest).max();
             let longest = longest.unwrap_or(0).max(1);
             at_once = (group.file.texts / longest).clamp(1, AT_ONCE);
         }
@@ -675,8 +684,8 @@ impl Rows {
         let of = Arc::clone(group);
         let pages = Queue {
             pages: all.into(),
-            unpack: move |page: &Page| match known.iter().find(|known| known.0 == page.place) {
-                Some((_, ready)) => Ok(ready.clone()),
+            unpack: move |page: &Page| match known.get(&page.place) {
+                Some(ready) => Ok(ready.clone()),
                 None => of.unpacked(number, page),
             },
         };
