@@ -767,7 +767,7 @@ fn parquet_cases() -> Vec<Case> {
                 let unpacked = header.number(&[UNPACKED]);
                 header.set(&[UNPACKED], unpacked - 1);
             },
-            "a page has another size than its header says",
+            "it has another size than its header says",
         ),
         (
             "a gzip page that unpacks to less",
@@ -777,7 +777,7 @@ fn parquet_cases() -> Vec<Case> {
                 let unpacked = header.number(&[UNPACKED]);
                 header.set(&[UNPACKED], unpacked + 1);
             },
-            "a page has another size than its header says",
+            "it has another size than its header says",
         ),
         (
             "a gzip page that is cut",
@@ -1510,7 +1510,7 @@ fn arrow_cases() -> Vec<ArrowCase> {
                 let header = target(head, root(head), MESSAGE_HEADER);
                 without(head, header, 1);
             },
-            "a dictionary: ",
+            "a dictionary is missing",
         ),
         (
             "codes beyond the dictionary",

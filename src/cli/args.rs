@@ -116,6 +116,17 @@ pub(crate) struct Global {
     )]
     pub(crate) max_window: u64,
 
+    /// Most memory for what is unpacked of Parquet and Arrow files at the same time [default: 1G]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SIZE",
+        default_value = "1G",
+        hide_default_value = true,
+        value_parser = size
+    )]
+    pub(crate) max_memory: u64,
+
     /// Accept only what the PGN standard allows; by default common deviations are accepted
     #[arg(long, global = true)]
     pub(crate) strict_pgn: bool,

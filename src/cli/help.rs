@@ -49,7 +49,7 @@ const GAMES: [&str; 18] = [
 ];
 
 /// Options of every command.
-const GLOBAL: [&str; 16] = [
+const GLOBAL: [&str; 17] = [
     "tier",
     "threads",
     "validity",
@@ -62,6 +62,7 @@ const GLOBAL: [&str; 16] = [
     "no_mmap",
     "max_record",
     "max_window",
+    "max_memory",
     "strict_pgn",
     "progress",
     "color",
@@ -69,7 +70,7 @@ const GLOBAL: [&str; 16] = [
 ];
 
 /// What `-h` leaves to `--help`: it should fit a screen.
-const RARE: [&str; 10] = [
+const RARE: [&str; 11] = [
     "tier",
     "validity",
     "strict",
@@ -77,13 +78,14 @@ const RARE: [&str; 10] = [
     "no_mmap",
     "max_record",
     "max_window",
+    "max_memory",
     "strict_pgn",
     "progress",
     "color",
 ];
 
 /// What matters only to commands that read records.
-const OF_READING: [&str; 11] = [
+const OF_READING: [&str; 12] = [
     "validity",
     "strict",
     "rejects",
@@ -93,6 +95,7 @@ const OF_READING: [&str; 11] = [
     "no_mmap",
     "max_record",
     "max_window",
+    "max_memory",
     "strict_pgn",
     "from",
 ];

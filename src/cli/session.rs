@@ -290,6 +290,7 @@ impl<'a> Session<'a> {
             .games(reading.games.selection())
             .strict_pgn(self.global.strict_pgn)
             .max_record(self.global.max_record)
+            .max_memory(self.global.max_memory)
             .fen_column(reading.fen_column.as_deref().map(Arc::from))
     }
 

@@ -351,12 +351,16 @@ pub struct DecodeOptions {
     pub strict_pgn: bool,
     /// The longest record (a line, a game) in bytes; a longer one is a reject.
     pub max_record: usize,
+    /// Tables: memory for what is unpacked at the same time, in bytes.
+    pub max_memory: u64,
     /// The column of a table that holds the positions as FEN, instead of `board` or `fen`.
     pub fen_column: Option<Arc<str>>,
 }
 
 /// The default of [`DecodeOptions::max_record`].
 pub const MAX_RECORD: usize = 16 << 20;
+/// The default of [`DecodeOptions::max_memory`].
+pub const MAX_MEMORY: u64 = 1 << 30;
 
 impl Default for DecodeOptions {
     fn default() -> Self {
@@ -369,6 +373,7 @@ impl Default for DecodeOptions {
             game_rows: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
+            max_memory: MAX_MEMORY,
             fen_column: None,
         }
     }
@@ -383,6 +388,7 @@ setters!(DecodeOptions {
     game_rows: bool,
     strict_pgn: bool,
     max_record: usize,
+    max_memory: u64,
     fen_column: Option<Arc<str>>,
 });
 

@@ -10,6 +10,7 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
+use super::tables::Part;
 use super::{Chunk, Decoded, Format};
 use crate::error::Damage;
 use crate::games::{Date, Facts, LeftOut, LeftOutBy, Outcome, Selection, Variant, hash_on};
@@ -255,7 +256,7 @@ impl Edges {
             decoded.selected = Some(selected);
             let held = Held {
                 format,
-                chunk: chunk.clone(),
+                chunk: decoded_chunk(chunk),
                 decoded: decoded.take_records(),
             };
             self.open.push(held);
@@ -301,7 +302,7 @@ impl Edges {
             self.held = tail.len();
             self.open.push(Held {
                 format,
-                chunk: chunk.clone(),
+                chunk: decoded_chunk(chunk),
                 decoded: split_off(decoded, tail, fields),
             });
         }
@@ -353,6 +354,14 @@ impl Edges {
                 .fields
                 .retain(|&field, _| selected.fields.contains(field));
         }
+    }
+}
+
+/// A chunk without what is not needed any more once it is decoded: parts of tables give back their memory.
+fn decoded_chunk(chunk: &Chunk) -> Chunk {
+    Chunk {
+        part: chunk.part.as_ref().map(Part::decoded),
+        ..chunk.clone()
     }
 }
 

@@ -54,6 +54,12 @@ impl Source {
         self.len
     }
 
+    /// Whether all bytes are in memory or mapped, so that some of them are no copy.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.store, Store::Whole(_))
+    }
+
     /// How many of the bytes count as read already.
     pub(crate) fn counted(&self) -> u64 {
         self.counted

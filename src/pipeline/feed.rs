@@ -8,7 +8,7 @@ use super::line::{Step, Supply};
 use super::sieve::{Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::selected::cannot_select;
-use crate::formats::tables::{OpenTable, Table, TableError};
+use crate::formats::tables::{Budget, OpenTable, Part, Table, TableError};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
 use crate::table::Fields;
@@ -76,8 +76,9 @@ pub(super) struct Feed<'a> {
     pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
-    /// How records of formats without games are read.
+    /// How records of formats without games are read, and in how much memory.
     pub(super) decode: DecodeOptions,
+    pub(super) budget: Arc<Budget>,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
     /// The next input, if a thread is opening it.
@@ -100,6 +101,8 @@ pub(super) struct TableInput {
     format: Format,
     /// Or why it cannot be read, which is reported after its beginning.
     table: Result<Box<dyn Table>, Option<Error>>,
+    /// A part that waits for memory.
+    waiting: Option<Part>,
     /// Bytes of the file, and how many of them count as read.
     len: u64,
     counted: u64,
@@ -325,6 +328,7 @@ impl Feed<'_> {
             path,
             format,
             table,
+            waiting: None,
             len,
             counted,
         };
@@ -382,7 +386,11 @@ impl Feed<'_> {
         };
         let file = current.file;
         let work = match &mut current.table {
-            Ok(table) => match table.next() {
+            Ok(table) => match current.waiting.take().or_else(|| table.next()) {
+                Some(part) if !part.enter(&self.budget) => {
+                    current.waiting = Some(part);
+                    return Step::Wait;
+                }
                 Some(part) if let Err(source) = table.check() => {
                     self.ended = true;
                     Work::Failure(Error::Read {

@@ -36,6 +36,7 @@ pub(crate) use judge::judge_alone;
 pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
+use crate::formats::tables::Budget;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
@@ -281,6 +282,7 @@ pub fn run<J: Job>(
             .clamp(64, GIANT),
         max_record,
         decode: settings.decode_records.clone(),
+        budget: Budget::of(settings.decode.max_memory),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
         opening: None,

@@ -382,17 +382,12 @@ fn a_file_truncated_while_it_is_read_is_an_error() {
         std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
         let done = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(done.stderr).unwrap();
-        if arguments.contains(&"--no-mmap") {
-            // Without a map the file simply ends early, perhaps within a line.
-            assert!(matches!(done.status.code(), Some(0 | 1)), "{stderr}");
-        } else {
-            assert_eq!(done.status.code(), Some(2), "{stderr}");
-            assert!(
-                stderr.contains("cut to") || stderr.contains("shorter"),
-                "{stderr}"
-            );
-            assert_eq!(dir.list(), ["long.fen"]);
-        }
+        assert_eq!(done.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains("cut to") || stderr.contains("shorter"),
+            "{stderr}"
+        );
+        assert_eq!(dir.list(), ["long.fen"]);
         long_list(&dir);
         assert_eq!(fs::metadata(&file).unwrap().len(), len);
     }

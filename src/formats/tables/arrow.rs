@@ -1,19 +1,25 @@
 //! Arrow files and streams (IPC).
 
+use super::budget::{Charge, refusal};
+use super::buffers::{self, Needs, Use};
 use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
 use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
-use super::{DecodeRows, Facts, OpenTable, Part, Table, TableError};
+use super::values::Numbers;
+use super::words::{self, Known, Words};
+use super::{
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, Part, Table, TableError, most_texts,
+};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
-use crate::input::Source;
+use crate::input::{Bytes, Source};
 use crate::table::Fields;
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_ipc::MetadataVersion;
-use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
+use arrow_ipc::reader::RecordBatchDecoder;
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
 use std::collections::HashMap;
 use std::fmt;
@@ -27,6 +33,8 @@ pub struct Arrow;
 
 /// Rows of a part.
 const ROWS: u64 = 32 << 10;
+/// Bytes that a piece of a dictionary takes beside its values.
+const BYTES_OF_PIECE: u64 = 512;
 
 impl Codec for Arrow {
     fn about(&self) -> &'static About {
@@ -96,13 +104,19 @@ impl OpenTable for Arrow {
             false => field.as_ref().clone(),
         });
         messages.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let schema = Arc::new(numbers_only(&messages.schema, &projection));
         Ok(Box::new(ArrowTable {
             messages,
+            schema,
             plan: Arc::new(plan),
             projection: projection.into(),
             shard,
             numbers,
-            dictionaries: Arc::default(),
+            most: options.max_memory,
+            texts: most_texts(options),
+            dictionaries: HashMap::new(),
+            replaced: Vec::new(),
+            ahead: None,
             first_row: 0,
             number: 0,
             current: None,
@@ -154,24 +168,63 @@ fn as_bytes(field: &ArrowField) -> ArrowField {
     field.clone().with_data_type(of(field.data_type()))
 }
 
-/// The values of dictionaries, by number.
-type Values = HashMap<i64, ArrayRef>;
+/// The columns that are read, with the numbers of values in place of dictionaries.
+fn numbers_only(schema: &Schema, projection: &[usize]) -> Schema {
+    let fields = schema.fields().iter().enumerate();
+    let fields = fields.map(|(at, field)| match field.data_type() {
+        DataType::Dictionary(keys, _) if projection.contains(&at) => {
+            ArrowField::new(field.name(), (**keys).clone(), field.is_nullable())
+        }
+        _ => field.as_ref().clone(),
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// The number of the dictionary of a column.
+fn dictionary_of(field: &ArrowField) -> Option<i64> {
+    #[allow(
+        deprecated,
+        reason = "the numbers of dictionaries are part of the format, and found nowhere else"
+    )]
+    field.dict_id()
+}
 
 #[derive(Debug)]
 struct ArrowTable {
     messages: Messages,
+    /// As batches are decoded: with numbers in place of the values of dictionaries.
+    schema: SchemaRef,
     plan: Arc<Plan>,
     /// Numbers of the columns that are read, in ascending order.
     projection: Arc<[usize]>,
     shard: Option<Range<u64>>,
-    /// Which may come.
+    /// Which dictionaries may come.
     numbers: Dictionaries,
+    /// Memory for everything, and for the texts of a part.
+    most: u64,
+    texts: u64,
     /// Those that hold for the next batch.
-    dictionaries: Arc<Values>,
+    dictionaries: HashMap<i64, Dictionary>,
+    /// Those that were replaced before they were checked.
+    replaced: Vec<Dictionary>,
+    /// A message that waits until the dictionaries before it are checked.
+    ahead: Option<Option<Result<Located, Damage>>>,
     first_row: u64,
     number: usize,
     current: Option<Current>,
     is_over: bool,
+}
+
+/// A dictionary, as far as it has come.
+#[derive(Debug)]
+struct Dictionary {
+    known: Known,
+    /// Pieces that are handed out to be checked, and where the next one is.
+    checked: usize,
+    place: u64,
+    /// What its pieces are charged for, and of those that are not checked.
+    bytes: u64,
+    charges: Vec<Arc<Charge>>,
 }
 
 /// The batch that is divided.
@@ -189,12 +242,17 @@ struct Batch {
     version: MetadataVersion,
     plan: Arc<Plan>,
     projection: Arc<[usize]>,
-    dictionaries: Arc<Values>,
+    /// Of the columns that are read.
+    words: Vec<Option<Known>>,
     at: Located,
     first: u64,
     rows: u64,
     number: usize,
-    decoded: OnceLock<Result<RecordBatch, String>>,
+    charge: Arc<Charge>,
+    /// What a part of so many rows needs for its texts.
+    texts: u64,
+    /// What is wrong is nothing if it was reported with a dictionary.
+    decoded: OnceLock<Result<RecordBatch, Option<String>>>,
 }
 
 impl fmt::Debug for Batch {
@@ -203,33 +261,203 @@ impl fmt::Debug for Batch {
     }
 }
 
+/// Dictionaries that are decoded, so that their damage is reported once, whoever needs them.
+#[derive(Debug)]
+struct Checks(Vec<(Known, usize)>);
+
+impl DecodeRows for Checks {
+    fn decode(&self, _: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
+        let mut decoded = Decoded::default();
+        for (known, from) in &self.0 {
+            // An earlier piece has been reported.
+            if let Err((number, what)) = known.words.decode(known.pieces)
+                && number >= *from
+            {
+                decoded
+                    .damage
+                    .push(damage(0, format!("a dictionary: {what}")));
+            }
+        }
+        decoded
+    }
+}
+
 impl ArrowTable {
-    /// Whether a dictionary is one of a column that is read.
-    fn needs(&self, id: i64) -> bool {
-        #[allow(
-            deprecated,
-            reason = "the numbers of dictionaries are part of the format, and found nowhere else"
-        )]
-        let fields = self.messages.schema.fields_with_dict_id(id);
-        let read = self.projection.iter();
-        let mut names = read.map(|&at| self.messages.schema.field(at).name());
-        names.any(|name| fields.iter().any(|field| field.name() == name))
+    /// The values of a dictionary, if it is one of a column that is read.
+    fn needs(&self, id: i64) -> Option<&DataType> {
+        let fields = self
+            .projection
+            .iter()
+            .map(|&at| self.messages.schema.field(at));
+        let mut fields = fields.filter(|field| dictionary_of(field) == Some(id));
+        match fields.next()?.data_type() {
+            DataType::Dictionary(_, values) => Some(values),
+            _ => None,
+        }
     }
 
     fn dictionary(&mut self, at: Located) -> Result<(), String> {
-        let (head, body) = content(&self.messages.source, at)?;
+        let source = Arc::clone(&self.messages.source);
+        let head = source.bytes(at.place..at.place + at.head);
+        let head = head.map_err(|error| error.to_string())?;
         let message = message(&head)?;
         let batch = message.header_as_dictionary_batch();
         let batch = batch.ok_or("a dictionary is missing")?;
+        let id = batch.id();
         let replaces = !self.messages.is_listed();
-        self.numbers.take(batch.id(), batch.isDelta(), replaces)?;
-        if !self.needs(batch.id()) {
+        self.numbers.take(id, batch.isDelta(), replaces)?;
+        let Some(values) = self.needs(id) else {
             return Ok(());
+        };
+        let data = batch.data().ok_or("a dictionary is missing")?;
+        let schema = Arc::new(Schema::new(vec![ArrowField::new("", values.clone(), true)]));
+        let version = self.messages.version;
+        let fields = schema.fields();
+        let needs = buffers::check(&source, at, data, version, fields, |_| Use::Read);
+        let needs = needs.map_err(|what| format!("a dictionary: {what}"))?;
+        let len = u64::try_from(data.length()).map_err(|_| "a negative number of values")?;
+        let bytes = needs.memory.saturating_add(BYTES_OF_PIECE);
+        if !batch.isDelta() {
+            let new = Dictionary {
+                known: Known {
+                    words: Arc::new(Words::new(source, version, schema)),
+                    pieces: 0,
+                    len: 0,
+                },
+                checked: 0,
+                place: at.place,
+                bytes: 0,
+                charges: Vec::new(),
+            };
+            let old = self.dictionaries.insert(id, new);
+            self.replaced
+                .extend(old.filter(|old| !old.charges.is_empty()));
         }
-        let dictionaries = Arc::make_mut(&mut self.dictionaries);
-        let (schema, version) = (&self.messages.schema, self.messages.version);
-        guarded(|| read_dictionary(&body, batch, schema, dictionaries, &version))
-            .map_err(|error| format!("a dictionary: {error}"))
+        let dictionary = self.dictionaries.get_mut(&id);
+        let dictionary = dictionary.ok_or("an addition to a dictionary comes before it")?;
+        if dictionary.charges.is_empty() {
+            dictionary.place = at.place;
+        }
+        let Known {
+            words,
+            pieces,
+            len: known,
+        } = &mut dictionary.known;
+        let charge = Charge::of(bytes);
+        words.add((*pieces, *known), at, len, Arc::clone(&charge))?;
+        *pieces += 1;
+        *known = known.checked_add(len).ok_or("a dictionary is too long")?;
+        dictionary.bytes = dictionary.bytes.saturating_add(bytes);
+        dictionary.charges.push(charge);
+        Ok(())
+    }
+
+    /// Bytes of the dictionaries that are held.
+    fn held(&self) -> u64 {
+        let all = self.dictionaries.values().chain(&self.replaced);
+        all.fold(0, |sum, it| sum.saturating_add(it.bytes))
+    }
+
+    /// A part that checks the dictionaries that have come since the last one.
+    fn checks(&mut self) -> Option<Part> {
+        let needed = self.held();
+        let mut replaced = std::mem::take(&mut self.replaced);
+        let mut checks = Vec::new();
+        let (mut charges, mut place) = (Vec::new(), u64::MAX);
+        let mut take = |dictionary: &mut Dictionary| {
+            if dictionary.checked < dictionary.known.pieces {
+                checks.push((dictionary.known.clone(), dictionary.checked));
+                dictionary.checked = dictionary.known.pieces;
+                charges.append(&mut dictionary.charges);
+                place = place.min(dictionary.place);
+            }
+        };
+        replaced.iter_mut().for_each(&mut take);
+        self.dictionaries.values_mut().for_each(&mut take);
+        if checks.is_empty() {
+            return None;
+        }
+        let first = self.first_row;
+        if needed > self.most {
+            // No batch after them can be read.
+            self.is_over = true;
+            let what = format!("dictionaries: {}", refusal(needed, self.most));
+            return Some(Part::damaged(damage(place, what), first..first, 0));
+        }
+        Some(Part {
+            rows: first..first,
+            place,
+            bytes: 0,
+            content: Bytes::from(Vec::new()),
+            charges,
+            decode: Arc::new(Checks(checks)),
+        })
+    }
+
+    /// What the columns of a batch need.
+    fn check(&self, at: Located) -> Result<Needs, String> {
+        let source = &self.messages.source;
+        let head = source.bytes(at.place..at.place + at.head);
+        let head = head.map_err(|error| error.to_string())?;
+        let message = message(&head)?;
+        let batch = message.header_as_record_batch();
+        let batch = batch.ok_or("a record batch is missing")?;
+        let fields = self.messages.schema.fields();
+        buffers::check(source, at, batch, self.messages.version, fields, |number| {
+            let is_position = self.plan.positions.column() == number;
+            match self.projection.binary_search(&number) {
+                Ok(_) if self.plan.reads_bytes(number) && !is_position => Use::Keep,
+                Ok(_) => Use::Read,
+                Err(_) => Use::Skip,
+            }
+        })
+    }
+
+    fn batch(&mut self, at: Located, rows: u64) -> Result<Current, Damage> {
+        let number = self.number - 1;
+        let wrong = |what: String| damage(at.place, format!("record batch {number}: {what}"));
+        let needs = self.check(at).map_err(wrong)?;
+        let schema = &self.messages.schema;
+        let mut words = Vec::with_capacity(self.projection.len());
+        for &column in &*self.projection {
+            let field = schema.field(column);
+            words.push(match dictionary_of(field) {
+                None => None,
+                Some(id) => match self.dictionaries.get(&id) {
+                    Some(dictionary) => Some(dictionary.known.clone()),
+                    None => {
+                        let what = format!("the dictionary of `{}` is missing", field.name());
+                        return Err(wrong(what));
+                    }
+                },
+            });
+        }
+        let batch = Batch {
+            source: Arc::clone(&self.messages.source),
+            schema: Arc::clone(&self.schema),
+            version: self.messages.version,
+            plan: Arc::clone(&self.plan),
+            projection: Arc::clone(&self.projection),
+            words,
+            at,
+            first: self.first_row,
+            rows,
+            number,
+            charge: Charge::of(needs.memory),
+            // Each of them is there twice while they are collected.
+            texts: 2 * needs.texts.min(self.texts),
+            decoded: OnceLock::new(),
+        };
+        let part = batch.memory_of(ROWS.min(rows));
+        let needed = [self.held(), needs.memory, part].into_iter();
+        let needed = needed.fold(0, u64::saturating_add);
+        match needed <= self.most {
+            true => Ok(Current {
+                batch: Arc::new(batch),
+                row: 0,
+            }),
+            false => Err(wrong(refusal(needed, self.most))),
+        }
     }
 }
 
@@ -245,8 +473,19 @@ impl Table for ArrowTable {
             if self.is_over {
                 return None;
             }
+            let message = match self.ahead.take() {
+                Some(message) => message,
+                None => self.messages.next(),
+            };
+            let is_dictionary = |at: &Located| matches!(at.kind, Kept::Dictionary);
+            if !matches!(&message, Some(Ok(at)) if is_dictionary(at))
+                && let Some(part) = self.checks()
+            {
+                self.ahead = Some(message);
+                return Some(part);
+            }
             let first = self.first_row;
-            let at = match self.messages.next()? {
+            let at = match message? {
                 Ok(at) => at,
                 Err(damage) => return Some(Part::damaged(damage, first..first, 0)),
             };
@@ -267,29 +506,23 @@ impl Table for ArrowTable {
                 }
             };
             self.numbers.batch();
-            self.first_row += rows;
             self.number += 1;
             if let Some(shard) = &self.shard
                 && !shard.contains(&at.place)
             {
+                self.first_row += rows;
                 continue;
             }
-            self.current = Some(Current {
-                batch: Arc::new(Batch {
-                    source: Arc::clone(&self.messages.source),
-                    schema: Arc::clone(&self.messages.schema),
-                    version: self.messages.version,
-                    plan: Arc::clone(&self.plan),
-                    projection: Arc::clone(&self.projection),
-                    dictionaries: Arc::clone(&self.dictionaries),
-                    at,
-                    first,
-                    rows,
-                    number: self.number - 1,
-                    decoded: OnceLock::new(),
-                }),
-                row: 0,
-            });
+            match self.batch(at, rows) {
+                Ok(current) => {
+                    self.first_row += rows;
+                    self.current = Some(current);
+                }
+                // How many rows it has is not known.
+                Err(damage) => {
+                    return Some(Part::damaged(damage, first..first, at.head + at.body));
+                }
+            }
         }
     }
 
@@ -318,49 +551,88 @@ impl Current {
         let bytes = share(rows.start)..share(rows.end);
         let place = batch.at.place;
         let content = batch.source.bytes(place + bytes.start..place + bytes.end);
+        let own = Charge::of(batch.memory_of(rows.end - rows.start));
         Some(Part {
             rows: batch.first + rows.start..batch.first + rows.end,
             place,
             bytes: bytes.end - bytes.start,
             // They were there a moment ago.
             content: content.unwrap_or_else(|_| Vec::new().into()),
+            charges: vec![Arc::clone(&batch.charge), own],
             decode: Arc::clone(batch) as Arc<dyn DecodeRows>,
         })
     }
 }
 
 impl Batch {
-    fn decoded(&self) -> Result<&RecordBatch, String> {
+    /// Bytes of memory that a part of so many rows needs for itself.
+    fn memory_of(&self, rows: u64) -> u64 {
+        let content = match self.source.is_whole() {
+            true => 0,
+            false => u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1)),
+        };
+        let fields = self.projection.len() as u64;
+        rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content as u64
+    }
+
+    /// Decodes it; what is wrong is nothing if it was reported with a dictionary.
+    fn decoded(&self) -> Result<&RecordBatch, Option<&str>> {
         let decoded = self.decoded.get_or_init(|| {
-            let (head, body) = content(&self.source, self.at)?;
-            let message = message(&head)?;
-            let batch = message.header_as_record_batch();
-            let batch = batch.ok_or("a record batch is missing")?;
-            let batch = guarded(|| {
-                let schema = Arc::clone(&self.schema);
-                RecordBatchDecoder::try_new(
-                    &body,
-                    batch,
-                    schema,
-                    &self.dictionaries,
-                    &self.version,
-                )?
+            for known in self.words.iter().flatten() {
+                known.words.decode(known.pieces).map_err(|_| None)?;
+            }
+            let decoded = self.decode_columns();
+            decoded.map_err(|what| Some(format!("record batch {}: {what}", self.number)))
+        });
+        decoded.as_ref().map_err(Option::as_deref)
+    }
+
+    fn decode_columns(&self) -> Result<RecordBatch, String> {
+        let (head, body) = content(&self.source, self.at)?;
+        let message = message(&head)?;
+        let batch = message.header_as_record_batch();
+        let batch = batch.ok_or("a record batch is missing")?;
+        let batch = guarded(|| {
+            let (schema, none) = (Arc::clone(&self.schema), HashMap::new());
+            RecordBatchDecoder::try_new(&body, batch, schema, &none, &self.version)?
                 .with_projection(Some(&self.projection))
                 .read_record_batch()
-            })?;
-            match batch.num_rows() as u64 == self.rows {
-                true => Ok(batch),
-                false => Err(format!("{} rows of {}", batch.num_rows(), self.rows)),
+        })?;
+        if batch.num_rows() as u64 != self.rows {
+            return Err(format!("{} rows of {}", batch.num_rows(), self.rows));
+        }
+        for (at, (array, known)) in batch.columns().iter().zip(&self.words).enumerate() {
+            let Some(known) = known else {
+                continue;
+            };
+            let (column, len) = (self.projection[at], known.len);
+            let numbers = Numbers::of_primitive(array).ok_or("numbers of values are missing")?;
+            let mut numbers = (0..array.len()).filter_map(|row| numbers.get(row));
+            if let Some(number) = numbers.find(|number| !(0..i128::from(len)).contains(number)) {
+                let name = self.schema.field(column).name();
+                return Err(format!(
+                    "column `{name}`: value {number} of a dictionary of {len}"
+                ));
             }
-        });
-        let decoded = decoded.as_ref();
-        decoded.map_err(|what| format!("record batch {}: {what}", self.number))
+        }
+        Ok(batch)
     }
 }
 
 impl DecodeRows for Batch {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(&self.plan, self, rows, self.first, chunk, options)
+        match self.decoded() {
+            Ok(_) => decode(&self.plan, self, rows, self.first, chunk, options),
+            Err(what) => {
+                // The first part of the batch reports it.
+                let what = what.filter(|_| rows.start == self.first);
+                Decoded {
+                    damage: what.map(|what| damage(0, what)).into_iter().collect(),
+                    records: rows.end - rows.start,
+                    ..Decoded::default()
+                }
+            }
+        }
     }
     fn check(&self) -> io::Result<()> {
         self.source.check()
@@ -375,16 +647,19 @@ impl ReadColumns for Batch {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
     ) -> Result<(), String> {
-        let batch = self.decoded()?;
+        let batch = self.decoded().map_err(Option::unwrap_or_default)?;
         let at = self.projection.iter().position(|&other| other == column);
-        let array = at.and_then(|at| batch.columns().get(at));
-        let array = array.ok_or("a column is missing")?;
+        let at = at.ok_or("a column is missing")?;
+        let array = batch.columns().get(at).ok_or("a column is missing")?;
         let rows = rows.start as usize..rows.end as usize;
         if rows.end > array.len() {
             return Err(format!("{} rows of {}", array.len(), rows.end));
         }
-        each(&array.slice(rows.start, rows.len()))
+        each(&words::Column {
+            array: array.slice(rows.start, rows.len()),
+            words: self.words[at].clone(),
+        })
     }
 }

@@ -5,14 +5,14 @@ use super::super::text::{Refusal, text_of, unusual, usual};
 use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
 use super::columns::{Kind, Plan, Positions};
 use super::values::{Numbers, Texts};
-use super::{Chunk, RecordTexts};
+use super::words::Column;
+use super::{Chunk, RecordTexts, most_texts};
 use crate::block::Packed;
 use crate::chess::Move;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
 use crate::games::Date;
 use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, Values};
-use arrow_array::{Array as _, ArrayRef};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) trait ReadColumns {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+        each: &mut dyn FnMut(&Column) -> Result<(), String>,
     ) -> Result<(), String>;
 }
 
@@ -64,6 +64,7 @@ pub(super) fn decode(
         raws: Raws::default(),
         buffers: Vec::new(),
         size: 0,
+        rejected: 0,
     };
     match decoder.all() {
         Ok(()) => decoder.finish(count),
@@ -77,10 +78,7 @@ pub(super) fn decode(
 
 /// Texts of the part's positions, which stay in memory until the part is judged.
 #[derive(Debug, Default)]
-struct Raws(Vec<ArrayRef>);
-
-/// Bytes of texts that are kept for rejects; of more, rejected boards are shown as boards.
-const MOST_KEPT: usize = 64 << 20;
+struct Raws(Vec<Column>);
 
 impl RecordTexts for Raws {
     fn text(&self, record: usize) -> Option<Vec<u8>> {
@@ -124,6 +122,8 @@ struct Decoder<'a> {
     /// Buffers of the texts that are kept, and their size.
     buffers: Vec<*const u8>,
     size: usize,
+    /// Bytes of texts that rejects keep: if they are too many, of further ones less is kept.
+    rejected: u64,
 }
 
 impl Decoder<'_> {
@@ -169,10 +169,10 @@ impl Decoder<'_> {
         self.decoded
     }
 
-    /// Keeps the texts for rejects, unless they are too long.
-    fn keep(&mut self, array: &ArrayRef, texts: &Texts<'_>) {
+    /// Keeps the texts for rejects, unless they are too long; rejected boards are shown as boards then.
+    fn keep(&mut self, array: &Column, texts: &Texts<'_>) {
         if self.columns.is_in_memory() {
-            self.raws.0.push(Arc::clone(array));
+            self.raws.0.push(array.clone());
             return;
         }
         let (buffers, size) = (&mut self.buffers, &mut self.size);
@@ -182,8 +182,8 @@ impl Decoder<'_> {
                 *size = size.saturating_add(len);
             }
         });
-        if self.size <= MOST_KEPT && buffers.len() < 64 {
-            self.raws.0.push(Arc::clone(array));
+        if self.size as u64 <= most_texts(self.options) && buffers.len() < 64 {
+            self.raws.0.push(array.clone());
         } else {
             self.size = usize::MAX;
             self.raws.0.clear();
@@ -195,7 +195,8 @@ impl Decoder<'_> {
             let is = |&(other, ..): &(Field, usize, Kind)| other == field;
             self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
         };
-        let mut operations = carries(Field::Operations).then(Dictionary::default);
+        let operations = || Dictionary::of(self.options);
+        let mut operations = carries(Field::Operations).then(operations);
         let mut moves = carries(Field::Move).then(Values::<u16>::default);
         let mut first = 0;
         let mut window = [b'\n'; WINDOW];
@@ -265,7 +266,7 @@ impl Decoder<'_> {
         })?;
         let fields = &mut self.batch.fields;
         if let Some(operations) = operations {
-            fields.insert(Field::Operations, operations.finish());
+            fields.insert(Field::Operations, operations.finish(Field::Operations)?);
         }
         if let Some(moves) = moves {
             fields.insert(Field::Move, Array::U16(moves));
@@ -328,7 +329,7 @@ impl Decoder<'_> {
     fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), String> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
-            let mut texts = Dictionary::default();
+            let mut texts = Dictionary::of(self.options);
             self.each_value(column, |value, at, _, _| {
                 match kind {
                     Kind::Date => {
@@ -348,7 +349,7 @@ impl Decoder<'_> {
                 }
                 Ok(())
             })?;
-            self.batch.fields.insert(field, texts.finish());
+            self.batch.fields.insert(field, texts.finish(field)?);
             return Ok(());
         }
         let mut values = field.column(0);
@@ -378,14 +379,16 @@ impl Decoder<'_> {
     /// Dates that are no days have a text in another column.
     fn date_texts(&mut self, column: usize) -> Result<(), String> {
         let days = self.batch.fields.remove(&Field::Date);
-        let mut texts = Dictionary::default();
+        let mut texts = Dictionary::of(self.options);
         self.each_value(column, |value, at, record, _| {
             let text = value.text(at).filter(|text| !text.is_empty());
             let day = days.as_ref().and_then(|days| days.text(record));
             texts.push(text.or(day.map(str::as_bytes)));
             Ok(())
         })?;
-        self.batch.fields.insert(Field::Date, texts.finish());
+        self.batch
+            .fields
+            .insert(Field::Date, texts.finish(Field::Date)?);
         Ok(())
     }
 
@@ -436,6 +439,12 @@ impl Decoder<'_> {
         message: Cow<'static, str>,
         raw: &[u8],
     ) {
+        let mut raw = start_of(raw);
+        self.rejected += raw.len() as u64;
+        if self.rejected > most_texts(self.options) {
+            raw.truncate(WINDOW);
+            raw.shrink_to_fit();
+        }
         self.decoded.rejects.push(Reject {
             place: Place {
                 record: row.into(),
@@ -444,7 +453,7 @@ impl Decoder<'_> {
             },
             reasons,
             message,
-            raw: start_of(raw),
+            raw,
         });
     }
 }
@@ -465,7 +474,7 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    fn of(array: &'a ArrayRef) -> Option<Self> {
+    fn of(array: &'a Column) -> Option<Self> {
         match Texts::of(array) {
             Some(texts) => Some(Self::Texts(texts)),
             None => Numbers::of(array).map(Self::Numbers),
@@ -559,9 +568,18 @@ struct Dictionary {
     words: Vec<Arc<str>>,
     known: HashMap<Box<[u8]>, u32>,
     last: Option<(Box<[u8]>, u32)>,
+    /// Bytes of the texts, and how many they may have.
+    size: u64,
+    most: u64,
 }
 
 impl Dictionary {
+    fn of(options: &DecodeOptions) -> Self {
+        Self {
+            most: most_texts(options),
+            ..Self::default()
+        }
+    }
     fn push(&mut self, text: Option<&[u8]>) {
         let code = text.map(|text| self.code(text));
         self.codes.push(code);
@@ -576,6 +594,11 @@ impl Dictionary {
             Some(&code) => code,
             None => {
                 let code = self.words.len() as u32;
+                self.size += text.len() as u64;
+                if self.size > self.most {
+                    // Nothing of it will be used.
+                    return 0;
+                }
                 self.words.push(Arc::from(text_of(text)));
                 self.known.insert(text.into(), code);
                 code
@@ -584,7 +607,17 @@ impl Dictionary {
         self.last = Some((text.into(), code));
         code
     }
-    fn finish(self) -> Array {
-        Array::Text(table::Texts::from_parts(self.codes, self.words))
+    fn finish(self, field: Field) -> Result<Array, String> {
+        if self.size > self.most {
+            return Err(format!(
+                "the texts of `{}` in a part of the rows have more than {} bytes; more are read with a larger \
+                 --max-memory, of which they may take a sixteenth",
+                field.name(),
+                self.most
+            ));
+        }
+        Ok(Array::Text(table::Texts::from_parts(
+            self.codes, self.words,
+        )))
     }
 }

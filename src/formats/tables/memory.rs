@@ -2,7 +2,7 @@
 
 use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
-use super::{DecodeRows, Part};
+use super::{DecodeRows, Part, words};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::input::Bytes;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -118,6 +118,7 @@ impl Arrays {
                 place: 0,
                 bytes: 0,
                 content: Bytes::from(Vec::new()),
+                charges: Vec::new(),
                 decode: Arc::clone(&decode),
             })
         })
@@ -145,7 +146,7 @@ impl ReadColumns for Chunks {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let first = self.starts.partition_point(|&start| start <= rows.start) - 1;
         for (chunk, start) in self.columns[first..].iter().zip(&self.starts[first..]) {
@@ -157,8 +158,8 @@ impl ReadColumns for Chunks {
                 break;
             }
             match to - from {
-                count if count == len => each(array)?,
-                count => each(&array.slice(from as usize, count as usize))?,
+                count if count == len => each(&Arc::clone(array).into())?,
+                count => each(&array.slice(from as usize, count as usize).into())?,
             }
         }
         Ok(())

@@ -25,7 +25,7 @@ pub(super) const CONTINUATION: [u8; 4] = [0xFF; 4];
 const MOST_METADATA: u64 = 256 << 20;
 /// How much an LZ4 frame may grow by decompression, and how large it may be without its blocks being looked at.
 const LZ4_RATIO: u64 = 255;
-const SMALL_LZ4: u64 = 1 << 20;
+const SMALL_LZ4: u64 = 4 << 10;
 
 /// Padding and the end of the stream in a file are shorter.
 const GAP: u64 = 72;
@@ -75,7 +75,7 @@ pub(super) fn damage(offset: u64, what: impl Into<String>) -> Damage {
     }
 }
 
-fn read(source: &Source, range: Range<u64>) -> Result<input::Bytes, Damage> {
+pub(super) fn read(source: &Source, range: Range<u64>) -> Result<input::Bytes, Damage> {
     let place = range.start;
     let bytes = source.bytes(range);
     let bytes = bytes.and_then(|bytes| bytes.check().map(|()| bytes));
@@ -425,7 +425,7 @@ pub(super) fn content(source: &Source, at: Located) -> Result<(input::Bytes, Buf
 }
 
 /// How long an LZ4 frame may at most become. A small one may become as long as it likes.
-fn most_of_lz4(frame: &[u8]) -> u64 {
+pub(super) fn most_of_lz4(frame: &[u8]) -> u64 {
     if frame.len() as u64 <= SMALL_LZ4 {
         return 0;
     }

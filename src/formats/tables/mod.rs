@@ -52,8 +52,13 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod budget;
+#[cfg(feature = "parquet")]
+mod buffers;
 #[cfg(feature = "parquet")]
 mod columns;
+#[cfg(feature = "parquet")]
+mod counts;
 #[cfg(feature = "parquet")]
 mod decode;
 #[cfg(feature = "parquet")]
@@ -76,6 +81,8 @@ mod pieces;
 mod unpack;
 #[cfg(feature = "parquet")]
 mod values;
+#[cfg(feature = "parquet")]
+mod words;
 
 #[cfg(feature = "parquet")]
 pub use arrow::Arrow;
@@ -84,21 +91,36 @@ pub(crate) use memory::Arrays;
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 
+pub(crate) use budget::Budget;
+
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
 use crate::input::{Bytes, Source};
 use crate::table::Fields;
+use budget::{Charge, grant};
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The rows of a part at most; its number of rows is about a fourth of that where the file allows it.
+/// The rows of a part at most, unless a page or dictionary is very large; its number of rows is about a fourth of that
+/// where the file allows it.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: u64 = 128 << 10;
 /// The size of a page or buffer at most, after decompression.
 #[cfg(feature = "parquet")]
 const MOST_BYTES: u64 = 1 << 30;
+/// Bytes that a row takes while it is read and judged, and each of its fields.
+#[cfg(feature = "parquet")]
+const BYTES_OF_ROW: u64 = 128;
+#[cfg(feature = "parquet")]
+const BYTES_OF_FIELD: u64 = 24;
+
+/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
+#[cfg(feature = "parquet")]
+fn most_texts(options: &DecodeOptions) -> u64 {
+    options.max_memory / 16
+}
 
 /// A format whose inputs divide themselves into parts.
 pub trait OpenTable: fmt::Debug + Sync {
@@ -171,6 +193,8 @@ pub struct Part {
     place: u64,
     bytes: u64,
     content: Bytes,
+    /// What it needs, alone and together with others.
+    charges: Vec<Arc<Charge>>,
     decode: Arc<dyn DecodeRows>,
 }
 
@@ -204,6 +228,19 @@ impl Part {
     pub(super) fn check(&self) -> io::Result<()> {
         self.decode.check()
     }
+    /// What is known of the part, without what it decodes from and the memory for that.
+    pub(super) fn decoded(&self) -> Self {
+        Self {
+            charges: Vec::new(),
+            content: Bytes::from(Vec::new()),
+            decode: Arc::new(Done),
+            ..self.clone()
+        }
+    }
+    /// Takes what the part needs from a budget; false if it has to wait until others give it back.
+    pub(crate) fn enter(&self, budget: &Arc<Budget>) -> bool {
+        grant(&self.charges, budget)
+    }
     /// Decodes the rows.
     pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         self.decode.decode(self.rows(), chunk, options)
@@ -224,6 +261,19 @@ trait DecodeRows: fmt::Debug + Send + Sync {
 pub trait RecordTexts: fmt::Debug + Send + Sync {
     /// The text of a record, counted from the beginning of its chunk; `None` if it has none.
     fn text(&self, record: usize) -> Option<Vec<u8>>;
+}
+
+/// In place of rows that have been decoded.
+#[derive(Debug)]
+struct Done;
+
+impl DecodeRows for Done {
+    fn decode(&self, _: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
+        Decoded::default()
+    }
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Damage in place of a part.
@@ -254,6 +304,7 @@ impl Part {
             place: damage.offset,
             bytes,
             content: Bytes::from(Vec::new()),
+            charges: Vec::new(),
             decode: Arc::new(Damaged(damage)),
         }
     }

@@ -4,6 +4,7 @@
 //! how many values it has; all sizes are checked, so that what is read later can rely on them.
 
 use super::MOST_BYTES;
+use super::counts::Written;
 use crate::input::Source;
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ pub(super) struct Page {
     pub(super) levels: u64,
     /// Whether the rest is compressed, if the column is.
     pub(super) is_packed: bool,
+    pub(super) is_dictionary: bool,
     pub(super) encoding: i64,
     /// The first of its rows in the row group.
     pub(super) first_row: u64,
@@ -35,6 +37,15 @@ impl Page {
     pub(super) fn is_incremental(&self) -> bool {
         self.encoding == 7
     }
+    /// Bytes of memory that reading it takes, beside those of its values.
+    pub(super) fn memory(&self) -> u64 {
+        // The lengths of values that are written as changes are unpacked at once.
+        let lengths = match self.encoding {
+            6 | 7 => 16 * self.rows,
+            _ => 0,
+        };
+        self.unpacked + self.len + lengths
+    }
 }
 
 /// The pages of a column chunk.
@@ -44,6 +55,16 @@ pub(super) struct Pages {
     pub(super) data: Vec<Page>,
 }
 
+impl Pages {
+    /// The data pages in which rows are.
+    pub(super) fn of_rows(&self, rows: &Range<u64>) -> &[Page] {
+        let end = |page: &Page| page.first_row + page.rows;
+        let from = self.data.partition_point(|page| end(page) <= rows.start);
+        let to = self.data.partition_point(|page| page.first_row < rows.end);
+        self.data.get(from..to).unwrap_or_default()
+    }
+}
+
 /// How much is read to find the end of a header.
 const HEADER: u64 = 4 << 10;
 /// The longest header that is accepted: statistics in it may have long values.
@@ -51,8 +72,7 @@ const LONGEST_HEADER: u64 = 16 << 20;
 /// Pages of a column chunk at most.
 const MOST_PAGES: usize = 1 << 22;
 
-/// Reads the headers of the pages in a range of the file, which must have `rows` rows together. `width` is the
-/// smallest number of bytes of a value in the dictionary.
+/// Reads the headers of the pages in a range of the file, which must have `rows` rows together.
 ///
 /// # Errors
 /// With the place, if the range is not the pages of so many rows.
@@ -60,7 +80,7 @@ pub(super) fn walk(
     source: &Source,
     chunk: Range<u64>,
     rows: u64,
-    width: u64,
+    written: Written,
 ) -> Result<Pages, (u64, String)> {
     let mut pages = Pages {
         dictionary: None,
@@ -71,6 +91,10 @@ pub(super) fn walk(
     while at < chunk.end {
         let wrong = |what: &str| (at, format!("the page header {what}"));
         let (header, len) = header_at(source, at..chunk.end).map_err(|what| (at, what))?;
+        let numbers = [header.packed, header.unpacked, header.values, header.rows];
+        if numbers.iter().any(|&number| i32::try_from(number).is_err()) {
+            return Err(wrong("has an impossible number"));
+        }
         let size = u64::try_from(header.packed).map_err(|_| wrong("has a negative size"))?;
         let unpacked = u64::try_from(header.unpacked).map_err(|_| wrong("has a negative size"))?;
         if size > chunk.end - at - len {
@@ -91,15 +115,24 @@ pub(super) fn walk(
                 unpacked,
                 levels: 0,
                 is_packed: true,
+                is_dictionary: header.kind == DICTIONARY,
                 encoding,
                 first_row: seen,
                 rows: u64::try_from(values)
                     .map_err(|_| wrong("has a negative number of values"))?,
             })
         };
+        let holds_fewer = |page: &Page| {
+            !written.is_optional
+                && page.encoding == 0
+                && page.rows.saturating_mul(written.width) > page.unpacked - page.levels
+        };
         match header.kind {
             DATA => {
                 let page = page(header.values, header.encoding)?;
+                if holds_fewer(&page) {
+                    return Err(wrong("claims more values than the page has"));
+                }
                 seen += page.rows;
                 pages.data.push(page);
             }
@@ -115,6 +148,9 @@ pub(super) fn walk(
                     .filter(|&levels| levels <= size && levels <= unpacked)
                     .ok_or_else(|| wrong("has levels that are longer than the page"))?;
                 page.is_packed = header.is_packed;
+                if holds_fewer(&page) {
+                    return Err(wrong("claims more values than the page has"));
+                }
                 seen += page.rows;
                 pages.data.push(page);
             }
@@ -123,7 +159,7 @@ pub(super) fn walk(
                     return Err(wrong("is that of a second dictionary"));
                 }
                 let page = page(header.values, header.encoding)?;
-                if page.rows.saturating_mul(width) > unpacked {
+                if page.rows.saturating_mul(written.width) > unpacked {
                     return Err(wrong("claims more values than the dictionary has"));
                 }
                 pages.dictionary = Some(page);

@@ -1,13 +1,18 @@
 //! Parquet files.
 
+use super::budget::{Charge, refusal};
 use super::columns::{Column, Plan};
+use super::counts::Written;
 use super::decode::{ReadColumns, decode};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
 use super::guard::guarded;
 use super::pages::{self, Page, Pages};
-use super::pieces::{OneColumn, Pieces};
-use super::unpack::{Packing, Unpacked};
-use super::{DecodeRows, Facts, MOST_BYTES, MOST_ROWS, OpenTable, Part, Table, TableError};
+use super::pieces::OneColumn;
+use super::unpack::{Queue, Ready};
+use super::{
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError,
+    most_texts, words,
+};
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
 use crate::input::Source;
@@ -15,17 +20,16 @@ use crate::table::Fields;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use ::parquet::basic::{Compression, Type as Physical};
-use ::parquet::column::page::PageReader;
 use ::parquet::errors::Result as ParquetResult;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{SchemaDescriptor, Type};
-use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Parquet files with a column of positions.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,10 @@ const ROWS: u64 = 32 << 10;
 const AT_ONCE: u64 = 8 << 10;
 /// Bytes of a page in the old LZ4 frames at most: how far they unpack cannot be limited, but it is 255 times.
 const MOST_LZ4: u64 = 4 << 20;
+const LZ4_RATIO: u64 = 255;
+/// Parts of a page at most, and parts for which a dictionary is read: each passes over the rows before its own, and
+/// makes the dictionary's values again.
+const PARTS_OF_PAGE: u64 = 64;
 
 impl Codec for Parquet {
     fn about(&self) -> &'static About {
@@ -87,7 +95,8 @@ impl OpenTable for Parquet {
         let mut reads = Vec::new();
         for column in plan.columns() {
             let leaf = leaves[column].1.unwrap_or_default();
-            let read = ReadColumn::of(&metadata, column, leaf, plan.reads_bytes(column));
+            let kind = (plan.reads_bytes(column), plan.positions.column() == column);
+            let read = ReadColumn::of(&metadata, column, leaf, kind);
             reads.push(read.map_err(|what| footer_damage(&source, what))?);
         }
         Ok(Box::new(ParquetTable {
@@ -96,6 +105,8 @@ impl OpenTable for Parquet {
                 metadata,
                 plan,
                 reads,
+                most: options.max_memory,
+                texts: most_texts(options),
             }),
             shard,
             group: 0,
@@ -123,8 +134,9 @@ struct ReadColumn {
     column: usize,
     leaf: usize,
     levels: FieldLevels,
-    /// The smallest number of bytes of a value.
-    width: u64,
+    written: Written,
+    /// Whether its texts are kept with the records: it is that of a field.
+    keeps_texts: bool,
 }
 
 impl fmt::Debug for ReadColumn {
@@ -138,7 +150,7 @@ impl ReadColumn {
         metadata: &ParquetMetaData,
         column: usize,
         leaf: usize,
-        as_bytes: bool,
+        (as_bytes, is_position): (bool, bool),
     ) -> Result<Self, String> {
         let schema = metadata.file_metadata().schema_descr();
         let descriptor = schema.column(leaf);
@@ -167,13 +179,18 @@ impl ReadColumn {
                 column,
                 leaf,
                 levels,
-                width: match physical {
-                    Physical::BOOLEAN => 0,
-                    Physical::BYTE_ARRAY | Physical::INT32 | Physical::FLOAT => 4,
-                    Physical::INT64 | Physical::DOUBLE => 8,
-                    Physical::INT96 => 12,
-                    Physical::FIXED_LEN_BYTE_ARRAY => descriptor.type_length().max(0) as u64,
+                written: Written {
+                    physical,
+                    width: match physical {
+                        Physical::BOOLEAN => 0,
+                        Physical::BYTE_ARRAY | Physical::INT32 | Physical::FLOAT => 4,
+                        Physical::INT64 | Physical::DOUBLE => 8,
+                        Physical::INT96 => 12,
+                        Physical::FIXED_LEN_BYTE_ARRAY => descriptor.type_length().max(0) as u64,
+                    },
+                    is_optional: descriptor.max_def_level() > 0,
                 },
+                keeps_texts: as_bytes && !is_position,
             })
         })
     }
@@ -187,6 +204,9 @@ struct FileOfGroups {
     plan: Plan,
     /// The columns of the plan, that of the positions first.
     reads: Vec<ReadColumn>,
+    /// Memory for everything, and for the texts of a part.
+    most: u64,
+    texts: u64,
 }
 
 /// A row group whose pages are known.
@@ -198,6 +218,30 @@ struct Group {
     first: u64,
     /// Of each column that is read.
     pages: Vec<Pages>,
+}
+
+/// A page that several parts need: the first one that does unpacks it.
+#[derive(Debug)]
+struct Shared {
+    page: Page,
+    ready: OnceLock<Result<Ready, String>>,
+    charge: Arc<Charge>,
+}
+
+/// Rows of a row group, and the pages that they share with others.
+#[derive(Debug)]
+struct Rows {
+    group: Arc<Group>,
+    shared: Vec<SharedBy>,
+}
+
+#[derive(Debug)]
+struct SharedBy {
+    /// The number of the column among those that are read.
+    read: usize,
+    shared: Arc<Shared>,
+    /// Whether this part is the one that reports damage in it.
+    reports: bool,
 }
 
 #[derive(Debug)]
@@ -218,9 +262,15 @@ struct Current {
     row: u64,
     page: usize,
     rows: u64,
+    /// Rows of a part, if its pages allow it, and at most.
+    wanted: u64,
+    most: u64,
     /// Bytes of the file that belong to the group, and how many of them count as read.
     bytes: u64,
     counted: u64,
+    /// Of each column, its dictionary, and the page in which the next row is if it has begun.
+    dictionaries: Vec<Option<Arc<Shared>>>,
+    begun: Vec<Option<Arc<Shared>>>,
 }
 
 /// The bytes of the file in which a column chunk is.
@@ -259,7 +309,7 @@ impl FileOfGroups {
                     dictionary: None,
                     data: Vec::new(),
                 },
-                _ => pages::walk(&self.source, range, rows, read.width)
+                _ => pages::walk(&self.source, range, rows, read.written)
                     .map_err(|(place, what)| damage(place, what))?,
             };
             let is_too_long = |page: &&Page| page.len > MOST_LZ4;
@@ -328,14 +378,7 @@ impl Table for ParquetTable {
             let bytes = self.file.bytes(number);
             match self.file.open_group(number, first) {
                 Ok(group) => {
-                    self.current = Some(Current {
-                        group: Arc::new(group),
-                        row: 0,
-                        page: 0,
-                        rows,
-                        bytes,
-                        counted: 0,
-                    });
+                    self.current = Some(Current::of(group, rows, bytes));
                 }
                 Err(damage) => return Some(Part::damaged(damage, first..first + rows, bytes)),
             }
@@ -355,15 +398,38 @@ impl Table for ParquetTable {
 }
 
 impl Current {
+    fn of(group: Group, rows: u64, bytes: u64) -> Self {
+        let longest = |pages: &Pages| {
+            let pages = pages.dictionary.iter().chain(&pages.data);
+            pages.map(|page| page.rows).max().unwrap_or(0)
+        };
+        let longest = group.pages.iter().map(longest).max().unwrap_or(0);
+        let least = longest.div_ceil(PARTS_OF_PAGE);
+        let none = || group.pages.iter().map(|_| None).collect();
+        Self {
+            row: 0,
+            page: 0,
+            rows,
+            wanted: ROWS.max(least),
+            most: MOST_ROWS.max(least),
+            bytes,
+            counted: 0,
+            dictionaries: none(),
+            begun: none(),
+            group: Arc::new(group),
+        }
+    }
+
     /// The next part: whole pages, or some rows of a large one.
     fn next(&mut self) -> Option<Part> {
-        let pages = &self.group.pages.first()?.data;
+        let group = Arc::clone(&self.group);
+        let pages = &group.pages.first()?.data;
         let page = pages.get(self.page)?;
         let end = page.first_row + page.rows;
         let (place, mut last) = (page.place, page);
-        let rows = if page.rows > MOST_ROWS {
+        let mut rows = if page.rows > self.most {
             // In parts of about the same size.
-            let parts = page.rows.div_ceil(MOST_ROWS);
+            let parts = page.rows.div_ceil(self.most);
             let rows = self.row..end.min(self.row + page.rows.div_ceil(parts));
             if rows.end == end {
                 self.page += 1;
@@ -373,7 +439,7 @@ impl Current {
             let mut rows = self.row..end;
             self.page += 1;
             while let Some(page) = pages.get(self.page)
-                && rows.end - rows.start + page.rows <= ROWS
+                && rows.end - rows.start + page.rows <= self.wanted
             {
                 rows.end += page.rows;
                 last = page;
@@ -381,55 +447,173 @@ impl Current {
             }
             rows
         };
+        let (shared, charges, needed) = self.needs(&rows);
+        let refused = needed > group.file.most;
+        if refused {
+            // The others of its page, or of its dictionary, would need as much.
+            rows.end = self.rows;
+            self.page = pages.len();
+        }
         self.row = rows.end;
         let counted =
             (u128::from(self.bytes) * u128::from(rows.end) / u128::from(self.rows)) as u64;
         let bytes = counted - self.counted;
         self.counted = counted;
+        let first = group.first;
+        let numbers = first + rows.start..first + rows.end;
+        if refused {
+            let what = refusal(needed, group.file.most);
+            let what = format!("row group {}: {what}", group.number);
+            let damage = Damage {
+                offset: place,
+                what,
+            };
+            return Some(Part::damaged(damage, numbers, bytes));
+        }
         let content = match rows.end == last.first_row + last.rows {
             true => place..last.place + last.len,
             // The page is still needed.
             false => place..place,
         };
-        let content = self.group.file.source.bytes(content);
-        let first = self.group.first;
+        let content = group.file.source.bytes(content);
         Some(Part {
-            rows: first + rows.start..first + rows.end,
+            rows: numbers,
             place,
             bytes,
             // They were there a moment ago.
             content: content.unwrap_or_else(|_| Vec::new().into()),
-            decode: Arc::clone(&self.group) as Arc<dyn DecodeRows>,
+            charges,
+            decode: Arc::new(Rows { group, shared }),
         })
     }
+
+    /// The pages that rows share with others, what they have to be charged for, and all they need while they are read.
+    fn needs(&mut self, rows: &Range<u64>) -> (Vec<SharedBy>, Vec<Arc<Charge>>, u64) {
+        let file = &self.group.file;
+        let (mut shared, mut charges) = (Vec::new(), Vec::new());
+        let count = rows.end - rows.start;
+        let fields = file.reads.len() as u64;
+        let mut own = count.saturating_mul(BYTES_OF_ROW + BYTES_OF_FIELD * fields);
+        let (mut with, mut texts) = (0u64, 0u64);
+        for (number, (read, pages)) in file.reads.iter().zip(&self.group.pages).enumerate() {
+            let column = file.metadata.row_group(self.group.number);
+            let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
+            let memory = |page: &Page| match is_lz4 {
+                true => page.memory().max(LZ4_RATIO * page.len),
+                false => page.memory(),
+            };
+            let share = |page: &Page| {
+                Arc::new(Shared {
+                    page: *page,
+                    ready: OnceLock::new(),
+                    charge: Charge::of(memory(page)),
+                })
+            };
+            let mut use_shared = |held: &mut Option<Arc<Shared>>, page: &Page, is_read: bool| {
+                let known = held.take().filter(|held| held.page.place == page.place);
+                let reports = known.is_none();
+                let known = known.unwrap_or_else(|| share(page));
+                charges.push(Arc::clone(&known.charge));
+                with = with.saturating_add(known.charge.bytes());
+                if is_read {
+                    shared.push(SharedBy {
+                        read: number,
+                        shared: Arc::clone(&known),
+                        reports,
+                    });
+                }
+                *held = Some(known);
+            };
+            let data = pages.of_rows(rows);
+            let mut size = 0u64;
+            let held = &mut self.dictionaries[number];
+            if let Some(dictionary) = &pages.dictionary
+                && data.iter().any(Page::uses_dictionary)
+            {
+                use_shared(held, dictionary, true);
+                // Its values are made anew for each part.
+                own = own.saturating_add(16 * dictionary.rows);
+                size = size.saturating_add(dictionary.unpacked);
+            } else if let Some(dictionary) = &pages.dictionary
+                && held.is_some()
+            {
+                // It stays until the end of the group.
+                use_shared(held, dictionary, false);
+            }
+            let begun = &mut self.begun[number];
+            for page in data {
+                size = size.saturating_add(page.unpacked);
+                let end = page.first_row + page.rows;
+                if page.first_row < rows.start || end > rows.end {
+                    use_shared(begun, page, true);
+                    if end <= rows.end {
+                        *begun = None;
+                    }
+                } else {
+                    own = own.saturating_add(memory(page));
+                }
+                if page.is_incremental() {
+                    size = u64::MAX;
+                }
+            }
+            if data.iter().any(Page::is_incremental) {
+                // Those that are made at once, and those that are kept for rejects.
+                own = own.saturating_add(2 * file.texts);
+            }
+            if read.keeps_texts {
+                texts = texts.saturating_add(size);
+            }
+        }
+        // Each of them is there twice while they are collected.
+        own = own.saturating_add(2 * texts.min(file.texts));
+        charges.push(Charge::of(own));
+        (shared, charges, own.saturating_add(with))
+    }
 }
 
-impl DecodeRows for Group {
-    fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(&self.file.plan, self, rows, self.first, chunk, options)
-    }
+impl DecodeRows for Rows {
     fn check(&self) -> io::Result<()> {
-        self.file.source.check()
+        self.group.file.source.check()
+    }
+    fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        let group = &self.group;
+        let mut damage = Vec::new();
+        let mut is_damaged = false;
+        for by in &self.shared {
+            if let Err(what) = group.shared(by) {
+                is_damaged = true;
+                // A damaged page is reported once.
+                if by.reports {
+                    let what = group.named(&group.file.reads[by.read], what);
+                    damage.push(Damage { offset: 0, what });
+                }
+            }
+        }
+        if is_damaged {
+            return Decoded {
+                damage,
+                records: rows.end - rows.start,
+                ..Decoded::default()
+            };
+        }
+        decode(&group.file.plan, self, rows, group.first, chunk, options)
     }
 }
 
-impl ReadColumns for Group {
+impl ReadColumns for Rows {
     fn read(
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
     ) -> Result<(), String> {
-        let reads = self.file.reads.iter().zip(&self.pages);
-        let mut reads = reads.filter(|(read, _)| read.column == column);
-        let Some((read, pages)) = reads.next() else {
+        let group = &self.group;
+        let reads = group.file.reads.iter();
+        let Some(number) = reads.clone().position(|read| read.column == column) else {
             return Err("a column is missing".to_owned());
         };
-        let name = |what: String| {
-            let name = self.file.name(read);
-            format!("row group {}, column `{name}`: {what}", self.number)
-        };
-        let mut reader = self.reader(read, pages, &rows).map_err(name)?;
+        let name = |what: String| group.named(&group.file.reads[number], &what);
+        let mut reader = self.reader(number, &rows).map_err(name)?;
         let mut seen = 0;
         while let Some(batch) = guarded(|| reader.next().transpose()).map_err(name)? {
             let array = batch.columns().first();
@@ -438,7 +622,7 @@ impl ReadColumns for Group {
             if seen > rows.end - rows.start {
                 break;
             }
-            each(array).map_err(name)?;
+            each(&Arc::clone(array).into()).map_err(name)?;
         }
         if seen != rows.end - rows.start {
             let what = format!("{seen} rows were read of {}", rows.end - rows.start);
@@ -449,73 +633,71 @@ impl ReadColumns for Group {
 }
 
 impl Group {
+    fn named(&self, read: &ReadColumn, what: &str) -> String {
+        let name = self.file.name(read);
+        format!("row group {}, column `{name}`: {what}", self.number)
+    }
+
+    /// Unpacks a page of a column.
+    fn unpacked(&self, number: usize, page: &Page) -> Result<Ready, String> {
+        let read = &self.file.reads[number];
+        let bytes = self.file.source.bytes(page.place..page.place + page.len);
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        let column = self.file.metadata.row_group(self.number).column(read.leaf);
+        Ready::of(page, bytes, column, read.written)
+    }
+
+    fn shared<'a>(&self, by: &'a SharedBy) -> Result<&'a Ready, &'a str> {
+        let Shared { page, ready, .. } = &*by.shared;
+        let ready = ready.get_or_init(|| self.unpacked(by.read, page));
+        ready.as_ref().map_err(|what| &**what)
+    }
+}
+
+impl Rows {
     /// A reader of rows of a column.
-    fn reader(
-        &self,
-        read: &ReadColumn,
-        pages: &Pages,
-        rows: &Range<u64>,
-    ) -> Result<ParquetRecordBatchReader, String> {
-        let from = pages
-            .data
-            .partition_point(|page| page.first_row + page.rows <= rows.start);
-        let to = pages.data.partition_point(|page| page.first_row < rows.end);
-        let data = pages.data.get(from..to).unwrap_or_default();
+    fn reader(&self, number: usize, rows: &Range<u64>) -> Result<ParquetRecordBatchReader, String> {
+        let group = &self.group;
+        let (read, pages) = (&group.file.reads[number], &group.pages[number]);
+        let data = pages.of_rows(rows);
         let (Some(first), Some(last)) = (data.first(), data.last()) else {
             return Err("there are no such rows".to_owned());
         };
         let (skipped, count) = (rows.start - first.first_row, rows.end - rows.start);
-        let dictionary = pages
-            .dictionary
-            .filter(|_| data.iter().any(Page::uses_dictionary));
-        let all: Vec<Page> = dictionary.iter().chain(data).copied().collect();
-        let mut pieces = Pieces {
-            pieces: Vec::with_capacity(all.len()),
-            len: 0,
-        };
-        for page in &all {
-            let bytes = self.file.source.bytes(page.place..page.place + page.len);
-            let bytes = bytes.map_err(|error| error.to_string())?;
-            pieces.push(bytes);
+        let dictionary = pages.dictionary.iter();
+        let dictionary = dictionary.filter(|_| data.iter().any(Page::uses_dictionary));
+        let all: Vec<Page> = dictionary.chain(data).copied().collect();
+        // Those that are unpacked already, by their places.
+        let mut known = HashMap::new();
+        for by in self.shared.iter().filter(|by| by.read == number) {
+            known.insert(by.shared.page.place, group.shared(by)?.clone());
         }
-        // Such values can each be as long as their page, which has a few bytes for each.
+        // Values that are made from others can each be as long as their page, which has a few bytes for each.
         let mut at_once = AT_ONCE;
-        if let Some(most) = data
-            .iter()
-            .filter(|page| page.is_incremental())
-            .map(|page| page.unpacked)
-            .max()
-        {
-            at_once = (MOST_BYTES / most.max(1)).clamp(1, AT_ONCE);
-        }
-        let column = self.file.metadata.row_group(self.number).column(read.leaf);
-        let packing = Packing::of(column.compression());
-        let len = pieces.len as i64;
-        guarded(move || -> ParquetResult<_> {
-            let mut column = column
-                .clone()
-                .into_builder()
-                .set_dictionary_page_offset(None)
-                .set_data_page_offset(0)
-                .set_total_compressed_size(len);
-            if packing.is_some() {
-                column = column.set_compression(Compression::UNCOMPRESSED);
+        if data.iter().any(Page::is_incremental) {
+            for page in &all {
+                if let Entry::Vacant(entry) = known.entry(page.place) {
+                    entry.insert(group.unpacked(number, page)?);
+                }
             }
-            let rows_of_pages = (last.first_row + last.rows - first.first_row) as usize;
-            let inner =
-                SerializedPageReader::new(Arc::new(pieces), &column.build()?, rows_of_pages, None)?;
-            let pages: Box<dyn PageReader> = match packing {
-                Some(packing) => Box::new(Unpacked {
-                    inner,
-                    packing,
-                    pages: all.into(),
-                }),
-                None => Box::new(inner),
-            };
-            let group = OneColumn {
-                pages: Mutex::new(Some(pages)),
+            let longest = known.values().map(|ready| ready.longest).max();
+            let longest = longest.unwrap_or(0).max(1);
+            at_once = (group.file.texts / longest).clamp(1, AT_ONCE);
+        }
+        let rows_of_pages = (last.first_row + last.rows - first.first_row) as usize;
+        let of = Arc::clone(group);
+        let pages = Queue {
+            pages: all.into(),
+            unpack: move |page: &Page| match known.get(&page.place) {
+                Some(ready) => Ok(ready.clone()),
+                None => of.unpacked(number, page),
+            },
+        };
+        guarded(move || -> ParquetResult<_> {
+            let one = OneColumn {
+                pages: Mutex::new(Some(Box::new(pages))),
                 rows: rows_of_pages,
-                metadata: &self.file.metadata,
+                metadata: &group.file.metadata,
             };
             let select = RowSelector::select(count as usize);
             let selection = match skipped {
@@ -528,7 +710,7 @@ impl Group {
             };
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &read.levels,
-                &group,
+                &one,
                 at_once.min(count) as usize,
                 selection,
             )

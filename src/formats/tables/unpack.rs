@@ -1,25 +1,32 @@
-//! Decompression with an end: gzip and brotli, whose decoders in the library stop only where the data do.
+//! Pages: unpacked one by one, checked, and handed to the library.
 //!
-//! The library is told that such a column is not compressed, and its pages are decompressed here, up to the size that
-//! was checked before.
+//! The library unpacks gzip and brotli for as long as there are data. It is told that such a column is not compressed,
+//! and its pages are decompressed here, up to the size that was checked before.
 
+use super::counts::{self, Written};
+use super::guard::guarded;
 use super::pages::Page;
+use super::pieces::Pieces;
+use crate::input;
 use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::column::page::{self, PageMetadata, PageReader};
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 /// Which of the two a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packing {
+enum Packing {
     Gzip,
     Brotli,
 }
 
 impl Packing {
-    pub(super) fn of(compression: Compression) -> Option<Self> {
+    fn of(compression: Compression) -> Option<Self> {
         match compression {
             Compression::GZIP(_) => Some(Self::Gzip),
             Compression::BROTLI(_) => Some(Self::Brotli),
@@ -34,64 +41,116 @@ impl Packing {
         };
         read.take(most).read_to_end(unpacked).map(drop)
     }
-}
 
-/// Pages whose content is decompressed.
-pub(super) struct Unpacked<R> {
-    pub(super) inner: R,
-    pub(super) packing: Packing,
-    /// The pages to come.
-    pub(super) pages: VecDeque<Page>,
-}
-
-impl<R: PageReader> Unpacked<R> {
-    fn content(&mut self, packed: &Bytes) -> Result<Bytes> {
-        let page = self.pages.pop_front();
-        let page = page.ok_or_else(|| ParquetError::General("one page too many".to_owned()))?;
+    fn content(self, page: &Page, packed: &Bytes) -> Result<Bytes, String> {
         if !page.is_packed {
             return Ok(packed.clone());
         }
         let levels = packed.get(..page.levels as usize);
-        let levels = levels.ok_or_else(|| ParquetError::EOF("a page is too short".to_owned()))?;
+        let levels = levels.ok_or("it is too short")?;
         let mut content = levels.to_vec();
         // A page of nothing but nulls has no values to decompress.
         if page.unpacked > page.levels {
             let most = page.unpacked - page.levels;
-            self.packing
-                .unpack(&packed[levels.len()..], &mut content, most + 1)?;
+            self.unpack(&packed[levels.len()..], &mut content, most + 1)
+                .map_err(|error| error.to_string())?;
         }
-        if content.len() as u64 != page.unpacked {
-            return Err(ParquetError::General(
-                "a page has another size than its header says".to_owned(),
-            ));
+        match content.len() as u64 == page.unpacked {
+            true => Ok(content.into()),
+            false => Err("it has another size than its header says".to_owned()),
         }
-        Ok(content.into())
     }
 }
 
-impl<R: PageReader> Iterator for Unpacked<R> {
-    type Item = Result<page::Page>;
-    fn next(&mut self) -> Option<Self::Item> {
-        self.get_next_page().transpose()
-    }
+/// A page that has been unpacked and checked.
+#[derive(Clone, Debug)]
+pub(super) struct Ready {
+    pub(super) page: page::Page,
+    /// Length of the longest value, if values are made from those before.
+    pub(super) longest: u64,
 }
 
-impl<R: PageReader> PageReader for Unpacked<R> {
-    fn get_next_page(&mut self) -> Result<Option<page::Page>> {
-        let Some(mut page) = self.inner.get_next_page()? else {
-            return Ok(None);
+impl Ready {
+    /// Unpacks a page of a column.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub(super) fn of(
+        page: &Page,
+        bytes: input::Bytes,
+        column: &ColumnChunkMetaData,
+        written: Written,
+    ) -> Result<Self, String> {
+        let unpack = || {
+            let mut pieces = Pieces {
+                pieces: Vec::with_capacity(1),
+                len: 0,
+            };
+            pieces.push(bytes);
+            let packing = Packing::of(column.compression());
+            let len = pieces.len as i64;
+            let found = guarded(|| {
+                let mut column = column
+                    .clone()
+                    .into_builder()
+                    .set_dictionary_page_offset(None)
+                    .set_data_page_offset(0)
+                    .set_total_compressed_size(len);
+                if packing.is_some() {
+                    column = column.set_compression(Compression::UNCOMPRESSED);
+                }
+                let (pieces, column) = (Arc::new(pieces), column.build()?);
+                SerializedPageReader::new(pieces, &column, page.rows as usize, None)?
+                    .get_next_page()
+            })?;
+            let mut found = found.ok_or("there is none")?;
+            if u64::from(found.num_values()) != page.rows {
+                return Err("it has another number of values than its header says".to_owned());
+            }
+            if let Some(packing) = packing {
+                let (page::Page::DataPage { buf, .. }
+                | page::Page::DataPageV2 { buf, .. }
+                | page::Page::DictionaryPage { buf, .. }) = &mut found;
+                *buf = packing.content(page, buf)?;
+            }
+            let longest = counts::check(&found, written)?;
+            Ok(Self {
+                page: found,
+                longest,
+            })
         };
-        let (page::Page::DataPage { buf, .. }
-        | page::Page::DataPageV2 { buf, .. }
-        | page::Page::DictionaryPage { buf, .. }) = &mut page;
-        *buf = self.content(buf)?;
-        Ok(Some(page))
+        unpack().map_err(|what: String| format!("the page at byte {}: {what}", page.place))
     }
-    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        self.inner.peek_next_page()
+}
+
+/// Pages of a column, one after the other, unpacked when they are needed.
+pub(super) struct Queue<F> {
+    pub(super) pages: VecDeque<Page>,
+    pub(super) unpack: F,
+}
+
+impl<F: Fn(&Page) -> Result<Ready, String>> Iterator for Queue<F> {
+    type Item = ParquetResult<page::Page>;
+    fn next(&mut self) -> Option<Self::Item> {
+        let page = self.pages.pop_front()?;
+        let ready = (self.unpack)(&page);
+        Some(ready.map(|ready| ready.page).map_err(ParquetError::General))
     }
-    fn skip_next_page(&mut self) -> Result<()> {
+}
+
+impl<F: Fn(&Page) -> Result<Ready, String> + Send> PageReader for Queue<F> {
+    fn get_next_page(&mut self) -> ParquetResult<Option<page::Page>> {
+        self.next().transpose()
+    }
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        Ok(self.pages.front().map(|page| PageMetadata {
+            num_rows: (!page.is_dictionary).then_some(page.rows as usize),
+            num_levels: (!page.is_dictionary).then_some(page.rows as usize),
+            is_dict: page.is_dictionary,
+        }))
+    }
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
         self.pages.pop_front();
-        self.inner.skip_next_page()
+        Ok(())
     }
 }

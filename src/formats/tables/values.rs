@@ -2,6 +2,7 @@
 //!
 //! Places within buffers are checked at each access: the buffers may lie in a mapped file.
 
+use super::words::{Column, Known};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -24,11 +25,27 @@ enum Layout<'a> {
     LargeOffsets(&'a [i64], &'a [u8]),
     Fixed(usize, &'a [u8]),
     Dictionary(Numbers<'a>, Box<Texts<'a>>),
+    Words(Numbers<'a>, &'a Known),
 }
 
 impl<'a> Texts<'a> {
-    /// The values of an array of strings or bytes, or a dictionary of them.
-    pub(super) fn of(array: &'a ArrayRef) -> Option<Self> {
+    /// The values of a column of strings or bytes, or a dictionary of them.
+    pub(super) fn of(column: &'a Column) -> Option<Self> {
+        let Some(known) = &column.words else {
+            return Self::of_array(&column.array);
+        };
+        let numbers = Numbers::of_primitive(&column.array)?;
+        let layout = match known.whole() {
+            Some(values) => Layout::Dictionary(numbers, Box::new(Self::of_array(values)?)),
+            None => Layout::Words(numbers, known),
+        };
+        Some(Self {
+            layout,
+            nulls: column.array.nulls(),
+        })
+    }
+
+    fn of_array(array: &'a ArrayRef) -> Option<Self> {
         let layout = match array.data_type() {
             DataType::BinaryView => {
                 let array = array.as_binary_view_opt()?;
@@ -64,7 +81,7 @@ impl<'a> Texts<'a> {
                 let array = array.as_any_dictionary_opt()?;
                 // Dictionaries of dictionaries do not exist.
                 let numbers = Numbers::of_primitive(array.keys())?;
-                Layout::Dictionary(numbers, Box::new(Self::of(array.values())?))
+                Layout::Dictionary(numbers, Box::new(Self::of_array(array.values())?))
             }
             _ => return None,
         };
@@ -95,6 +112,10 @@ impl<'a> Texts<'a> {
                 let number = usize::try_from(numbers.get(row)?).ok()?;
                 (number < values.len()).then(|| values.get(number))?
             }
+            Layout::Words(numbers, known) => {
+                let (values, at) = known.get(u64::try_from(numbers.get(row)?).ok()?)?;
+                Self::of_array(values)?.get(at)
+            }
         }
     }
 
@@ -104,7 +125,7 @@ impl<'a> Texts<'a> {
             Layout::Offsets(offsets, _) => offsets.len().saturating_sub(1),
             Layout::LargeOffsets(offsets, _) => offsets.len().saturating_sub(1),
             Layout::Fixed(width, data) => data.len().checked_div(*width).unwrap_or(0),
-            Layout::Dictionary(numbers, _) => numbers.len(),
+            Layout::Dictionary(numbers, _) | Layout::Words(numbers, _) => numbers.len(),
         }
     }
 
@@ -120,6 +141,8 @@ impl<'a> Texts<'a> {
                 each(data.as_ptr(), data.len());
             }
             Layout::Dictionary(_, values) => values.each_buffer(each),
+            // They stay as long as their file is read.
+            Layout::Words(..) => {}
         }
     }
 }
@@ -172,10 +195,13 @@ macro_rules! each_width {
 
 impl<'a> Numbers<'a> {
     /// The values of an array of integers, or of days.
-    pub(super) fn of(array: &'a ArrayRef) -> Option<Self> {
-        Self::of_primitive(array.as_ref())
+    pub(super) fn of(column: &'a Column) -> Option<Self> {
+        match column.words {
+            None => Self::of_primitive(&column.array),
+            Some(_) => None,
+        }
     }
-    fn of_primitive(array: &'a dyn Array) -> Option<Self> {
+    pub(super) fn of_primitive(array: &'a dyn Array) -> Option<Self> {
         let values = match array.data_type() {
             DataType::Int8 => Integers::I8(array.as_primitive_opt::<Int8Type>()?.values()),
             DataType::Int16 => Integers::I16(array.as_primitive_opt::<Int16Type>()?.values()),

@@ -102,6 +102,7 @@ pub(super) struct SourceWire {
     games: Option<Selection>,
     strict_pgn: bool,
     max_record: usize,
+    max_memory: u64,
     fen_column: Option<String>,
     map: bool,
     max_window: u64,
@@ -120,6 +121,7 @@ impl SourceWire {
             games: decode.games.as_deref().cloned(),
             strict_pgn: decode.strict_pgn,
             max_record: decode.max_record,
+            max_memory: decode.max_memory,
             fen_column: decode.fen_column.as_deref().map(str::to_owned),
             map: options.access.map,
             max_window: options.access.max_window,
@@ -137,6 +139,7 @@ impl SourceWire {
             .games(self.games.map(Arc::new))
             .strict_pgn(self.strict_pgn)
             .max_record(self.max_record)
+            .max_memory(self.max_memory)
             .fen_column(self.fen_column.map(Arc::from));
         let options = ReadOptions::new(judging.analyzer()?)
             .decode(decode)

@@ -1,0 +1,105 @@
+//! A budget of memory for all that is unpacked of tables at the same time.
+//!
+//! What a part needs is known when it is cut, from what its file claims of pages and buffers; nothing becomes larger
+//! than it claims. A part is handed out when that much is free, and gives it back when the last one that uses it is
+//! done. Parts are handed out in order, so those that others wait for have what they need, and every one comes to its
+//! turn. What cannot have room even alone is refused, whatever runs beside it.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The budget of a run.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    most: u64,
+    used: Mutex<u64>,
+}
+
+impl Budget {
+    pub(crate) fn of(most: u64) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            used: Mutex::new(0),
+        })
+    }
+    fn used(&self) -> MutexGuard<'_, u64> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes of something that is unpacked, from when they are granted until it is no longer used.
+#[derive(Debug)]
+pub(super) struct Charge {
+    bytes: u64,
+    budget: OnceLock<Arc<Budget>>,
+}
+
+#[cfg(feature = "parquet")]
+impl Charge {
+    pub(super) fn of(bytes: u64) -> Arc<Self> {
+        Arc::new(Self {
+            bytes,
+            budget: OnceLock::new(),
+        })
+    }
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        if let Some(budget) = self.budget.get() {
+            *budget.used() -= self.bytes;
+        }
+    }
+}
+
+/// Grants charges that have not been granted yet: all of them, or, if there is not enough room, none.
+pub(super) fn grant(charges: &[Arc<Charge>], budget: &Arc<Budget>) -> bool {
+    let due = || charges.iter().filter(|it| it.budget.get().is_none());
+    let bytes = due().fold(0, |sum: u64, it| sum.saturating_add(it.bytes));
+    let mut used = budget.used();
+    match used.checked_add(bytes) {
+        Some(sum) if sum <= budget.most => *used = sum,
+        _ => return false,
+    }
+    drop(used);
+    for charge in due() {
+        // Only the feed grants, one part at a time.
+        let _ = charge.budget.set(Arc::clone(budget));
+    }
+    true
+}
+
+/// Why something that needs so many bytes is refused.
+#[cfg(feature = "parquet")]
+pub(super) fn refusal(needed: u64, most: u64) -> String {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    format!(
+        "{} MiB of memory are needed; the limit is {} MiB; --max-memory {}M reads it",
+        mib(needed),
+        mib(most),
+        mib(needed)
+    )
+}
+
+#[cfg(all(test, feature = "parquet"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_granted_comes_back() {
+        let budget = Budget::of(10);
+        let (one, two) = (Charge::of(6), Charge::of(4));
+        assert!(grant(&[Arc::clone(&one)], &budget));
+        // What has been granted is not granted again.
+        assert!(grant(&[Arc::clone(&one), Arc::clone(&two)], &budget));
+        let three = [Charge::of(1)];
+        assert!(!grant(&three, &budget));
+        drop(two);
+        assert!(grant(&three, &budget));
+        assert_eq!(*budget.used(), 7);
+        drop((one, three));
+        assert_eq!(*budget.used(), 0);
+    }
+}

@@ -1,0 +1,359 @@
+//! What a page of Parquet holds, compared with what it claims, before the library makes room for it.
+//!
+//! Encodings have counts of their own: levels and numbers of a dictionary say how long each run is, changes (`DELTA_…`)
+//! how many values there are and how long each of them is. The library believes them. Here they must be those of the
+//! page, and within its bytes. Plain values, and those of split bytes, have only their number.
+
+use parquet::basic::{Encoding, Type as Physical};
+use parquet::column::page::Page;
+
+/// How the values of a column are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) physical: Physical,
+    /// The smallest number of bytes of a value.
+    pub(super) width: u64,
+    /// Whether values may be missing.
+    pub(super) is_optional: bool,
+}
+
+/// Checks an unpacked page; returns the length of its longest value, if values are made from those before.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
+    let (buf, count, encoding, levels) = match page {
+        Page::DictionaryPage { .. } => return Ok(0),
+        Page::DataPage {
+            buf,
+            num_values,
+            encoding,
+            def_level_encoding,
+            ..
+        } => {
+            let count = u64::from(*num_values);
+            let levels = match (written.is_optional, def_level_encoding) {
+                (false, _) => Some((Levels::None, &buf[..])),
+                (true, Encoding::RLE) => {
+                    let split = buf.split_first_chunk::<4>().and_then(|(&len, rest)| {
+                        rest.split_at_checked(u32::from_le_bytes(len) as usize)
+                    });
+                    split.map(|(levels, rest)| (Levels::Runs(levels), rest))
+                }
+                (true, _) => {
+                    let split = buf.split_at_checked(count.div_ceil(8) as usize);
+                    split.map(|(levels, rest)| (Levels::Bits(levels), rest))
+                }
+            };
+            (buf, count, *encoding, levels)
+        }
+        Page::DataPageV2 {
+            buf,
+            num_values,
+            encoding,
+            def_levels_byte_len,
+            rep_levels_byte_len,
+            ..
+        } => {
+            let split = buf
+                .split_at_checked(*rep_levels_byte_len as usize)
+                .and_then(|(_, rest)| rest.split_at_checked(*def_levels_byte_len as usize));
+            let levels = split.map(|(levels, rest)| match written.is_optional {
+                true => (Levels::Runs(levels), rest),
+                false => (Levels::None, rest),
+            });
+            (buf, u64::from(*num_values), *encoding, levels)
+        }
+    };
+    let Some((levels, bytes)) = levels else {
+        return Err(format!(
+            "the levels are longer than the page of {} bytes",
+            buf.len()
+        ));
+    };
+    let values = match levels {
+        Levels::None => Some(count),
+        Levels::Bits(levels) => Some(ones(levels, count)),
+        Levels::Runs(levels) => present(levels, count),
+    };
+    let values = values.ok_or_else(|| format!("there are fewer than {count} levels"))?;
+    let fewer = || format!("the bytes hold fewer than {values} values");
+    match encoding {
+        // There is nothing that the library believes.
+        _ if bytes.is_empty() && values == 0 => Ok(0),
+        Encoding::PLAIN | Encoding::BYTE_STREAM_SPLIT => {
+            let least = values.checked_mul(written.width);
+            match least.is_some_and(|least| least <= bytes.len() as u64) {
+                true => Ok(0),
+                false => Err(fewer()),
+            }
+        }
+        Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
+            let (&width, runs) = bytes.split_first().ok_or_else(fewer)?;
+            if width > 32 {
+                return Err(format!("numbers of the dictionary have {width} bits"));
+            }
+            let mut held = 0u64;
+            let mut runs = Runs { bytes: runs, width };
+            while held < values {
+                held += runs.next().ok_or_else(fewer)?.len();
+            }
+            Ok(0)
+        }
+        Encoding::DELTA_BINARY_PACKED => {
+            let bits = match written.physical {
+                Physical::INT32 => 32,
+                _ => 64,
+            };
+            Deltas::of(bytes, values)?.pass(bits).map(|_| 0)
+        }
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => {
+            let mut sum = 0;
+            let rest = Deltas::of(bytes, values)?.each(|len| {
+                sum += u64::try_from(len).map_err(|_| "a length is negative")?;
+                Ok(())
+            })?;
+            match sum <= rest.len() as u64 {
+                true => Ok(0),
+                false => Err("the values are longer than their page".to_owned()),
+            }
+        }
+        Encoding::DELTA_BYTE_ARRAY => {
+            let mut prefixes = Vec::new();
+            let rest = Deltas::of(bytes, values)?.each(|len| {
+                prefixes.push(len);
+                Ok(())
+            })?;
+            let mut prefixes = prefixes.into_iter();
+            let (mut before, mut longest, mut sum) = (0u64, 0, 0);
+            let rest = Deltas::of(rest, values)?.each(|len| {
+                let prefix = prefixes.next().and_then(|len| u64::try_from(len).ok());
+                let prefix = prefix.filter(|&prefix| prefix <= before);
+                let prefix = prefix.ok_or("a value begins with more than there is before it")?;
+                let len = u64::try_from(len).map_err(|_| "a length is negative")?;
+                sum += len;
+                before = prefix + len;
+                longest = longest.max(before);
+                Ok(())
+            })?;
+            match sum <= rest.len() as u64 {
+                true => Ok(longest),
+                false => Err("the values are longer than their page".to_owned()),
+            }
+        }
+        other => Err(format!("values in the encoding {other} are not read")),
+    }
+}
+
+/// Where it is written which values are there.
+enum Levels<'a> {
+    /// All are.
+    None,
+    /// In bits.
+    Bits(&'a [u8]),
+    /// In runs.
+    Runs(&'a [u8]),
+}
+
+/// Number of ones among the first bits.
+fn ones(bytes: &[u8], bits: u64) -> u64 {
+    let whole = (bits / 8) as usize;
+    let (words, rest) = bytes[..whole].as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest.iter().map(|&byte| byte.into());
+    let last = bytes.get(whole).copied().unwrap_or(0) & !(0xFF << (bits % 8)) as u8;
+    let bytes = words.chain(rest).chain([last.into()]);
+    bytes.map(|word: u64| u64::from(word.count_ones())).sum()
+}
+
+/// How many of `count` levels say that there is a value; `None` if there are fewer levels.
+fn present(levels: &[u8], count: u64) -> Option<u64> {
+    let mut runs = Runs {
+        bytes: levels,
+        width: 1,
+    };
+    let (mut left, mut present) = (count, 0);
+    while left > 0 {
+        let run = runs.next()?;
+        let len = run.len().min(left);
+        present += match run {
+            Run::Same(_, value) => len * u64::from(value.first().is_some_and(|&value| value != 0)),
+            Run::Packed(_, bytes) => ones(bytes, len),
+        };
+        left -= len;
+    }
+    Some(present)
+}
+
+/// Numbers of some bits, as runs of the same one and as packed ones.
+struct Runs<'a> {
+    bytes: &'a [u8],
+    width: u8,
+}
+
+/// Some of the numbers: how many, and their bytes.
+enum Run<'a> {
+    Same(u64, &'a [u8]),
+    Packed(u64, &'a [u8]),
+}
+
+impl Run<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Same(len, _) | Self::Packed(len, _) => *len,
+        }
+    }
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = Run<'a>;
+    fn next(&mut self) -> Option<Run<'a>> {
+        // A run of none is padding.
+        let head = varint(&mut self.bytes).filter(|&head| head != 0 && head <= u32::MAX.into())?;
+        let count = head >> 1;
+        if head & 1 == 0 {
+            let (value, rest) = self.bytes.split_at_checked(self.width.div_ceil(8).into())?;
+            self.bytes = rest;
+            return Some(Run::Same(count, value));
+        }
+        let len = (count * u64::from(self.width)).min(self.bytes.len() as u64);
+        let (numbers, rest) = self.bytes.split_at(len as usize);
+        self.bytes = rest;
+        // The last groups may be cut.
+        let held = (8 * len).checked_div(self.width.into());
+        Some(Run::Packed(
+            held.map_or(8 * count, |held| held.min(8 * count)),
+            numbers,
+        ))
+    }
+}
+
+/// Takes a number of variable length off the bytes.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for (at, &byte) in bytes.iter().enumerate().take(9) {
+        value |= u64::from(byte & 0x7F) << (7 * at);
+        if byte < 0x80 {
+            *bytes = &bytes[at + 1..];
+            return Some(value);
+        }
+    }
+    // The largest have a tenth byte.
+    match bytes.get(9) {
+        Some(last @ 0..=1) => {
+            value |= u64::from(*last) << 63;
+            *bytes = &bytes[10..];
+            Some(value)
+        }
+        _ => None,
+    }
+}
+
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Numbers as changes from one to the next, in blocks, which are divided into groups of one width.
+struct Deltas<'a> {
+    bytes: &'a [u8],
+    groups: usize,
+    /// Numbers of a group.
+    per_group: u64,
+    first: i64,
+    has_first: bool,
+    /// Numbers after the first one.
+    more: u64,
+}
+
+impl<'a> Deltas<'a> {
+    /// The beginning of `values` numbers.
+    fn of(mut bytes: &'a [u8], values: u64) -> Result<Self, String> {
+        let mut number = || varint(&mut bytes).ok_or("the numbers of changes are cut");
+        let (block, groups, count) = (number()?, number()?, number()?);
+        let first = zigzag(number()?);
+        if count != values {
+            return Err(format!("the changes make {count} values of {values}"));
+        }
+        let per_group = block.checked_div(groups).unwrap_or(0);
+        let fits = block <= i32::MAX as u64
+            && block.is_multiple_of(128)
+            && per_group.is_multiple_of(32)
+            && per_group.checked_mul(groups) == Some(block)
+            && (per_group > 0 || values <= 1);
+        if !fits || groups == 0 {
+            return Err(format!("blocks of {block} changes in {groups} groups"));
+        }
+        Ok(Self {
+            bytes,
+            groups: groups as usize,
+            per_group,
+            first,
+            has_first: count > 0,
+            more: count.saturating_sub(1),
+        })
+    }
+
+    /// Calls a function for each group: with the smallest change, the width, the number of changes and their bytes.
+    /// Returns what follows.
+    fn groups(
+        mut self,
+        most_bits: u8,
+        mut each: impl FnMut(i64, u8, u64, &[u8]) -> Result<(), &'static str>,
+    ) -> Result<&'a [u8], String> {
+        const CUT: &str = "the changes are cut";
+        while self.more > 0 {
+            let least = zigzag(varint(&mut self.bytes).ok_or(CUT)?);
+            let (widths, rest) = self.bytes.split_at_checked(self.groups).ok_or(CUT)?;
+            self.bytes = rest;
+            for &width in widths {
+                if self.more == 0 {
+                    break;
+                }
+                if width > most_bits {
+                    return Err(format!("changes of {width} bits"));
+                }
+                let count = self.more.min(self.per_group);
+                let needed = (count * u64::from(width)).div_ceil(8);
+                let whole = self.per_group / 8 * u64::from(width);
+                let len = whole.min(self.bytes.len() as u64);
+                if len < needed {
+                    return Err(CUT.to_owned());
+                }
+                let (packed, rest) = self.bytes.split_at(len as usize);
+                self.bytes = rest;
+                each(least, width, count, packed)?;
+                self.more -= count;
+            }
+        }
+        Ok(self.bytes)
+    }
+
+    /// Passes over the numbers, which have so many bits.
+    fn pass(self, bits: u8) -> Result<&'a [u8], String> {
+        self.groups(bits, |_, _, _, _| Ok(()))
+    }
+
+    /// Calls a function for each number of 32 bits.
+    fn each(
+        self,
+        mut each: impl FnMut(i32) -> Result<(), &'static str>,
+    ) -> Result<&'a [u8], String> {
+        let mut last = self.first as i32;
+        if self.has_first {
+            each(last)?;
+        }
+        self.groups(32, |least, width, count, packed| {
+            for at in 0..count {
+                let bit = at * u64::from(width);
+                let start = packed.get((bit / 8) as usize..).unwrap_or_default();
+                let mut word = [0; 8];
+                let len = start.len().min(8);
+                word[..len].copy_from_slice(&start[..len]);
+                let change = u64::from_le_bytes(word) >> (bit % 8) & ((1 << width) - 1);
+                last = last.wrapping_add(least as i32).wrapping_add(change as i32);
+                each(last)?;
+            }
+            Ok(())
+        })
+    }
+}
