@@ -65,3 +65,6 @@ mod tables;
 /// Parquet and Arrow files with correct checksums and invalid structure.
 #[cfg(feature = "parquet")]
 mod tables_forged;
+/// Tables that ask for more than they hold.
+#[cfg(feature = "parquet")]
+mod tables_hostile;

@@ -413,10 +413,12 @@ impl ArrowTable {
         })
     }
 
-    fn batch(&mut self, at: Located, rows: u64) -> Result<Current, Damage> {
+    /// The batch, or the damage and how many rows are lost with it.
+    fn batch(&mut self, at: Located, rows: u64) -> Result<Current, (Damage, u64)> {
         let number = self.number - 1;
         let wrong = |what: String| damage(at.place, format!("record batch {number}: {what}"));
-        let needs = self.check(at).map_err(wrong)?;
+        // Until it is checked, what it claims is not believed.
+        let needs = self.check(at).map_err(|what| (wrong(what), 0))?;
         let schema = &self.messages.schema;
         let mut words = Vec::with_capacity(self.projection.len());
         for &column in &*self.projection {
@@ -427,7 +429,7 @@ impl ArrowTable {
                     Some(dictionary) => Some(dictionary.known.clone()),
                     None => {
                         let what = format!("the dictionary of `{}` is missing", field.name());
-                        return Err(wrong(what));
+                        return Err((wrong(what), rows));
                     }
                 },
             });
@@ -456,7 +458,7 @@ impl ArrowTable {
                 batch: Arc::new(batch),
                 row: 0,
             }),
-            false => Err(wrong(refusal(needed, self.most))),
+            false => Err((wrong(refusal(needed, self.most)), rows)),
         }
     }
 }
@@ -518,9 +520,10 @@ impl Table for ArrowTable {
                     self.first_row += rows;
                     self.current = Some(current);
                 }
-                // How many rows it has is not known.
-                Err(damage) => {
-                    return Some(Part::damaged(damage, first..first, at.head + at.body));
+                Err((damage, rows)) => {
+                    self.first_row += rows;
+                    let (rows, bytes) = (first..first + rows, at.head + at.body);
+                    return Some(Part::damaged(damage, rows, bytes));
                 }
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Re
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(before);
     match done {
-        Ok(done) => done.map_err(|error| error.to_string()),
+        Ok(done) => done.map_err(|error| plain(&error.to_string()).to_owned()),
         Err(payload) => {
             let text = payload.downcast_ref::<&str>().copied();
             let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -37,6 +37,15 @@ pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Re
             Err(format!("cannot be decoded ({text})"))
         }
     }
+}
+
+/// A message without what the libraries put before it, once for each layer.
+fn plain(mut message: &str) -> &str {
+    const LAYERS: [&str; 3] = ["Parquet argument error: ", "Parquet error: ", "Arrow: "];
+    while let Some(rest) = LAYERS.iter().find_map(|layer| message.strip_prefix(layer)) {
+        message = rest;
+    }
+    message
 }
 
 #[cfg(test)]
@@ -47,6 +56,8 @@ mod tests {
     fn panics_are_errors() {
         assert_eq!(guarded(|| Ok::<_, String>(1)), Ok(1));
         assert_eq!(guarded(|| Err::<(), _>("a")), Err("a".to_owned()));
+        let error = "Parquet argument error: Parquet error: a";
+        assert_eq!(guarded(|| Err::<(), _>(error)), Err("a".to_owned()));
         let message = guarded(|| -> Result<(), String> { panic!("b{}", 1) });
         assert_eq!(message, Err("cannot be decoded (b1)".to_owned()));
     }
