@@ -56,7 +56,12 @@ pub(super) struct Record {
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
+    pub(super) depth: Option<u16>,
+    pub(super) knodes: Option<u64>,
     pub(super) puzzle_rating: Option<u16>,
+    pub(super) rating_deviation: Option<u16>,
+    pub(super) popularity: Option<i16>,
+    pub(super) plays: Option<u32>,
     /// Texts, queried only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
@@ -70,7 +75,12 @@ impl Record {
             mv: None,
             score: None,
             mate: None,
+            depth: None,
+            knodes: None,
             puzzle_rating: None,
+            rating_deviation: None,
+            popularity: None,
+            plays: None,
             texts: Vec::new(),
         }
     }
@@ -198,7 +208,12 @@ fn add(record: &Record, field: Field, values: &mut Array) {
         (Field::Move, Array::U16(column)) => column.push(record.mv.map(Move::to_bits)),
         (Field::Score, Array::I16(column)) => column.push(record.score),
         (Field::Mate, Array::I16(column)) => column.push(record.mate),
+        (Field::Depth, Array::U16(column)) => column.push(record.depth),
+        (Field::Knodes, Array::U64(column)) => column.push(record.knodes),
         (Field::PuzzleRating, Array::U16(column)) => column.push(record.puzzle_rating),
+        (Field::RatingDeviation, Array::U16(column)) => column.push(record.rating_deviation),
+        (Field::Popularity, Array::I16(column)) => column.push(record.popularity),
+        (Field::Plays, Array::U32(column)) => column.push(record.plays),
         (_, Array::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
             column.push(text.map(|(_, text)| Arc::from(text.as_str())));

@@ -433,6 +433,12 @@ pub static COLUMNS: &[Column] = &[
         I16,
         "moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated"
     ),
+    carried!(Depth, U16, "depth of the evaluation, in plies"),
+    carried!(
+        Knodes,
+        U64,
+        "nodes searched for the evaluation, in thousands"
+    ),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
     carried!(
         Termination,
@@ -455,6 +461,13 @@ pub static COLUMNS: &[Column] = &[
     carried!(Site, Text, "site; for Lichess the address of the game"),
     carried!(PuzzleId, Text, "id of the puzzle"),
     carried!(PuzzleRating, U16, "rating of the puzzle"),
+    carried!(RatingDeviation, U16, "rating deviation of the puzzle"),
+    carried!(
+        Popularity,
+        I16,
+        "popularity of the puzzle, from -100 to 100"
+    ),
+    carried!(Plays, U32, "how often the puzzle was played"),
     carried!(Themes, Text, "themes of the puzzle, separated by blanks"),
     carried!(
         Operations,

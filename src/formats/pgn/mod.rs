@@ -74,7 +74,12 @@ impl Codec for Pgn {
                 .without(Field::Operations)
                 .without(Field::PuzzleId)
                 .without(Field::PuzzleRating)
-                .without(Field::Themes),
+                .without(Field::Themes)
+                .without(Field::Depth)
+                .without(Field::Knodes)
+                .without(Field::Popularity)
+                .without(Field::Plays)
+                .without(Field::RatingDeviation),
         };
         &ABOUT
     }
