@@ -22,6 +22,8 @@ pub struct Opened {
     pub input: Input,
     /// Its format.
     pub format: Format,
+    /// Its [header](super::Codec::header).
+    pub header: Option<Arc<[u8]>>,
 }
 
 /// Opens an input and detects its format, from the content first and then from the name. `consumed`
@@ -64,7 +66,18 @@ pub fn open(
             })?
         }
     };
-    Ok(Opened { input, format })
+    let header = match format.has_header() {
+        true => {
+            let (head, all) = input.peek(PEEK)?;
+            format.header(&head, all)
+        }
+        false => None,
+    };
+    Ok(Opened {
+        input,
+        format,
+        header,
+    })
 }
 
 /// Whether a file has content or a name that some format claims: only such files of a directory are read.

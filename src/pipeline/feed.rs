@@ -167,6 +167,7 @@ impl Feed<'_> {
                     frame: current.frame,
                     blocks: current.blocks.clone(),
                     part: None,
+                    header: current.opened.header.clone(),
                 };
                 current.offset += len;
                 FeedStep::Work(Work::Chunk {

@@ -149,6 +149,7 @@ impl Count {
                 outcome.records = overlap(before.records..self.totals.records, &range);
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
+                outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
                 outcome.left_out = std::mem::take(&mut decoded.left_out);
                 requested = range;
                 decoded

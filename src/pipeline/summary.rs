@@ -4,7 +4,7 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::{Format, Remarks};
+use crate::formats::{Format, LostTags, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
 use std::borrow::Cow;
@@ -29,6 +29,8 @@ pub struct Summary {
     pub games: u64,
     /// What the readers changed or noticed.
     pub remarks: Remarks,
+    /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
+    pub lost_tags: LostTags,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
@@ -76,6 +78,7 @@ pub(super) struct Outcome {
     pub(super) records: u64,
     pub(super) games: u64,
     pub(super) remarks: Remarks,
+    pub(super) lost_tags: LostTags,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -136,6 +139,7 @@ impl Collector<'_> {
         summary.rejected += rejected;
         summary.games += outcome.games;
         summary.remarks.merge(&outcome.remarks);
+        summary.lost_tags.merge(&outcome.lost_tags);
         for (option, more) in outcome.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;

@@ -19,6 +19,7 @@ mod help;
 mod info;
 mod options;
 mod perft;
+mod puzzles;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -1,6 +1,7 @@
 //! From columns to records.
 
-use super::super::lines::without_mark;
+use super::super::lines::{BadLine, without_mark};
+use super::super::puzzles;
 use super::super::text::{Refusal, text_of, unusual, usual};
 use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
 use super::columns::{Kind, Plan, Positions};
@@ -135,6 +136,10 @@ impl Decoder<'_> {
                 halfmove,
                 fullmove,
             } => self.boards(board, halfmove, fullmove)?,
+        }
+        // The other columns say something about the position in which the solver moves.
+        if let Some(column) = self.plan.set_up {
+            self.set_up(column)?;
         }
         for &(field, column, kind) in &self.plan.fields {
             self.field(field, column, kind)?;
@@ -356,7 +361,14 @@ impl Decoder<'_> {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
                 (Field::Result, _) => result_of(value.text(at)),
-                _ => move_of(value.text(at), batch, record),
+                _ => {
+                    let text = value.text(at);
+                    let text = match self.plan.line == Some(column) {
+                        true => text.map(first_word),
+                        false => text,
+                    };
+                    move_of(text, batch, record)
+                }
             };
             let number = match number {
                 Ok(number) => number,
@@ -372,6 +384,52 @@ impl Decoder<'_> {
             }
         })?;
         self.batch.fields.insert(field, values);
+        Ok(())
+    }
+
+    /// Makes the moves that set up puzzles.
+    fn set_up(&mut self, column: usize) -> Result<(), String> {
+        let mut after = Batch::new();
+        let mut moves = Values::<u16>::default();
+        self.each_value(column, |value, at, record, batch| {
+            let position = batch.position(record).ok();
+            let position = position.filter(|position| position.is_valid(Validity::Playable));
+            // The others are rejected later, and have no defined moves.
+            let done = position.map(|mut position| {
+                let text = value.text(at).unwrap_or_default().trim_ascii();
+                puzzles::has_moves(text)?;
+                let mv = puzzles::set_up(&mut position, text)?;
+                let board = Packed::pack(&position)
+                    .map_err(|error| BadLine::new("unpackable", error.to_string()))?;
+                Ok((board, [position.halfmove, position.fullmove], mv))
+            });
+            match done {
+                Some(Ok((board, [halfmove, fullmove], mv))) => {
+                    after.push(board, halfmove, fullmove);
+                    moves.push(mv.map(Move::to_bits));
+                    Ok(())
+                }
+                other => {
+                    after.push(
+                        batch.board(record),
+                        batch.halfmove[record],
+                        batch.fullmove[record],
+                    );
+                    moves.push(None);
+                    match other {
+                        Some(Err(BadLine { reason, message })) => {
+                            Err((reason, message.into_owned()))
+                        }
+                        _ => Ok(()),
+                    }
+                }
+            }
+        })?;
+        after.fields = std::mem::take(&mut self.batch.fields);
+        if self.options.fields.contains(Field::Move) {
+            after.fields.insert(Field::Move, Array::U16(moves));
+        }
+        self.batch = after;
         Ok(())
     }
 
@@ -526,6 +584,13 @@ fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
             Err(("unknown_result", format!("result `{shown}` is unknown")))
         }
     }
+}
+
+/// What is before the first blank.
+fn first_word(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_start();
+    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
+    &text[..end]
 }
 
 /// A move as UCI or SAN has it.
