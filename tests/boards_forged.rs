@@ -227,7 +227,7 @@ fn cases() -> Vec<Case> {
             "another major version",
             |s| set(&mut s[HEADER], 32, 2, 2),
             false,
-            "version 2.2",
+            "version 2.3",
         ),
         // A block as a whole.
         (

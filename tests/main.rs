@@ -4,6 +4,8 @@
 mod agreement;
 /// Boards files with correct checksums and invalid content.
 mod boards_forged;
+/// The last double step, and games of Chess960, on every road.
+mod carried;
 /// The rules of one position.
 mod chess;
 /// The command-line contract.

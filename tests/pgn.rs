@@ -1018,7 +1018,8 @@ fn puzzles_begin_after_the_opponents_move() {
          opening=Scandinavian_Defense Scandinavian_Defense_Modern_Variation \
          site=https://lichess.org/seIMDWkD#25 operations=id \"000rZ\"; c0 \"rating 633\"; \
          c1 \"kingsideAttack mate mateIn1 oneMove opening\"; puzzle_id=000rZ puzzle_rating=633 \
-         themes=kingsideAttack mate mateIn1 oneMove opening"
+         themes=kingsideAttack mate mateIn1 oneMove opening popularity=100 plays=616 \
+         rating_deviation=93"
     );
     let packed = shared_data("csv/lichess_db_puzzle.half_a.csv.zst").unwrap();
     let (other, _) = read(&[packed], |options| options.chunk_size = 1000);
@@ -1037,9 +1038,12 @@ fn puzzles_with_missing_or_odd_values() {
         (
             format!("a\"b,{fen}, 1500 ,1,1,1,fork é"),
             "operations=id \"a'b\"; c0 \"rating  1500 \"; c1 \"fork é\"; puzzle_id=a\"b puzzle_rating=1500 \
-             themes=fork é",
+             themes=fork é popularity=1 plays=1 rating_deviation=1",
         ),
-        (format!(",{fen},,1,1,1,"), "operations=id \"\";"),
+        (
+            format!(",{fen},,1,1,1,"),
+            "operations= popularity=1 plays=1 rating_deviation=1",
+        ),
         (fen.to_owned(), "operations="),
         (
             format!("x,{fen},65536"),
@@ -1099,10 +1103,12 @@ fn evaluations_give_the_best_line() {
     assert_eq!(
         lines(&batch),
         [
-            "7r/1p3k2/p1bPR3/5p2/2B2P1p/8/PP4P1/3K4 b - - 0 1 score=69 move=3509 operations=acd 46;",
-            "6k1/6p1/8/4K3/4NN2/8/8/8 w - - 0 1 move=2852 operations=acd 95; mate=15",
+            "7r/1p3k2/p1bPR3/5p2/2B2P1p/8/PP4P1/3K4 b - - 0 1 score=69 move=3509 operations=acd 46; \
+             depth=46 knodes=4189972",
+            "6k1/6p1/8/4K3/4NN2/8/8/8 w - - 0 1 move=2852 operations=acd 95; mate=15 depth=95 \
+             knodes=589893",
             "2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - - 0 1 score=311 move=1806 \
-             operations=acd 36;",
+             operations=acd 36; depth=36 knodes=206765",
         ]
     );
     let derived = shared_data("jsonl/derived_eval_from_lichess_pgn.jsonl.zst").unwrap();

@@ -61,7 +61,12 @@ impl Move {
         self.from.index() as u16 | (self.to.index() as u16) << 6 | kind << 12
     }
 
-    /// The move of these 16 bits, or `None` if a move that is not a promotion has a promotion piece.
+    /// The bit that a castling move may have besides [`Self::to_bits`]: it belongs to a game of Chess960, where its UCI
+    /// form is king takes rook even if all castling rights are those of standard chess.
+    pub const CHESS960: u16 = 1 << 12;
+
+    /// The move of these 16 bits, with or without [`Self::CHESS960`], or `None` if a move that is not a promotion has a
+    /// promotion piece.
     #[inline]
     pub const fn from_bits(bits: u16) -> Option<Self> {
         let piece = bits >> 12 & 3;
@@ -69,7 +74,7 @@ impl Move {
             (1, _) => MoveKind::Promotion(Role::PROMOTIONS[piece as usize]),
             (0, 0) => MoveKind::Normal,
             (2, 0) => MoveKind::EnPassant,
-            (3, 0) => MoveKind::Castle,
+            (3, 0 | 1) => MoveKind::Castle,
             _ => return None,
         };
         Some(Self {

@@ -7,9 +7,10 @@
 
 use super::attacks::pawn_attacks;
 use super::castling::CastlingSide;
+use super::moves::{Move, MoveKind};
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
-use super::square::Square;
+use super::square::{Rank, Square};
 
 const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
@@ -136,14 +137,67 @@ impl Position {
     /// The key of the position in Polyglot opening books.
     ///
     /// The en passant square counts if a pawn of the side to move stands beside the pawn it could take, legally or not.
-    /// Positions that keep the square only if a capture is legal (as they are parsed and made here) thus have another
-    /// key than in Polyglot in the rare case that the capture is illegal.
+    /// Positions keep the square only if a capture is legal (as they are parsed and made here): in the rare case that the
+    /// capture is illegal, only [`Self::polyglot_key_after`] knows of it.
     ///
     /// ```
     /// use lanefish::chess::Position;
     /// assert_eq!(Position::standard().polyglot_key(), 0x463B_9618_1691_FC9C);
     /// ```
     pub fn polyglot_key(&self) -> u64 {
+        self.key(self.counted_en_passant(self.en_passant))
+    }
+
+    /// As [`Self::polyglot_key`], where the last move is known and may have been a double step beside a pinned pawn.
+    ///
+    /// ```
+    /// use lanefish::chess::{Move, Position};
+    /// let mut position = Position::from_fen_unvalidated("7k/5p2/8/3KP1q1/8/8/8/8 b - - 0 1").unwrap();
+    /// let last = Move::from_uci("f7f5", &position).unwrap();
+    /// position.make(last);
+    /// // exf6 would expose the king to the queen.
+    /// assert_eq!(position.en_passant, None);
+    /// assert_ne!(position.polyglot_key_after(last), position.polyglot_key());
+    /// ```
+    pub fn polyglot_key_after(&self, last: Move) -> u64 {
+        let passed = self.en_passant.or_else(|| self.passed_by(last));
+        self.key(self.counted_en_passant(passed))
+    }
+
+    /// The square that the last move passed over, if it was the double step of a pawn.
+    fn passed_by(&self, last: Move) -> Option<Square> {
+        let (from, to) = (last.from.index(), last.to.index());
+        let is_double = last.kind == MoveKind::Normal
+            && from.abs_diff(to) == 16
+            && self.role_at(last.to) == Some(Role::Pawn);
+        is_double.then(|| Square::new(((from + to) / 2) as u8))
+    }
+
+    /// The square, if a pawn of the side to move stands where it could capture on it.
+    fn counted_en_passant(&self, square: Option<Square>) -> Option<Square> {
+        let us = self.side_to_move;
+        square.filter(|&square| (pawn_attacks(!us, square) & self.pieces(us, Role::Pawn)).any())
+    }
+
+    /// The en passant square that counts in the key although no capture on it is legal, after the last move.
+    pub(crate) fn idle_en_passant_after(&self, last: Move) -> Option<Square> {
+        self.idle_en_passant(self.passed_by(last))
+    }
+
+    /// The same, where the last move passed over a square.
+    pub(crate) fn idle_en_passant(&self, passed: Option<Square>) -> Option<Square> {
+        let rank = match self.side_to_move {
+            Color::White => 5,
+            Color::Black => 2,
+        };
+        let passed = passed.filter(|square| square.rank() == Rank::new(rank));
+        match self.en_passant {
+            None => self.counted_en_passant(passed),
+            Some(_) => None,
+        }
+    }
+
+    fn key(&self, en_passant: Option<Square>) -> u64 {
         let mut key = 0;
         for color in Color::ALL {
             for role in Role::ALL {
@@ -158,13 +212,10 @@ impl Position {
                 key ^= castling_key(color, CastlingSide::of(king, rook));
             }
         }
-        let us = self.side_to_move;
-        if let Some(square) = self.en_passant
-            && (pawn_attacks(!us, square) & self.pieces(us, Role::Pawn)).any()
-        {
+        if let Some(square) = en_passant {
             key ^= en_passant_key(square);
         }
-        if us == Color::White {
+        if self.side_to_move == Color::White {
             key ^= white_to_move_key();
         }
         key

@@ -41,6 +41,7 @@ impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let run = Run {
             fields: Fields::ALL,
+            lost_tags: true,
             ..Run::default()
         };
         let format = match Target::of(self.to, &self.output)? {
@@ -82,12 +83,15 @@ impl ConvertArgs {
                 output.put(&output.accept(last)?)?;
             }
             session.commit(Some(output.finish()?))?;
+            let tags = &done.summary.lost_tags;
+            let tags = (!tags.is_empty()).then(|| tags.to_string());
             let lost: Vec<String> = lost
                 .into_iter()
                 .filter(|&(_, records)| records > 0)
                 .map(|(field, records)| {
                     format!("`{}` ({})", field.name(), counted(records, "record"))
                 })
+                .chain(tags)
                 .collect();
             if !lost.is_empty() {
                 session.note(format_args!(

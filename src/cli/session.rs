@@ -64,6 +64,8 @@ pub(crate) struct Run {
     pub(crate) skip: Option<u64>,
     /// Rows of games are requested; `--skip` and `--limit` count them and are left to the command.
     pub(crate) game_rows: bool,
+    /// Tags of games that no field carries are requested.
+    pub(crate) lost_tags: bool,
 }
 
 /// A summary and the time taken.
@@ -363,7 +365,8 @@ impl<'a> Session<'a> {
                     self.decode(reading, run.default_validity)
                         .fields(run.fields)
                         .tags(run.tags)
-                        .game_rows(run.game_rows),
+                        .game_rows(run.game_rows)
+                        .lost_tags(run.lost_tags),
                 )
                 .from(from)
                 .access(self.access())

@@ -101,6 +101,13 @@ impl TableArgs {
         if done.summary.failure.is_none() {
             job.finish(file).map_err(failed)?;
             session.commit(Some(output))?;
+            let tags = &done.summary.lost_tags;
+            if !tags.is_empty() {
+                session.note(format_args!(
+                    "{} cannot hold these, which were omitted: {tags}",
+                    kind.name()
+                ));
+            }
         }
         session.conclude(done.summary)
     }

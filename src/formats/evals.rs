@@ -3,8 +3,8 @@
 //! `{"fen":"…","evals":[{"pvs":[{"cp":69,"line":"f7g7 e6e2"},..],"knodes":4189972,"depth":46},..]}`
 //!
 //! The deepest evaluation counts (of equally deep ones that with more nodes), and of it the first
-//! line: its score, already from White's view, becomes `score` or `mate`, its first move `move`, and the depth the
-//! EPD operation `acd`. The FEN has four fields.
+//! line: its score, already from White's view, becomes `score` or `mate`, its first move `move`; `depth` and `knodes`
+//! are those of the evaluation, and the depth is also the EPD operation `acd`. The FEN has four fields.
 //!
 //! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
 //! reader walks over the JSON and stops at the few relevant values.
@@ -28,7 +28,15 @@ impl Codec for Evals {
             extensions: &[],
             is_text: true,
             has_games: false,
-            carries: Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Operations]),
+            carries: Fields::of(&[
+                Field::Score,
+                Field::Mate,
+                Field::Move,
+                Field::Operations,
+                Field::Depth,
+                Field::Knodes,
+                Field::KeyEnPassant,
+            ]),
         };
         &ABOUT
     }
@@ -130,12 +138,20 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
+        idle_en_passant: position.idle_en_passant(fen.written_en_passant),
         mv,
         score,
         mate,
+        depth: positive(eval.depth),
+        knodes: positive(eval.knodes),
         texts,
         ..Record::of(position)
     })
+}
+
+/// A number, unless it is missing, negative or too large.
+fn positive<T: TryFrom<i64>>(number: i64) -> Option<T> {
+    T::try_from(number).ok().filter(|_| number > 0)
 }
 
 fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {

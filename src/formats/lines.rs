@@ -5,9 +5,9 @@ use super::{Chunk, Codec, DecodeOptions, Decoded, Remark};
 use crate::block::Packed;
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
-use crate::chess::{Move, Position};
+use crate::chess::{Move, Position, Square};
 use crate::error::{Place, Reject};
-use crate::table::{Array, Batch, Field};
+use crate::table::{Array, Batch, Field, Values};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -53,10 +53,17 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
 pub(super) struct Record {
     pub(super) position: Position,
     pub(super) dropped_en_passant: bool,
+    /// Of [`Field::KeyEnPassant`].
+    pub(super) idle_en_passant: Option<Square>,
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
+    pub(super) depth: Option<u16>,
+    pub(super) knodes: Option<u64>,
     pub(super) puzzle_rating: Option<u16>,
+    pub(super) rating_deviation: Option<u16>,
+    pub(super) popularity: Option<i16>,
+    pub(super) plays: Option<u32>,
     /// Texts, queried only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
@@ -67,12 +74,42 @@ impl Record {
         Self {
             position,
             dropped_en_passant: false,
+            idle_en_passant: None,
             mv: None,
             score: None,
             mate: None,
+            depth: None,
+            knodes: None,
             puzzle_rating: None,
+            rating_deviation: None,
+            popularity: None,
+            plays: None,
             texts: Vec::new(),
         }
+    }
+}
+
+/// The values of [`Field::KeyEnPassant`]: one row in some hundred thousand has one.
+#[derive(Debug, Default)]
+pub(super) struct IdleEnPassants(Vec<(usize, Square)>);
+
+impl IdleEnPassants {
+    #[inline]
+    pub(super) fn add(&mut self, row: usize, square: Option<Square>) {
+        self.0.extend(square.map(|square| (row, square)));
+    }
+    /// Adds the column to a batch, if it is requested and some row has a value.
+    pub(super) fn finish(self, options: &DecodeOptions, batch: &mut Batch) {
+        if self.0.is_empty() || !options.fields.contains(Field::KeyEnPassant) {
+            return;
+        }
+        let mut squares = self.0.into_iter().peekable();
+        let mut column = Values::<u8>::default();
+        for row in 0..batch.len() {
+            let here = squares.next_if(|&(at, _)| at == row);
+            column.push(here.map(|(_, square)| square.index() as u8));
+        }
+        batch.fields.insert(Field::KeyEnPassant, Array::U8(column));
     }
 }
 
@@ -196,9 +233,17 @@ pub(super) fn decode(
 fn add(record: &Record, field: Field, values: &mut Array) {
     match (field, values) {
         (Field::Move, Array::U16(column)) => column.push(record.mv.map(Move::to_bits)),
+        (Field::KeyEnPassant, Array::U8(column)) => {
+            column.push(record.idle_en_passant.map(|square| square.index() as u8));
+        }
         (Field::Score, Array::I16(column)) => column.push(record.score),
         (Field::Mate, Array::I16(column)) => column.push(record.mate),
+        (Field::Depth, Array::U16(column)) => column.push(record.depth),
+        (Field::Knodes, Array::U64(column)) => column.push(record.knodes),
         (Field::PuzzleRating, Array::U16(column)) => column.push(record.puzzle_rating),
+        (Field::RatingDeviation, Array::U16(column)) => column.push(record.rating_deviation),
+        (Field::Popularity, Array::I16(column)) => column.push(record.popularity),
+        (Field::Plays, Array::U32(column)) => column.push(record.plays),
         (_, Array::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
             column.push(text.map(|(_, text)| Arc::from(text.as_str())));

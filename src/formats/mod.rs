@@ -15,6 +15,7 @@ mod encode;
 pub mod evals;
 pub mod foreign;
 mod lines;
+mod lost_tags;
 mod open;
 pub mod pgn;
 pub mod puzzles;
@@ -23,6 +24,7 @@ pub mod tables;
 pub mod text;
 
 pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
+pub use lost_tags::LostTags;
 pub(crate) use open::to_line_feeds;
 pub use open::{Opened, detect, is_supported, open};
 
@@ -92,6 +94,12 @@ pub trait Codec: fmt::Debug + Sync {
     /// the run: cutting and decoding agree on what belongs together. `max_record` is
     /// [`DecodeOptions::max_record`].
     fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize>;
+
+    /// The line at the beginning of an input that says how all others are read, if there is one: for
+    /// [`Chunk::header`]. `all`: the input ends with these bytes.
+    fn header(&self, _head: &[u8], _all: bool) -> Option<Arc<[u8]>> {
+        None
+    }
 
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
@@ -347,6 +355,8 @@ pub struct DecodeOptions {
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are requested.
     pub game_rows: bool,
+    /// Whether [`Decoded::lost_tags`] are requested.
+    pub lost_tags: bool,
     /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,
     /// The longest record (a line, a game) in bytes; a longer one is a reject.
@@ -371,6 +381,7 @@ impl Default for DecodeOptions {
             tags: Arc::default(),
             games: None,
             game_rows: false,
+            lost_tags: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
             max_memory: MAX_MEMORY,
@@ -386,6 +397,7 @@ setters!(DecodeOptions {
     tags: Arc<[Arc<str>]>,
     games: Option<Arc<Selection>>,
     game_rows: bool,
+    lost_tags: bool,
     strict_pgn: bool,
     max_record: usize,
     max_memory: u64,
@@ -410,6 +422,8 @@ pub struct Chunk {
     pub blocks: Option<boards::Share>,
     /// The rows of a table; the bytes are then only those that its positions come from.
     pub part: Option<tables::Part>,
+    /// The [header](Codec::header) of the input.
+    pub header: Option<Arc<[u8]>>,
 }
 
 impl Chunk {
@@ -423,6 +437,7 @@ impl Chunk {
             frame: None,
             blocks: None,
             part: None,
+            header: None,
         }
     }
 
@@ -440,6 +455,7 @@ impl Chunk {
 setters!(Chunk {
     offset: u64,
     truncated: bool,
+    header: Option<Arc<[u8]>>,
 });
 
 /// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
@@ -464,6 +480,8 @@ pub struct Decoded {
     pub game_records: Vec<Range<u64>>,
     /// What the reader did that the user may want to know.
     pub remarks: Remarks,
+    /// Tags of the games that no field carries, if requested.
+    pub lost_tags: LostTags,
     /// Games and positions skipped by the selection.
     pub left_out: LeftOutBy,
     /// What is known of each game, if requested.

@@ -25,6 +25,8 @@ pub struct Opened {
     pub format: Format,
     /// Whether its lines end in carriage returns alone, as those of old Macintosh programs do.
     pub(crate) carriage_returns: bool,
+    /// Its [header](super::Codec::header).
+    pub header: Option<Arc<[u8]>>,
 }
 
 /// Opens an input and detects its format, from the content first and then from the name. `consumed`
@@ -69,10 +71,12 @@ pub fn open(
             reason,
         })?,
     };
+    let header = format.header(&head, all);
     Ok(Opened {
         input,
         format,
         carriage_returns: carriage_returns && format.about().is_text,
+        header,
     })
 }
 

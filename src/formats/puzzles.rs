@@ -1,20 +1,26 @@
-//! Lichess puzzles: lines of comma-separated values, none of which is ever quoted.
+//! Lichess puzzles: lines of comma-separated values.
 //!
 //! `PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags`, and lately an
 //! eleventh. The FEN is the position *before* the opponent's move that sets up the puzzle; a record is the
-//! position after it, and its `move` is the first of the solution. The columns used are recognized by
-//! their content, so that parts of the file, excerpts without the header line and copies with other columns are
-//! all read the same.
+//! position after it, and its `move` is the first of the solution.
 //!
-//! Also kept: the game's address as `site`, the opening's tags as `opening`, and id, rating and themes, both as
-//! fields of their own and as the EPD operations `id`, `c0` and `c1`.
+//! Copies have been through other programs: values may be quoted (RFC 4180), in another order, with an index before
+//! them. A file that begins with a line that names `FEN` and `Moves` is read by the names in it, which every
+//! [chunk](Chunk::header) knows. In an excerpt without such a line, the FEN and the moves are recognized by their
+//! content, and the others by their distance from the FEN. Values end with their line, even if they are quoted.
+//!
+//! Also kept: rating deviation, popularity, number of plays, the game's address as `site`, the opening's tags as
+//! `opening`, and id, rating and themes, both as fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
 use super::lines::{self, BadLine, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
-use crate::chess::{Move, Position};
+use crate::chess::{Move, Position, Square};
 use crate::table::{Field, Fields};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Lichess puzzles.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +42,10 @@ impl Codec for Puzzles {
                 Field::PuzzleId,
                 Field::PuzzleRating,
                 Field::Themes,
+                Field::Popularity,
+                Field::Plays,
+                Field::RatingDeviation,
+                Field::KeyEnPassant,
             ]),
         };
         &ABOUT
@@ -46,19 +56,177 @@ impl Codec for Puzzles {
     fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
         lines::cut_lines(bytes)
     }
+    fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
+        let head = lines::without_mark(head);
+        let end = memchr(b'\n', head).or(all.then_some(head.len()))?;
+        let line = head[..end].trim_ascii();
+        Places::named(line).map(|_| Arc::from(line))
+    }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        let places = chunk.header.as_deref().and_then(Places::named);
         lines::decode(self, chunk, options, |line| {
-            (!line.starts_with(b"PuzzleId,")).then(|| read(line, options))
+            // A line with a position has slashes.
+            if memchr(b'/', line).is_none()
+                && let Some(named) = Places::named(line)
+            {
+                let expected = places.as_ref().unwrap_or(&Places::USUAL);
+                return (named != *expected).then(|| {
+                    let message = "a header line with other columns than those of the file";
+                    Err(BadLine::new("puzzle_header", message))
+                });
+            }
+            Some(read(line, places.as_ref(), options))
         })
     }
 }
 
-/// Whether a text looks like puzzles: it begins with their header line, or with a line of them.
+/// Whether a text looks like puzzles: it begins with a header line, or with a line of them.
 fn sniff(head: &[u8]) -> bool {
     let head = lines::without_mark(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let mut fields = first.split(|&byte| byte == b',');
-    first.starts_with(b"PuzzleId,") || (fields.clone().any(is_fen) && fields.any(is_moves))
+    let first = first.trim_ascii();
+    if Places::named(first).is_some() {
+        return true;
+    }
+    values(first).is_ok_and(|values| {
+        let mut values = values.iter();
+        values.any(|value| is_fen(value)) && values.any(|value| is_moves(value))
+    })
+}
+
+/// Where the values are in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Places {
+    fen: usize,
+    moves: usize,
+    id: Option<usize>,
+    rating: Option<usize>,
+    rating_deviation: Option<usize>,
+    popularity: Option<usize>,
+    plays: Option<usize>,
+    themes: Option<usize>,
+    site: Option<usize>,
+    opening: Option<usize>,
+}
+
+impl Places {
+    /// As Lichess has them.
+    const USUAL: Self = Self {
+        id: Some(0),
+        fen: 1,
+        moves: 2,
+        rating: Some(3),
+        rating_deviation: Some(4),
+        popularity: Some(5),
+        plays: Some(6),
+        themes: Some(7),
+        site: Some(8),
+        opening: Some(9),
+    };
+
+    /// By the names in a header line, if it is one.
+    fn named(line: &[u8]) -> Option<Self> {
+        let names = values(line).ok()?;
+        let find = |name: &str| {
+            let mut names = names.iter();
+            names.position(|other| other.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+        };
+        Some(Self {
+            fen: find("FEN")?,
+            moves: find("Moves")?,
+            id: find("PuzzleId"),
+            rating: find("Rating"),
+            rating_deviation: find("RatingDeviation"),
+            popularity: find("Popularity"),
+            plays: find("NbPlays"),
+            themes: find("Themes"),
+            site: find("GameUrl"),
+            opening: find("OpeningTags"),
+        })
+    }
+
+    /// By the content of a line.
+    fn recognized(values: &[Cow<'_, [u8]>]) -> Result<Self, BadLine> {
+        let fen = values.iter().position(|value| is_fen(value));
+        let fen = fen.ok_or_else(without_fen)?;
+        let moves = values.iter().position(|value| is_moves(value));
+        Ok(Self {
+            fen,
+            moves: moves.ok_or_else(without_moves)?,
+            id: fen.checked_sub(1),
+            rating: Some(fen + 2),
+            rating_deviation: Some(fen + 3),
+            popularity: Some(fen + 4),
+            plays: Some(fen + 5),
+            themes: Some(fen + 6),
+            site: Some(fen + 7),
+            opening: Some(fen + 8),
+        })
+    }
+}
+
+fn without_fen() -> BadLine {
+    BadLine::new("puzzle_without_fen", "no value in the line is a FEN")
+}
+
+fn without_moves() -> BadLine {
+    BadLine::new(
+        "puzzle_without_moves",
+        "no value in the line is a list of moves",
+    )
+}
+
+/// The values of a line. Quotes within a value that does not begin with one are part of it.
+fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadLine> {
+    if memchr(b'"', line).is_none() {
+        return Ok(line
+            .split(|&byte| byte == b',')
+            .map(Cow::Borrowed)
+            .collect());
+    }
+    let mut values = Vec::new();
+    let mut rest = line;
+    loop {
+        let value;
+        match rest.strip_prefix(b"\"") {
+            None => {
+                let end = memchr(b',', rest).unwrap_or(rest.len());
+                value = Cow::Borrowed(&rest[..end]);
+                rest = &rest[end..];
+            }
+            Some(mut quoted) => {
+                let mut text = Vec::new();
+                loop {
+                    let end = memchr(b'"', quoted).ok_or_else(|| {
+                        BadLine::new(
+                            "open_quote",
+                            "a quoted value does not end in its line; values cannot contain line ends",
+                        )
+                    })?;
+                    text.extend_from_slice(&quoted[..end]);
+                    quoted = &quoted[end + 1..];
+                    match quoted.strip_prefix(b"\"") {
+                        Some(after) => {
+                            text.push(b'"');
+                            quoted = after;
+                        }
+                        None => break,
+                    }
+                }
+                value = Cow::Owned(text);
+                rest = quoted;
+            }
+        }
+        values.push(value);
+        match rest {
+            [] => return Ok(values),
+            [b',', after @ ..] => rest = after,
+            _ => {
+                let message = "expected a comma after the quotation mark that ends a value";
+                return Err(BadLine::new("malformed_csv", message));
+            }
+        }
+    }
 }
 
 fn is_fen(field: &[u8]) -> bool {
@@ -77,23 +245,11 @@ fn is_moves(field: &[u8]) -> bool {
         })
 }
 
-fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
-    let fields: Vec<&[u8]> = line.split(|&byte| byte == b',').collect();
-    let fen = fields
-        .iter()
-        .position(|field| is_fen(field))
-        .ok_or_else(|| BadLine::new("puzzle_without_fen", "no value in the line is a FEN"))?;
-    let moves = fields.iter().find(|field| is_moves(field)).ok_or_else(|| {
-        BadLine::new(
-            "puzzle_without_moves",
-            "no value in the line is a list of moves",
-        )
-    })?;
-    let mut position = fen::parse(fields[fen], FenOptions::default())?.position;
-    let violations = position.violations(Validity::Playable);
-    if let Some(reason) = violations.names().next() {
-        return Err(BadLine::new(reason, violations.to_string()));
-    }
+/// Makes the move that sets up a puzzle, and returns the first one of its solution, and what [`Field::KeyEnPassant`] is.
+pub(super) fn set_up(
+    position: &mut Position,
+    moves: &[u8],
+) -> Result<(Option<Move>, Option<Square>), BadLine> {
     let mut moves = moves.split(|&byte| byte == b' ');
     let mut next = |position: &Position| {
         let text = moves.next().and_then(|mv| std::str::from_utf8(mv).ok())?;
@@ -102,50 +258,79 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
             BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))
         }))
     };
-    if let Some(posing) = next(&position) {
-        position.make(posing?);
+    let mut idle = None;
+    if let Some(first) = next(position).transpose()? {
+        position.make(first);
+        idle = position.idle_en_passant_after(first);
     }
-    let mv = next(&position).transpose()?;
-    let value = |index: usize| {
-        let value = fields.get(fen + index).copied().unwrap_or_default();
+    Ok((next(position).transpose()?, idle))
+}
+
+/// Whether a value is a list of moves; it is what makes a line or a row a puzzle.
+pub(super) fn has_moves(value: &[u8]) -> Result<(), BadLine> {
+    is_moves(value).then_some(()).ok_or_else(without_moves)
+}
+
+fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result<Record, BadLine> {
+    let values = values(line)?;
+    let places = match places {
+        Some(places) => *places,
+        None => Places::recognized(&values)?,
+    };
+    let fen = values
+        .get(places.fen)
+        .filter(|value| is_fen(value.trim_ascii()));
+    let fen = fen.ok_or_else(without_fen)?.trim_ascii();
+    let moves = values
+        .get(places.moves)
+        .ok_or_else(without_moves)?
+        .trim_ascii();
+    has_moves(moves)?;
+    let mut position = fen::parse(fen, FenOptions::default())?.position;
+    let violations = position.violations(Validity::Playable);
+    if let Some(reason) = violations.names().next() {
+        return Err(BadLine::new(reason, violations.to_string()));
+    }
+    let (mv, idle_en_passant) = set_up(&mut position, moves)?;
+    let value = |place: Option<usize>| {
+        let value = values.get(place?)?;
         (!value.is_empty()).then(|| String::from_utf8_lossy(value).into_owned())
     };
-    let mut texts = Vec::new();
     let wants = |field| options.fields.contains(field);
-    if wants(Field::Site) {
-        texts.extend(value(7).map(|site| (Field::Site, site)));
+    let mut texts = Vec::new();
+    for (field, place) in [
+        (Field::Site, places.site),
+        (Field::Opening, places.opening),
+        (Field::PuzzleId, places.id),
+        (Field::Themes, places.themes),
+    ] {
+        if wants(field) {
+            texts.extend(value(place).map(|text| (field, text)));
+        }
     }
-    if wants(Field::Opening) {
-        texts.extend(value(8).map(|opening| (Field::Opening, opening)));
-    }
-    let id = || Some(String::from_utf8_lossy(fields[fen.checked_sub(1)?]).into_owned());
-    let rating = || value(2);
-    let themes = || value(6);
-    if wants(Field::PuzzleId) {
-        let id = id().filter(|id| !id.is_empty());
-        texts.extend(id.map(|id| (Field::PuzzleId, id)));
-    }
-    if wants(Field::Themes) {
-        texts.extend(themes().map(|themes| (Field::Themes, themes)));
-    }
-    let puzzle_rating = match wants(Field::PuzzleRating) {
-        true => rating().and_then(|rating| rating.trim().parse().ok()),
-        false => None,
-    };
     if wants(Field::Operations) {
         let operations: Vec<String> = [
-            (Field::PuzzleId, id()),
-            (Field::PuzzleRating, rating()),
-            (Field::Themes, themes()),
+            (Field::PuzzleId, places.id),
+            (Field::PuzzleRating, places.rating),
+            (Field::Themes, places.themes),
         ]
         .into_iter()
-        .filter_map(|(field, value)| text::operation_of(field, &value?))
+        .filter_map(|(field, place)| text::operation_of(field, &value(place)?))
         .collect();
         texts.push((Field::Operations, operations.join(" ")));
     }
+    fn number<T: std::str::FromStr>(value: Option<&Cow<'_, [u8]>>) -> Option<T> {
+        let text = std::str::from_utf8(value?).ok()?;
+        text.trim().parse().ok()
+    }
+    let value = |field, place: Option<usize>| values.get(place?).filter(|_| wants(field));
     Ok(Record {
         mv,
-        puzzle_rating,
+        idle_en_passant,
+        puzzle_rating: number(value(Field::PuzzleRating, places.rating)),
+        rating_deviation: number(value(Field::RatingDeviation, places.rating_deviation)),
+        popularity: number(value(Field::Popularity, places.popularity)),
+        plays: number(value(Field::Plays, places.plays)),
         texts,
         ..Record::of(position)
     })

@@ -179,6 +179,7 @@ impl Supply for Feed<'_> {
                     frame: current.frame,
                     blocks: current.blocks.clone(),
                     part: None,
+                    header: current.opened.header.clone(),
                 };
                 current.offset += len;
                 Step::Work(Work::Chunk {

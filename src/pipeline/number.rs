@@ -5,8 +5,9 @@ use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, Watch};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, LostTags, Totals, Watch};
 use crate::games::LeftOutBy;
+use crate::table::Batch;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -133,6 +134,7 @@ impl Count {
                 };
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
+                self.skip_lost_tags(decoded, *format, chunk, settings);
                 let before = self.totals;
                 let evidence = decoded.evidence.take();
                 let mut damage = match &mut self.watch {
@@ -179,6 +181,7 @@ impl Count {
                 outcome.records = overlap(before.records..self.totals.records, &range);
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
+                outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
                 merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
                 let held = ahead.iter_mut().map(|held| &mut held.decoded);
                 requested = limit_rejects(held.chain([decoded]), range, settings);
@@ -331,6 +334,29 @@ impl Count {
             if again.records >= left {
                 *decoded = again;
             }
+        }
+    }
+
+    /// Takes away the tags of games all of whose records come before the first requested one.
+    fn skip_lost_tags(
+        &self,
+        decoded: &mut Decoded,
+        format: Format,
+        chunk: &Chunk,
+        settings: &Settings<'_>,
+    ) {
+        let skipped = settings.skip.saturating_sub(self.totals.records);
+        if skipped == 0 || decoded.lost_tags.is_empty() {
+            return;
+        }
+        let rows = |batch: &Batch| (0..batch.len()).find(|&row| batch.index(row) >= skipped);
+        let first = |batch: &Batch| rows(batch).map(|row| batch.origin(row));
+        match decoded.batches.iter().find_map(first) {
+            Some(origin) => {
+                let before = format.decode(&up_to(chunk, origin), &settings.decode);
+                decoded.lost_tags.take_away(&before.lost_tags);
+            }
+            None => decoded.lost_tags = LostTags::default(),
         }
     }
 

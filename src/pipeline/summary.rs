@@ -4,7 +4,7 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::{Format, Remarks};
+use crate::formats::{Format, LostTags, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
 use std::borrow::Cow;
@@ -31,6 +31,8 @@ pub struct Summary {
     pub games_taken: u64,
     /// What the readers changed or noticed.
     pub remarks: Remarks,
+    /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
+    pub lost_tags: LostTags,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
@@ -79,6 +81,7 @@ pub(super) struct Outcome {
     pub(super) games: u64,
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
+    pub(super) lost_tags: LostTags,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -140,6 +143,7 @@ impl Collector<'_> {
         summary.games += outcome.games;
         summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
+        summary.lost_tags.merge(&outcome.lost_tags);
         for (option, more) in outcome.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;

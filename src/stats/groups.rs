@@ -55,7 +55,7 @@ pub enum GroupByError {
 }
 
 /// Columns with many values, and the width of their ranges unless another one is given.
-const WIDTHS: [(&str, u64); 13] = [
+const WIDTHS: [(&str, u64); 17] = [
     ("ply", 10),
     ("fullmove", 10),
     ("halfmove", 10),
@@ -63,6 +63,10 @@ const WIDTHS: [(&str, u64); 13] = [
     ("white_elo", 100),
     ("black_elo", 100),
     ("puzzle_rating", 100),
+    ("rating_deviation", 10),
+    ("popularity", 10),
+    ("plays", 1000),
+    ("knodes", 100_000),
     ("clock", 6000),
     ("legal_moves", 5),
     ("mobility_white", 5),

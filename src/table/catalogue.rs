@@ -9,11 +9,11 @@ use super::array::Array;
 use super::column::{Column, Kind};
 use super::field::Field;
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, result, san, side_to_move,
-    squares, the_move,
+    carried_as_it_is, castling, count, each, en_passant, fen, first, key, result, san,
+    side_to_move, squares, the_move,
 };
 use super::tile::Tile;
-use crate::chess::{Position, Role};
+use crate::chess::Role;
 use crate::queries::Queries;
 
 const NOTHING: Queries = Queries::NONE;
@@ -400,12 +400,18 @@ pub static COLUMNS: &[Column] = &[
         },
         "fullmove number, as in FEN",
     ),
-    column(
-        "key",
-        Kind::Bits,
-        NOTHING,
-        |t| Array::U64(t.positions().iter().map(Position::polyglot_key).collect()),
-        "Polyglot Zobrist key",
+    Column {
+        name: "key",
+        kind: Kind::Bits,
+        meaning: "Polyglot Zobrist key",
+        queries: NOTHING,
+        field: Some(Field::KeyEnPassant),
+        fill: key,
+    },
+    carried!(
+        KeyEnPassant,
+        U8,
+        "number of the en passant square (a1 is 0) that counts in `key` although no such capture is legal"
     ),
     carried!(Game, U64, "0-based number of the game over all inputs"),
     carried!(Ply, U16, "plies since the start of the game"),
@@ -413,7 +419,7 @@ pub static COLUMNS: &[Column] = &[
         Field::Move,
         Kind::Text,
         the_move,
-        "the move played or the best move of the record, in UCI form",
+        "the move played or the best move of the record, in UCI form; in games of Chess960, castling is king takes rook",
     ),
     Column {
         name: "san",
@@ -432,6 +438,12 @@ pub static COLUMNS: &[Column] = &[
         Mate,
         I16,
         "moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated"
+    ),
+    carried!(Depth, U16, "depth of the evaluation, in plies"),
+    carried!(
+        Knodes,
+        U64,
+        "nodes searched for the evaluation, in thousands"
     ),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
     carried!(
@@ -455,6 +467,13 @@ pub static COLUMNS: &[Column] = &[
     carried!(Site, Text, "site; for Lichess the address of the game"),
     carried!(PuzzleId, Text, "id of the puzzle"),
     carried!(PuzzleRating, U16, "rating of the puzzle"),
+    carried!(RatingDeviation, U16, "rating deviation of the puzzle"),
+    carried!(
+        Popularity,
+        I16,
+        "popularity of the puzzle, from -100 to 100"
+    ),
+    carried!(Plays, U32, "how often the puzzle was played"),
     carried!(Themes, Text, "themes of the puzzle, separated by blanks"),
     carried!(
         Operations,
@@ -475,6 +494,7 @@ impl Column {
 mod tests {
     use super::*;
     use crate::block::Packed;
+    use crate::chess::Position;
     use crate::output::csv::Csv;
     use crate::output::rows::{Masks, RowFormat};
     use crate::queries::GroupResults;

@@ -51,6 +51,18 @@ pub enum Field {
     PuzzleRating,
     /// Themes of the puzzle, separated by blanks.
     Themes,
+    /// Depth of the evaluation, in plies.
+    Depth,
+    /// Nodes searched for the evaluation, in thousands.
+    Knodes,
+    /// Popularity of the puzzle, from -100 (all players dislike it) to 100.
+    Popularity,
+    /// How often the puzzle was played.
+    Plays,
+    /// Rating deviation of the puzzle.
+    RatingDeviation,
+    /// The en passant square that counts in the Polyglot key although no capture on it is legal.
+    KeyEnPassant,
 }
 
 /// The largest [`Field::Score`].
@@ -58,7 +70,7 @@ pub const MOST_CENTIPAWNS: u16 = 31_000;
 
 impl Field {
     /// All fields, in order.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 27] = [
         Self::Score,
         Self::Result,
         Self::Move,
@@ -80,6 +92,12 @@ impl Field {
         Self::PuzzleId,
         Self::PuzzleRating,
         Self::Themes,
+        Self::Depth,
+        Self::Knodes,
+        Self::Popularity,
+        Self::Plays,
+        Self::RatingDeviation,
+        Self::KeyEnPassant,
     ];
 
     /// The name, as columns of outputs carry it.
@@ -106,19 +124,34 @@ impl Field {
             Self::PuzzleId => "puzzle_id",
             Self::PuzzleRating => "puzzle_rating",
             Self::Themes => "themes",
+            Self::Depth => "depth",
+            Self::Knodes => "knodes",
+            Self::Popularity => "popularity",
+            Self::Plays => "plays",
+            Self::RatingDeviation => "rating_deviation",
+            Self::KeyEnPassant => "key_en_passant",
         }
+    }
+
+    /// Whether [`Self::KeyEnPassant`] can have a value: a square of rank 3 or 6.
+    pub(crate) const fn is_key_en_passant(square: u8) -> bool {
+        matches!(square, 16..24 | 40..48)
     }
 
     /// A column of this field in which `len` rows are missing.
     pub fn column(self, len: usize) -> Array {
         match self {
-            Self::Score | Self::Mate => Array::I16(Values::missing(len)),
-            Self::Result => Array::U8(Values::missing(len)),
-            Self::Move | Self::Ply | Self::WhiteElo | Self::BlackElo | Self::PuzzleRating => {
-                Array::U16(Values::missing(len))
-            }
-            Self::Clock => Array::U32(Values::missing(len)),
-            Self::Game => Array::U64(Values::missing(len)),
+            Self::Score | Self::Mate | Self::Popularity => Array::I16(Values::missing(len)),
+            Self::Result | Self::KeyEnPassant => Array::U8(Values::missing(len)),
+            Self::Move
+            | Self::Ply
+            | Self::WhiteElo
+            | Self::BlackElo
+            | Self::PuzzleRating
+            | Self::Depth
+            | Self::RatingDeviation => Array::U16(Values::missing(len)),
+            Self::Clock | Self::Plays => Array::U32(Values::missing(len)),
+            Self::Game | Self::Knodes => Array::U64(Values::missing(len)),
             Self::Eco
             | Self::Opening
             | Self::TimeControl

@@ -7,7 +7,8 @@ use super::strings::Strings;
 use super::tile::Tile;
 use crate::block::{Group, Planes};
 use crate::chess::fen::{CastlingStyle, Coded};
-use crate::chess::{Color, LegalCounts, Move, Position, Role, Square};
+use crate::chess::zobrist::en_passant_key;
+use crate::chess::{Color, LegalCounts, Move, MoveKind, Position, Role, Square};
 use crate::queries::GroupResults;
 use crate::room::Room;
 use crate::simd::bmi2::Bmi2;
@@ -181,22 +182,39 @@ fn coded(tile: &Tile<'_>, write: impl Fn(&Coded, &mut [u8]) -> usize) -> Array {
     Array::Strings(Strings::from_parts(bytes, ends.into()))
 }
 
+pub(super) fn key(tile: &Tile<'_>) -> Array {
+    let positions = tile.positions();
+    let mut keys: Vec<u64> = positions.iter().map(Position::polyglot_key).collect();
+    if let Some(idle) = tile.batch.values(Field::KeyEnPassant) {
+        for (row, key) in keys.iter_mut().enumerate() {
+            if let Some(square) = idle.number(tile.start + row) {
+                *key ^= en_passant_key(Square::new(square as u8 & 63));
+            }
+        }
+    }
+    Array::U64(keys.into_iter().collect())
+}
+
 pub(super) fn the_move(tile: &Tile<'_>) -> Array {
-    moves(tile, |mv, position, out| {
-        out.extend_from_slice(mv.uci(position).as_bytes())
+    moves(tile, |mv, bits, position, out| {
+        let is_chess960 = bits & Move::CHESS960 != 0 && mv.kind == MoveKind::Castle;
+        let text = mv.uci_as(is_chess960 || !position.castles_as_standard());
+        out.extend_from_slice(text.as_bytes())
     })
 }
 
 pub(super) fn san(tile: &Tile<'_>) -> Array {
-    moves(tile, |mv, position, out| mv.append_san(position, out))
+    moves(tile, |mv, _, position, out| mv.append_san(position, out))
 }
 
-pub(super) fn moves(tile: &Tile<'_>, write: impl Fn(Move, &Position, &mut Vec<u8>)) -> Array {
+fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) -> Array {
     let played = tile.batch.values(Field::Move);
     texts(tile, 5, |strings, row, position| {
         let bits = played.and_then(|moves| moves.number(tile.start + row));
-        match bits.and_then(|bits| Move::from_bits(bits as u16)) {
-            Some(mv) if tile.counts(row) => strings.push_with(|out| write(mv, position, out)),
+        let bits = bits.map_or(0, |bits| bits as u16);
+        let mv = Move::from_bits(bits).filter(|_| bits != 0);
+        match mv {
+            Some(mv) if tile.counts(row) => strings.push_with(|out| write(mv, bits, position, out)),
             _ => strings.push(None),
         }
     })

@@ -28,7 +28,8 @@ fn operations_survive_in_boards_and_epd() {
 #[test]
 fn fields_survive_in_boards() {
     let dir = Dir::new();
-    let columns = "white,black,termination,puzzle_id,puzzle_rating,themes,move,operations";
+    let columns = "white,black,termination,puzzle_id,puzzle_rating,rating_deviation,popularity,plays,themes,move,\
+                   operations";
     let games = dir.file(
         "a.pgn",
         "[Event \"x\"]\n[White \"Ann\"]\n[Black \"Bea, \\\"B\\\"\"]\n[Termination \"Normal\"]\n\n1. e4 e5 *\n\n\
@@ -43,13 +44,14 @@ fn fields_survive_in_boards() {
     let inputs = [&*games, &puzzles, &epd];
     let boards = dir.name("x.boards");
     let convert = [&["convert", "-o", &boards], &inputs[..]].concat();
-    assert_eq!(stderr_of(0, &convert), "");
+    let note = "lanefish: boards cannot hold these, which were omitted: tag `Event` (2 games)\n";
+    assert_eq!(stderr_of(0, &convert), note);
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
     let info = output(0, &["info", &boards]);
     for column in [
-        "1.2",
-        " white black termination puzzle_id puzzle_rating themes",
+        "1.3",
+        " white black termination puzzle_id puzzle_rating themes popularity plays rating_deviation",
     ] {
         assert!(info.contains(column), "{column}: {info}");
     }
@@ -59,7 +61,10 @@ fn fields_survive_in_boards() {
         (output(0, &arguments), stderr_of(0, &arguments))
     };
     let (text, stderr) = to_epd(&inputs);
-    assert_eq!(to_epd(&[&boards]), (text.clone(), stderr.clone()));
+    assert_eq!(
+        to_epd(&[&boards]),
+        (text.clone(), stderr.replace(", tag `Event` (2 games)", ""))
+    );
     assert!(text.contains(" id \"0aB\"; c0 \"rating 1432\"; c1 \"endgame short\";\n"));
     for lost in [
         "`move` (5 records)",
@@ -73,6 +78,14 @@ fn fields_survive_in_boards() {
         !stderr.contains("puzzle") && !stderr.contains("themes"),
         "{stderr}"
     );
+    for lost in [
+        "`popularity` (2 records)",
+        "`plays` (2 records)",
+        "`rating_deviation` (2 records)",
+        "tag `Event` (2 games)",
+    ] {
+        assert!(stderr.contains(lost), "{stderr}");
+    }
     assert_eq!(to_epd(&[&epd]).1, "");
     let stderr = stderr_of(0, &["convert", "--to", "fen", &puzzles]);
     for lost in [
@@ -81,6 +94,64 @@ fn fields_survive_in_boards() {
         "`themes` (1 record)",
         "`operations` (2 records)",
     ] {
+        assert!(stderr.contains(lost), "{stderr}");
+    }
+}
+
+/// Depth and nodes of evaluations are columns; EPD has an operation for the depth only.
+#[test]
+fn evaluations_keep_depth_and_nodes() {
+    let dir = Dir::new();
+    let evals = dir.file(
+        "a.jsonl",
+        "{\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 w - -\",\"evals\":[{\"pvs\":[{\"cp\":69,\"line\":\"e2e4 e8e7\"}],\
+         \"knodes\":4189972999,\"depth\":46}]}\n\
+         {\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 b - -\",\"evals\":[]}\n",
+    );
+    let boards = dir.name("a.boards");
+    assert_eq!(stderr_of(0, &["convert", &evals, "-o", &boards]), "");
+    let columns = "score,depth,knodes,move";
+    for input in [&evals, &boards] {
+        assert_eq!(
+            output(0, &["compute", "--columns", columns, input]),
+            "score,depth,knodes,move\n69,46,4189972999,e2e4\n,,,\n"
+        );
+    }
+    let stderr = stderr_of(0, &["convert", &boards, "--to", "epd"]);
+    assert!(
+        stderr.contains("`knodes` (1 record)") && !stderr.contains("depth"),
+        "{stderr}"
+    );
+}
+
+/// The note on tags names each tag that no field carries, whatever the threads and the format.
+#[test]
+fn lost_tags_are_named() {
+    let dir = Dir::new();
+    let game = "[Event \"a\"]\n[Round \"-\"]\n[Round \"3\"]\n[White \"x\"]\n[Result \"1-0\"]\n[WhiteTitle \"GM\"]\n\n1. e4 1-0\n\n\
+                [Event \"?\"]\n[Round \"2\"]\n\n1. d4 *\n\n";
+    let many: String = (0..25).map(|at| format!("[X{at:02} \"1\"]\n")).collect();
+    let pgn = dir.file("a.pgn", game.repeat(500));
+    let wide = dir.file("b.pgn", format!("{many}\n1. e4 *\n"));
+    let lost = "tag `Event` (500 games), tag `Round` (1,000 games), tag `WhiteTitle` (500 games)";
+    for threads in ["1", "3"] {
+        let out = dir.name(&format!("{threads}.boards"));
+        let stderr = stderr_of(0, &["convert", "--threads", threads, &pgn, "-o", &out]);
+        assert_eq!(
+            stderr,
+            format!("lanefish: boards cannot hold these, which were omitted: {lost}\n")
+        );
+    }
+    let stderr = stderr_of(0, &["convert", &wide, "-o", &dir.name("w.boards")]);
+    assert!(
+        stderr.contains("tag `X00` (1 game), ")
+            && stderr.ends_with("tag `X19` (1 game) and 5 more\n"),
+        "{stderr}"
+    );
+    assert!(!stderr_of(0, &["stats", &pgn]).contains("Event"));
+    #[cfg(feature = "parquet")]
+    {
+        let stderr = stderr_of(0, &["convert", &pgn, "-o", &dir.name("p.parquet")]);
         assert!(stderr.contains(lost), "{stderr}");
     }
 }
@@ -238,6 +309,54 @@ fn exactly_whole_blocks_are_written_and_read() {
             }
             let verified = super::json(0, &["verify", "--json", &boards]);
             assert_eq!(verified["files"][0]["records"], records);
+        }
+    }
+}
+
+/// Games are counted in the note on tags where they have a position in what is converted.
+#[test]
+fn lost_tags_of_skipped_games_are_not_named() {
+    let dir = Dir::new();
+    let game = "[Round \"1\"]\n[White \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"?\"]\n[Round \"2\"]\n\n1. d4 *\n\n";
+    let pgn = dir.file(
+        "a.pgn",
+        format!("{}[A \"1\"]\n\n1. c4 *\n", game.repeat(20_000)),
+    );
+    for range in [
+        ["3", "1"],
+        ["70000", "40000"],
+        ["119999", "100"],
+        ["120000", "5"],
+    ] {
+        let range = ["--skip", range[0], "--limit", range[1]];
+        let games = output(
+            0,
+            &[&["compute", "--columns", "game", &pgn], &range[..]].concat(),
+        );
+        let mut games: Vec<u64> = games
+            .lines()
+            .skip(1)
+            .map(|line| line.parse().unwrap())
+            .collect();
+        games.dedup();
+        let last = u64::from(games.last() == Some(&40_000));
+        let rounds = games.len() as u64 - last;
+        for threads in ["1", "3"] {
+            let out = dir.name("x.boards");
+            let convert = ["convert", &pgn, "-o", &out, "--threads", threads];
+            let stderr = stderr_of(0, &[&convert[..], &range].concat());
+            fs::remove_file(&out).unwrap();
+            let has = |tag: &str, count: u64| match count {
+                0 => assert!(!stderr.contains(tag), "{range:?}: {stderr}"),
+                _ => {
+                    let count = stderr
+                        .replace(',', "")
+                        .contains(&format!("`{tag}` ({count} game"));
+                    assert!(count, "{range:?}: {rounds} {stderr}");
+                }
+            };
+            has("A", last);
+            has("Round", rounds);
         }
     }
 }

@@ -25,6 +25,7 @@ mod options;
 mod perft;
 #[cfg(unix)]
 mod pipes;
+mod puzzles;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -51,6 +51,11 @@ pub(super) fn out_of_range(
     }
     match (field, values) {
         (Field::Result, Array::U8(column)) => first(column, rows, |result| result > 2),
+        (Field::KeyEnPassant, Array::U8(column)) => {
+            // 0 is in rows without a value.
+            let possible = |square| square == 0 || Field::is_key_en_passant(square);
+            first(column, rows, |square| !possible(square))
+        }
         (Field::Move, Array::U16(column)) => {
             first(column, rows, |bits| Move::from_bits(bits).is_none())
         }
@@ -256,7 +261,12 @@ fn read_values(
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
     }
-    if !requested && !matches!(field, Field::Move | Field::Result | Field::Score) {
+    if !requested
+        && !matches!(
+            field,
+            Field::Move | Field::Result | Field::Score | Field::KeyEnPassant
+        )
+    {
         return Ok(None);
     }
     let values = match kind {

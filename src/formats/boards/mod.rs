@@ -66,6 +66,7 @@
 //! | 1.0 | mates are among the scores, as 32,000 minus the number of moves, with the sign of who mates |
 //! | 1.1 | mates are a field of their own, id 30, and scores are at most 31,000 |
 //! | 1.2 | ids 31 to 36: players, termination, and id, rating and themes of puzzles |
+//! | 1.3 | ids 37 to 41: depth and thousands of nodes of evaluations; popularity, number of plays and rating deviation of puzzles; id 42: the en passant square that only the key depends on; bit 12 of castling moves in games of Chess960 |
 //!
 //! A score beyond 31,000 is read as a mate in any version.
 //!
@@ -86,7 +87,7 @@
 //!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
-//!   result above 2, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
+//!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
 //!   beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
 //!   over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
@@ -119,8 +120,8 @@
 //! ```text
 //! 0000  89 4C 46 42 0D 0A 1A 0A  00 04 00 00 00 00 00 00  header section; 1024 bytes
 //! 0010  00 00 00 00 00 00 00 00  00 00 00 00 05 00 00 00  no record before it; 5 columns
-//! 0020  01 00 02 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.2, 4096 a block; 3 records
-//! 0030  63 4D FC DB 16 B8 EA B1  37 D2 3D E9 92 67 52 09  checksums: rest of the section; this header
+//! 0020  01 00 03 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.3, 4096 a block; 3 records
+//! 0030  63 4D FC DB 16 B8 EA B1  D5 6E 8C C5 76 A7 9F 62  checksums: rest of the section; this header
 //! 0040  00 00 00 00 00 00 00 00  62 6F 61 72 64 73 00 00  column 0: groups, "boards"
 //! 0060  01 00 03 00 00 00 00 00  68 61 6C 66 6D 6F 76 65  column 1: u16, "halfmove"
 //! 0080  02 00 03 00 00 00 00 00  66 75 6C 6C 6D 6F 76 65  column 2: u16, "fullmove"
@@ -200,7 +201,7 @@ use std::sync::Arc;
 use write::{Outline, check_texts, encode_block};
 
 /// Version of written files; files of the same major version can be read.
-pub const VERSION: (u16, u16) = (1, 2);
+pub const VERSION: (u16, u16) = (1, 3);
 /// Records per block.
 pub const BLOCK_LEN: usize = 4096;
 /// Bytes of a section header, and the unit of padding.
@@ -475,9 +476,10 @@ mod tests {
 
     #[test]
     fn the_golden_files_of_older_versions_are_still_read() {
-        let old: [&[u8]; 2] = [
+        let old: [&[u8]; 3] = [
             include_bytes!("../../../tests/golden/three-1.0.boards"),
             include_bytes!("../../../tests/golden/three-1.1.boards"),
+            include_bytes!("../../../tests/golden/three-1.2.boards"),
         ];
         for old in old {
             assert_eq!(damage(old), []);

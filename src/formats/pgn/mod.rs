@@ -49,7 +49,9 @@ pub use tags::Tags;
 
 pub(super) use records::mate_in;
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, Remark, Watch};
+use super::{
+    About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, LostTags, Remark, Watch,
+};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
@@ -57,6 +59,7 @@ use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::{memchr, memchr_iter};
 use records::{Records, Requested};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Games as text.
@@ -75,7 +78,12 @@ impl Codec for Pgn {
                 .without(Field::Operations)
                 .without(Field::PuzzleId)
                 .without(Field::PuzzleRating)
-                .without(Field::Themes),
+                .without(Field::Themes)
+                .without(Field::Depth)
+                .without(Field::Knodes)
+                .without(Field::Popularity)
+                .without(Field::Plays)
+                .without(Field::RatingDeviation),
         };
         &ABOUT
     }
@@ -207,9 +215,11 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         plies: fields.contains(Field::Ply) || selects,
         scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
         clocks: fields.contains(Field::Clock),
+        idle_en_passants: fields.contains(Field::KeyEnPassant),
     };
     let mut records = Records::new(requested, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);
+    let mut lost_tags = TagCounts::default();
     let mut decoded = Decoded::default();
     // Ranges of rows, and the number of the first one if numbers are not just rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
@@ -286,8 +296,14 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             records.retain(start, |row| keep[row]);
         }
         let kept = records.len() - start;
+        if requested.moves && game.is_chess960() {
+            records.is_chess960(start);
+        }
         origins.resize(records.len(), game.start as u32);
         columns.extend(&game, number, kept);
+        if options.lost_tags && kept != 0 {
+            lost_tags.game(&game.tags, number);
+        }
         if options.game_rows {
             decoded.game_rows.push(row(number, &game));
         }
@@ -308,6 +324,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let len = records.len();
     let mut batch = records.into_batch(fields);
     columns.finish(&mut batch);
+    decoded.lost_tags = lost_tags.finish();
     batch.origins = origins;
     if !decoded.rejects.is_empty() {
         let mut ordinals = Vec::with_capacity(len);
@@ -504,6 +521,52 @@ impl GameColumns {
             }
         }
     }
+}
+
+/// In how many games each tag is that no field carries, with the last of these games.
+#[derive(Default)]
+struct TagCounts<'a>(HashMap<&'a [u8], (u64, u64)>);
+
+impl<'a> TagCounts<'a> {
+    fn game(&mut self, tags: &Tags<'a>, number: u64) {
+        for (name, value) in tags.pairs() {
+            let is_lost = !name.is_empty() && !matches!(value, b"" | b"?") && !is_carried(name);
+            if is_lost {
+                let (games, last) = self.0.entry(name).or_insert((0, u64::MAX));
+                *games += u64::from(*last != number);
+                *last = number;
+            }
+        }
+    }
+    fn finish(self) -> LostTags {
+        let mut lost = LostTags::default();
+        for (name, (games, _)) in self.0 {
+            lost.add(&tags::text(name), games);
+        }
+        lost
+    }
+}
+
+/// Whether a tag is a field of the records, or says what their positions and results do.
+fn is_carried(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"White"
+            | b"Black"
+            | b"WhiteElo"
+            | b"BlackElo"
+            | b"ECO"
+            | b"Opening"
+            | b"TimeControl"
+            | b"Date"
+            | b"UTCDate"
+            | b"Site"
+            | b"Termination"
+            | b"Result"
+            | b"FEN"
+            | b"SetUp"
+            | b"Variant"
+    )
 }
 
 /// Adds the value of a tag on the rows of a game, unless the tag says that it is not known.

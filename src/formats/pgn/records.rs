@@ -5,6 +5,7 @@ use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::block::{Group, Packed};
+use crate::chess::Move;
 use crate::games::hash_on;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::{memchr, memchr_iter};
@@ -16,6 +17,7 @@ pub(super) struct Requested {
     pub(super) plies: bool,
     pub(super) scores: bool,
     pub(super) clocks: bool,
+    pub(super) idle_en_passants: bool,
 }
 
 /// The longest mate that is distinguished from longer ones.
@@ -27,6 +29,8 @@ const LONGEST_COMMAND: usize = 128;
 const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
 
+/// No pawn passes over a1.
+const NO_SQUARE: u8 = 0;
 const NO_CLOCK: u32 = u32::MAX;
 /// Clocks are shorter.
 pub(super) const LONGEST_CLOCK: u32 = NO_CLOCK;
@@ -38,12 +42,14 @@ pub(super) struct Records {
     groups: Vec<Group>,
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
-    /// [`crate::chess::Move::to_bits`] of the move played, 0 for none.
+    /// [`Move::to_bits`] of the move played, 0 for none.
     moves: Vec<u16>,
     plies: Vec<u16>,
     /// [`Eval::packed`], up to the last row that has one; likewise the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
+    /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.
+    idle_en_passants: Vec<u8>,
 }
 
 /// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
@@ -73,6 +79,7 @@ impl Records {
             plies: room(requested.plies, rows),
             scores: Vec::new(),
             clocks: room(requested.clocks, rows),
+            idle_en_passants: Vec::new(),
         }
     }
 
@@ -91,6 +98,11 @@ impl Records {
         }
         if self.requested.plies {
             self.plies.push(ply.min(u16::MAX.into()) as u16);
+        }
+        if self.requested.idle_en_passants
+            && let Some(square) = board.idle_en_passant()
+        {
+            note(&mut self.idle_en_passants, row, square, NO_SQUARE);
         }
         row
     }
@@ -238,6 +250,7 @@ impl Records {
         }
         self.scores.resize(len, NO_SCORE);
         self.clocks.resize(len, NO_CLOCK);
+        self.idle_en_passants.resize(len, NO_SQUARE);
         let boards: Vec<_> = kept.iter().map(|&row| self.row(row)).collect();
         for (to, &row) in (start..).zip(&kept) {
             fn carry<T: Copy>(column: &mut [T], to: usize, row: usize) {
@@ -249,6 +262,7 @@ impl Records {
             carry(&mut self.plies, to, row);
             carry(&mut self.scores, to, row);
             carry(&mut self.clocks, to, row);
+            carry(&mut self.idle_en_passants, to, row);
         }
         self.truncate_boards(start);
         for (board, [halfmove, fullmove]) in boards {
@@ -276,6 +290,17 @@ impl Records {
         self.plies.truncate(len);
         self.scores.truncate(len);
         self.clocks.truncate(len);
+        self.idle_en_passants.truncate(len);
+    }
+
+    /// Says of the castling moves of the rows from `start` on that their game is one of Chess960.
+    #[cold]
+    pub(super) fn is_chess960(&mut self, start: usize) {
+        for bits in self.moves.iter_mut().skip(start) {
+            if *bits >> 14 == 3 {
+                *bits |= Move::CHESS960;
+            }
+        }
     }
 
     /// The plies of the rows from `start` on; they must have been requested.
@@ -347,6 +372,8 @@ impl Records {
             Field::Clock,
             Array::U32(column(self.clocks, len, has_clock)),
         );
+        let squares = column(self.idle_en_passants, len, |square| square != NO_SQUARE);
+        put(Field::KeyEnPassant, Array::U8(squares));
         batch
     }
 }

@@ -85,6 +85,10 @@ pub(super) struct Plan {
     pub(super) fields: Vec<(Field, usize, Kind)>,
     /// The column of texts of dates that are no days, where dates are days.
     pub(super) date_text: Option<usize>,
+    /// The column of moves that begin with the one that sets up a puzzle.
+    pub(super) set_up: Option<usize>,
+    /// The column of which the first word is the move.
+    pub(super) line: Option<usize>,
     /// Descriptions of columns that are left.
     left: Vec<String>,
 }
@@ -110,7 +114,8 @@ impl Plan {
                 format!("its columns are {}{more}", names.join(", "))
             }
         };
-        let (fen, board) = (find("fen"), find("board"));
+        let puzzles = || find("Moves").and(find("FEN"));
+        let (fen, board) = (find("fen").or_else(puzzles), find("board"));
         let positions = match (&options.fen_column, board, fen) {
             (Some(name), ..) => match find(name) {
                 Some(at) if has(at, Kind::is_text) => Positions::Fen(at),
@@ -150,26 +155,43 @@ impl Plan {
             positions,
             fields: Vec::new(),
             date_text: None,
+            set_up: None,
+            line: None,
             left: Vec::new(),
         };
-        let field_of = |name: &str| match name {
-            "cp" if find("score").is_none() => Some(Field::Score),
-            _ => Field::ALL.into_iter().find(|field| field.name() == name),
+        // The rows of files with these columns are puzzles, as lines of CSV with them are.
+        if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
+            && columns[*fen].name == "FEN"
+            && has(moves, Kind::is_text)
+        {
+            plan.set_up = Some(moves);
+        }
+        let field_of = |name: &str| match other_name(name) {
+            // The column of our own name counts if there are both.
+            Some(field) => Some(field).filter(|field| find(field.name()).is_none()),
+            None => Field::ALL.into_iter().find(|field| field.name() == name),
         };
         for (at, column) in columns.iter().enumerate() {
             let name = &*column.name;
-            if at == plan.positions.column() || find(name) != Some(at) && !name.is_empty() {
+            if at == plan.positions.column()
+                || plan.set_up == Some(at)
+                || find(name) != Some(at) && !name.is_empty()
+            {
                 continue;
             }
             match field_of(name) {
                 Some(_) if column.kind == Kind::Null => {}
                 Some(field) if !fits(field, column.kind) => plan.left.push(described(at)),
+                Some(Field::Move) if plan.set_up.is_some() => plan.left.push(described(at)),
                 Some(field) if options.fields.contains(field) => {
+                    if name == "line" {
+                        plan.line = Some(at);
+                    }
                     plan.fields.push((field, at, column.kind));
                 }
                 Some(_) => {}
                 None if name == DATE_TEXT && column.kind.is_text() => {}
-                None if matches!(name, "fen" | "board" | "halfmove" | "fullmove") => {}
+                None if matches!(name, "fen" | "FEN" | "board" | "halfmove" | "fullmove") => {}
                 None => plan.left.push(described(at)),
             }
         }
@@ -201,6 +223,7 @@ impl Plan {
         };
         columns.extend(self.fields.iter().map(|&(_, at, _)| at));
         columns.extend(self.date_text);
+        columns.extend(self.set_up);
         columns
     }
 
@@ -209,6 +232,7 @@ impl Plan {
         let is_field = |&(_, at, kind): &(Field, usize, Kind)| at == column && kind.is_text();
         self.positions.column() == column
             || self.date_text == Some(column)
+            || self.set_up == Some(column)
             || self.fields.iter().any(is_field)
     }
 
@@ -228,6 +252,23 @@ impl Plan {
         let shown = &self.left[..self.left.len().min(MOST)];
         Some(format!("columns not read: {}{more}", shown.join(", ")))
     }
+}
+
+/// What columns are called in files that others make of evaluations and puzzles.
+fn other_name(name: &str) -> Option<Field> {
+    Some(match name {
+        "cp" => Field::Score,
+        "line" => Field::Move,
+        "PuzzleId" => Field::PuzzleId,
+        "Rating" => Field::PuzzleRating,
+        "RatingDeviation" => Field::RatingDeviation,
+        "Popularity" => Field::Popularity,
+        "NbPlays" => Field::Plays,
+        "Themes" => Field::Themes,
+        "GameUrl" => Field::Site,
+        "OpeningTags" => Field::Opening,
+        _ => return None,
+    })
 }
 
 /// Whether values of a kind can be those of a field.

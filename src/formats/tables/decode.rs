@@ -1,6 +1,7 @@
 //! From columns to records.
 
-use super::super::lines::without_mark;
+use super::super::lines::{BadLine, IdleEnPassants, without_mark};
+use super::super::puzzles;
 use super::super::text::{Refusal, text_of, unusual, usual};
 use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
 use super::columns::{Kind, Plan, Positions};
@@ -8,8 +9,8 @@ use super::values::{Numbers, Texts};
 use super::words::Column;
 use super::{Chunk, RecordTexts, most_texts};
 use crate::block::Packed;
-use crate::chess::Move;
 use crate::chess::validity::Validity;
+use crate::chess::{Move, MoveKind};
 use crate::error::{Damage, Place, Reject};
 use crate::games::Date;
 use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, Values};
@@ -136,6 +137,10 @@ impl Decoder<'_> {
                 fullmove,
             } => self.boards(board, halfmove, fullmove)?,
         }
+        // The other columns say something about the position in which the solver moves.
+        if let Some(column) = self.plan.set_up {
+            self.set_up(column)?;
+        }
         for &(field, column, kind) in &self.plan.fields {
             self.field(field, column, kind)?;
         }
@@ -196,6 +201,7 @@ impl Decoder<'_> {
             self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
         };
         let operations = || Dictionary::of(self.options);
+        let mut idle_en_passants = IdleEnPassants::default();
         let mut operations = carries(Field::Operations).then(operations);
         let mut moves = carries(Field::Move).then(Values::<u16>::default);
         let mut first = 0;
@@ -245,6 +251,7 @@ impl Decoder<'_> {
                 match unusual(line, line.len(), 0, options, &mut self.decoded.remarks) {
                     Ok(line) => {
                         let [halfmove, fullmove] = line.clocks;
+                        idle_en_passants.add(self.batch.len(), line.idle_en_passant);
                         self.batch.push(line.board, halfmove, fullmove);
                         self.good.push(row);
                         if let Some(operations) = &mut operations {
@@ -264,6 +271,7 @@ impl Decoder<'_> {
             self.keep(array, &texts);
             Ok(())
         })?;
+        idle_en_passants.finish(self.options, &mut self.batch);
         let fields = &mut self.batch.fields;
         if let Some(operations) = operations {
             fields.insert(Field::Operations, operations.finish(Field::Operations)?);
@@ -357,7 +365,14 @@ impl Decoder<'_> {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
                 (Field::Result, _) => result_of(value.text(at)),
-                _ => move_of(value.text(at), batch, record),
+                _ => {
+                    let text = value.text(at);
+                    let text = match self.plan.line == Some(column) {
+                        true => text.map(first_word),
+                        false => text,
+                    };
+                    move_of(text, batch, record)
+                }
             };
             let number = match number {
                 Ok(number) => number,
@@ -373,6 +388,56 @@ impl Decoder<'_> {
             }
         })?;
         self.batch.fields.insert(field, values);
+        Ok(())
+    }
+
+    /// Makes the moves that set up puzzles.
+    fn set_up(&mut self, column: usize) -> Result<(), String> {
+        let mut after = Batch::new();
+        let mut moves = Values::<u16>::default();
+        let mut idle_en_passants = IdleEnPassants::default();
+        self.each_value(column, |value, at, record, batch| {
+            let position = batch.position(record).ok();
+            let position = position.filter(|position| position.is_valid(Validity::Playable));
+            // The others are rejected later, and have no defined moves.
+            let done = position.map(|mut position| {
+                let text = value.text(at).unwrap_or_default().trim_ascii();
+                puzzles::has_moves(text)?;
+                let (mv, idle) = puzzles::set_up(&mut position, text)?;
+                let board = Packed::pack(&position)
+                    .map_err(|error| BadLine::new("unpackable", error.to_string()))?;
+                Ok((board, [position.halfmove, position.fullmove], mv, idle))
+            });
+            match done {
+                Some(Ok((board, [halfmove, fullmove], mv, idle))) => {
+                    idle_en_passants.add(after.len(), idle);
+                    after.push(board, halfmove, fullmove);
+                    moves.push(mv.map(Move::to_bits));
+                    Ok(())
+                }
+                other => {
+                    after.push(
+                        batch.board(record),
+                        batch.halfmove[record],
+                        batch.fullmove[record],
+                    );
+                    moves.push(None);
+                    match other {
+                        Some(Err(BadLine { reason, message })) => {
+                            Err((reason, message.into_owned()))
+                        }
+                        _ => Ok(()),
+                    }
+                }
+            }
+        })?;
+        after.fields = std::mem::take(&mut self.batch.fields);
+        after.fields.remove(&Field::KeyEnPassant);
+        idle_en_passants.finish(self.options, &mut after);
+        if self.options.fields.contains(Field::Move) {
+            after.fields.insert(Field::Move, Array::U16(moves));
+        }
+        self.batch = after;
         Ok(())
     }
 
@@ -501,6 +566,7 @@ fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
         Field::Score => (-most..=most).contains(&number),
         Field::Result => (0..=2).contains(&number),
         Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
+        Field::KeyEnPassant => u8::try_from(number).is_ok_and(Field::is_key_en_passant),
         _ => true,
     });
     macro_rules! push {
@@ -537,6 +603,13 @@ fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
     }
 }
 
+/// What is before the first blank.
+fn first_word(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_start();
+    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
+    &text[..end]
+}
+
 /// A move as UCI or SAN has it.
 fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i128>, Wrong> {
     let text = match text.map(<[u8]>::trim_ascii) {
@@ -553,7 +626,14 @@ fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i
         Err(_) => Err(error),
     });
     match mv {
-        Ok(mv) => Ok(Some(mv.to_bits().into())),
+        Ok(mv) => {
+            // Written as in Chess960 where there was another way: in a game of Chess960.
+            let is_chess960 = mv.kind == MoveKind::Castle
+                && position.castles_as_standard()
+                && text == mv.uci_as(true).as_str();
+            let flag = if is_chess960 { Move::CHESS960 } else { 0 };
+            Ok(Some((mv.to_bits() | flag).into()))
+        }
         Err(error) => {
             let shown = text.escape_debug();
             Err(("illegal_move", format!("`{shown}` in {position}: {error}")))

@@ -14,9 +14,15 @@
 //! line of a FEN file holds, and is read by the same functions. [`DecodeOptions::fen_column`] names another text
 //! column. Columns with the name of a [`Field`](crate::table::Field) are read where the field is requested and their
 //! type fits: any integers, whose range is checked; any strings, also as dictionaries; of `move` UCI or SAN as text,
-//! or our 16 bits; of `result` also 0, 1, 2 for a win of Black, a draw, a win of White; of `date` also days. `cp` is a
-//! score. A row without a position, with a bad one, or with a value out of range is a reject. Columns that cannot be
+//! or our 16 bits; of `result` also 0, 1, 2 for a win of Black, a draw, a win of White; of `date` also days. A row
+//! without a position, with a bad one, or with a value out of range is a reject. Columns that cannot be
 //! used are listed in a note.
+//!
+//! Copies of Lichess data keep the names of their source. `cp` is a score, and `line` begins with the move;
+//! `PuzzleId`, `Rating`, `RatingDeviation`, `Popularity`, `NbPlays`, `Themes`, `GameUrl` and `OpeningTags` are fields of
+//! puzzles. Where there is a column of our own name as well, that one counts. If the positions are in a column
+//! `FEN` and there is a text column `Moves`, the rows are [puzzles](super::puzzles): a record is the position after the
+//! first of the moves, its `move` the second, and a row whose moves cannot be played is a reject.
 //!
 //! # Parquet
 //!

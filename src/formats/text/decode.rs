@@ -5,10 +5,10 @@ use super::operations::{best_move, clocks_of_operations, separate};
 use crate::block::Packed;
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
-use crate::chess::{Move, Position};
+use crate::chess::{Move, Position, Square};
 use crate::error::{Place, Reject};
 use crate::formats::lines::windows_1252;
-use crate::formats::lines::{DROPPED_EN_PASSANT, without_mark};
+use crate::formats::lines::{DROPPED_EN_PASSANT, IdleEnPassants, without_mark};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
 use crate::table::{Array, Batch, Field, Texts, Values};
 use memchr::memchr;
@@ -28,6 +28,7 @@ struct Decoder<'a> {
     open: Option<String>,
     /// If moves are requested: the first one of `bm`.
     moves: Option<Values<u16>>,
+    idle_en_passants: IdleEnPassants,
     /// The `id` line of the block that has just begun.
     id: String,
     /// Offset of the `id` line.
@@ -44,6 +45,8 @@ pub(in crate::formats) struct ReadLine<'a> {
     /// The operations.
     pub(in crate::formats) rest: &'a [u8],
     position: Position,
+    /// Of [`Field::KeyEnPassant`].
+    pub(in crate::formats) idle_en_passant: Option<Square>,
 }
 
 impl ReadLine<'_> {
@@ -113,6 +116,7 @@ pub(in crate::formats) fn unusual<'a>(
     if fen.rest.len() > 5 {
         clocks_of_operations(&mut fen);
     }
+    let mut idle_en_passant = None;
     if fen.dropped_en_passant() {
         // Afterwards there is no trace of it.
         if options.validity == Validity::Strict {
@@ -124,6 +128,7 @@ pub(in crate::formats) fn unusual<'a>(
             }
         }
         remarks.add(&DROPPED_EN_PASSANT, 1);
+        idle_en_passant = fen.position.idle_en_passant(fen.written_en_passant);
     }
     match Packed::pack(&fen.position) {
         Ok(board) => Ok(ReadLine {
@@ -131,6 +136,7 @@ pub(in crate::formats) fn unusual<'a>(
             clocks: [fen.position.halfmove, fen.position.fullmove],
             rest: fen.rest,
             position: fen.position,
+            idle_en_passant,
         }),
         Err(error) => {
             // The strict level has a name for everything that cannot be packed.
@@ -157,6 +163,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             .then(Texts::default),
         open: None,
         moves: options.fields.contains(Field::Move).then(Values::default),
+        idle_en_passants: IdleEnPassants::default(),
         id: String::new(),
         id_at: 0,
         block_at: None,
@@ -235,6 +242,8 @@ impl Decoder<'_> {
                 if let Some(moves) = &mut self.moves {
                     moves.push(line.best_move().map(Move::to_bits));
                 }
+                self.idle_en_passants
+                    .add(self.batch.len(), line.idle_en_passant);
                 self.push(start, line.board, line.clocks, line.rest);
             }
             Err(refusal) => {
@@ -346,6 +355,7 @@ impl Decoder<'_> {
         {
             self.batch.fields.insert(Field::Move, Array::U16(moves));
         }
+        self.idle_en_passants.finish(self.options, &mut self.batch);
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);
         }

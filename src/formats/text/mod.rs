@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a line may carry.
-const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations]);
+const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations, Field::KeyEnPassant]);
 
 macro_rules! format_of_lines {
     ($(#[$doc:meta])* $name:ident, $kind:expr, $about:expr) => {

@@ -34,12 +34,13 @@ pub(super) fn best_move(operations: &str, position: &Position) -> Option<Move> {
     moves.parse_san(first).ok()
 }
 
-/// The operation that a field becomes that puzzles have.
+/// The operation that a field becomes that puzzles or evaluations have.
 pub(in crate::formats) fn operation_of(field: Field, value: &str) -> Option<String> {
     let start = match field {
         Field::PuzzleId => "id \"",
         Field::PuzzleRating => "c0 \"rating ",
         Field::Themes => "c1 \"",
+        Field::Depth => return Some(format!("acd {value};")),
         _ => return None,
     };
     Some(format!("{start}{}\";", value.replace('"', "'")))
@@ -57,7 +58,10 @@ pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool 
     if field == Field::Move {
         let position = batch.position(row).ok();
         let best = position.and_then(|position| best_move(operations, &position));
-        return best.map(|mv| mv.to_bits().into()) == values.number(row);
+        let known = values
+            .number(row)
+            .and_then(|bits| Move::from_bits(bits as u16));
+        return best == known;
     }
     let number = || {
         values

@@ -26,6 +26,7 @@ use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Tags};
 use crate::chess::Position;
 use crate::games::Outcome;
+use crate::games::Variant;
 use crate::simd::bmi2::Bmi2;
 use movetext::End;
 use std::ops::Range;
@@ -55,6 +56,8 @@ pub struct Game<'a> {
     pub dropped_castling: u64,
     /// Whether something follows the fields of its `FEN` tag that was not read.
     pub(super) has_fen_rest: bool,
+    /// Whether some castling right of its start position is one of Chess960 only.
+    pub(super) castles_as_chess960: bool,
     /// What stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
@@ -64,6 +67,12 @@ impl Game<'_> {
     pub fn result(&self) -> Option<Outcome> {
         self.outcome
             .or_else(|| Outcome::from_token(self.tags.get("Result")?))
+    }
+
+    /// Whether it is a game of Chess960, by its tags or its start position.
+    pub(super) fn is_chess960(&self) -> bool {
+        let variant = self.tags.variant().and_then(Variant::from_tag);
+        self.castles_as_chess960 || variant == Some(Variant::Chess960)
     }
 
     /// Whether it has more bytes than a record may have.
@@ -267,10 +276,14 @@ impl<'a> Games<'a> {
         let mut has_start = false;
         let mut dropped_castling = 0;
         let mut has_fen_rest = false;
+        let mut castles_as_chess960 = false;
         match start_position(&tags, self.strict) {
             Ok(start) => {
                 if let Some(start) = start {
                     state.board = Board::new(&start.position);
+                    let passed = start.written_en_passant;
+                    state.board.mark(start.position.idle_en_passant(passed));
+                    castles_as_chess960 = !start.position.castles_as_standard();
                     dropped_castling = start.dropped_castling;
                     has_fen_rest = !start.rest.is_empty();
                 }
@@ -354,6 +367,7 @@ impl<'a> Games<'a> {
             stray,
             last: has_start.then(|| state.board.position()),
             dropped_castling,
+            castles_as_chess960,
             has_fen_rest,
             bad: state.bad,
         })

@@ -12,6 +12,7 @@ fn read(text: &[u8], quick: bool) -> String {
         plies: true,
         scores: true,
         clocks: true,
+        idle_en_passants: true,
     };
     let mut records = Records::new(requested, text.len());
     let mut games = Games::new(text, false, false);

@@ -36,6 +36,9 @@ pub(super) enum Refused {
     Syntax,
 }
 
+/// Where squares behind double steps are.
+const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
+
 /// A position during replay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Board {
@@ -43,7 +46,9 @@ pub(super) struct Board {
     black: u64,
     /// The bits of the piece codes.
     types: [u64; 3],
-    /// The en passant square, where an en passant capture is legal.
+    /// The en passant square, where an en passant capture is legal. Where it is not, though a pawn stands beside the one
+    /// that made a double step, the square of the same file on the mover's last rank: no pawn ever goes there, and
+    /// only the key of the position depends on it.
     en_passant: u64,
     black_to_move: bool,
     pub(super) halfmove: u16,
@@ -73,13 +78,31 @@ impl Board {
     /// The record of this position.
     #[inline(always)]
     pub(super) fn packed(self) -> Packed {
-        const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
+        let en_passant = self.en_passant & EN_PASSANT_RANKS;
         let free = !(self.occupied() | EN_PASSANT_RANKS);
-        let black = all_if(self.black_to_move & (self.en_passant == 0));
+        let black = all_if(self.black_to_move & (en_passant == 0));
         Packed {
-            color: self.black | self.en_passant | free & free.wrapping_neg() & black,
+            color: self.black | en_passant | free & free.wrapping_neg() & black,
             types: self.types,
         }
+    }
+
+    /// Keeps a square on which a pawn that stands beside cannot legally capture en passant.
+    pub(super) fn mark(&mut self, idle: Option<Square>) {
+        if let Some(square) = idle {
+            let file = square.index() % 8;
+            self.en_passant = 1 << if self.black_to_move { 56 + file } else { file };
+        }
+    }
+
+    /// The square kept by [`Self::mark`].
+    #[inline(always)]
+    pub(super) fn idle_en_passant(self) -> Option<u8> {
+        let marked = self.en_passant & !EN_PASSANT_RANKS;
+        (marked != 0).then(|| {
+            let file = marked.trailing_zeros() as u8 % 8;
+            file + if self.black_to_move { 16 } else { 40 }
+        })
     }
 
     /// The position as [`crate::chess`] represents it.
@@ -217,7 +240,7 @@ impl Board {
     }
 
     /// The en passant square behind a pawn that has just made a double step, if the side to move may take
-    /// it; else nothing.
+    /// it, or its mark if it may not because of a pin; else nothing.
     #[inline(always)]
     fn passed(self, to: usize) -> u64 {
         let [t0, t1, t2] = self.types;
@@ -231,15 +254,16 @@ impl Board {
         self.if_taken(1 << square)
     }
 
-    /// The en passant square if some en passant capture on it is legal.
+    /// The en passant square if some en passant capture on it is legal, else its mark.
     #[cold]
     fn if_taken(mut self, square: u64) -> u64 {
         self.en_passant = square;
-        if self.position().drop_unusable_en_passant() {
-            0
-        } else {
-            square
+        let mut position = self.position();
+        let passed = position.en_passant;
+        if position.drop_unusable_en_passant() {
+            self.mark(position.idle_en_passant(passed));
         }
+        self.en_passant
     }
 
     /// The board after castling, and the move's bits.
@@ -297,7 +321,9 @@ impl Board {
             MoveError::Syntax => Refused::Syntax,
         })?;
         position.make(mv);
-        Ok((Self::new(&position), mv.to_bits()))
+        let mut board = Self::new(&position);
+        board.mark(position.idle_en_passant_after(mv));
+        Ok((board, mv.to_bits()))
     }
 }
 
