@@ -91,7 +91,7 @@ pub(super) enum Current {
     /// Runs of bytes, which are cut into chunks.
     Bytes(Box<Cutter>),
     /// A table, which is divided by itself.
-    Table(TableInput),
+    Table(Box<TableInput>),
 }
 
 /// A table that is being read.
@@ -333,7 +333,7 @@ impl Feed<'_> {
             len,
             counted,
         };
-        Ok((Current::Table(current), format, None, note))
+        Ok((Current::Table(Box::new(current)), format, None, note))
     }
 
     /// Whether a selection is made among the records of a format after they are decoded.
