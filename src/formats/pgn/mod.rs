@@ -458,7 +458,12 @@ impl GameColumns {
         let columns = fields.iter().filter(|field| {
             let of_position = matches!(
                 field,
-                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock
+                Field::Score
+                    | Field::Mate
+                    | Field::Move
+                    | Field::Ply
+                    | Field::Clock
+                    | Field::KeyEnPassant
             );
             Pgn.about().carries.contains(*field) && !of_position
         });
@@ -523,25 +528,73 @@ impl GameColumns {
     }
 }
 
-/// In how many games each tag is that no field carries, with the last of these games.
+/// In how many games each tag is that no field carries.
 #[derive(Default)]
-struct TagCounts<'a>(HashMap<&'a [u8], (u64, u64)>);
+struct TagCounts<'a> {
+    tags: Vec<TagCount<'a>>,
+    places: HashMap<&'a [u8], usize>,
+}
+
+struct TagCount<'a> {
+    name: &'a [u8],
+    is_lost: bool,
+    games: u64,
+    /// The number of the last game that has it.
+    last: u64,
+}
+
+impl TagCount<'_> {
+    #[inline]
+    fn count(&mut self, number: u64, is_known: bool) {
+        if self.is_lost && self.last != number && is_known {
+            self.games += 1;
+            self.last = number;
+        }
+    }
+}
 
 impl<'a> TagCounts<'a> {
     fn game(&mut self, tags: &Tags<'a>, number: u64) {
-        for (name, value) in tags.pairs() {
-            let is_lost = !name.is_empty() && !matches!(value, b"" | b"?") && !is_carried(name);
-            if is_lost {
-                let (games, last) = self.0.entry(name).or_insert((0, u64::MAX));
-                *games += u64::from(*last != number);
-                *last = number;
+        let Some(lines) = tags.lines() else {
+            for (name, value) in tags.pairs() {
+                let at = self.place(name);
+                self.tags[at].count(number, !matches!(value, b"" | b"?"));
+            }
+            return;
+        };
+        // Nearly all games have the same tags in the same order as the one before.
+        let mut next = 0;
+        for line in lines {
+            let tag = self.tags.get_mut(next);
+            if let Some((tag, value)) = tag.and_then(|tag| {
+                let rest = line.strip_prefix(b"[")?.strip_prefix(tag.name)?;
+                Some((tag, rest.strip_prefix(b" \"")?))
+            }) {
+                tag.count(number, !matches!(value, [b'"', ..] | [b'?', b'"', ..]));
+                next += 1;
+            } else {
+                let tag = tags::tag(line);
+                let at = self.place(tag.name);
+                self.tags[at].count(number, !matches!(tag.value, b"" | b"?"));
+                next = at + 1;
             }
         }
     }
+    fn place(&mut self, name: &'a [u8]) -> usize {
+        *self.places.entry(name).or_insert_with(|| {
+            self.tags.push(TagCount {
+                name,
+                is_lost: !name.is_empty() && !is_carried(name),
+                games: 0,
+                last: u64::MAX,
+            });
+            self.tags.len() - 1
+        })
+    }
     fn finish(self) -> LostTags {
         let mut lost = LostTags::default();
-        for (name, (games, _)) in self.0 {
-            lost.add(&tags::text(name), games);
+        for tag in self.tags.iter().filter(|tag| tag.games > 0) {
+            lost.add(&tags::text(tag.name), tag.games);
         }
         lost
     }

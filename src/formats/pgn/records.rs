@@ -54,6 +54,7 @@ pub(super) struct Records {
 
 /// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
 /// first counts.
+#[inline]
 fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
     if column.len() <= row {
         column.resize(row + 1, missing);

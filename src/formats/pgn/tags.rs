@@ -5,7 +5,7 @@
 
 use super::lex;
 use crate::formats::lines::windows_1252;
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 
 /// What was noted while the section was scanned.
@@ -118,7 +118,20 @@ impl<'a> Tags<'a> {
         self.all().map(|(_, name, value)| (name, value))
     }
 
-    /// The same, with the offset of each tag in the section.
+    /// The lines of the section, if each holds one tag as nearly all programs write it.
+    pub(super) fn lines(&self) -> Option<impl Iterator<Item = &'a [u8]>> {
+        let section = self.section;
+        let mut start = 0;
+        let ends = memchr_iter(b'\n', section).chain([section.len()]);
+        let lines = ends.map(move |end| {
+            let line = &section[start..end];
+            start = end + 1;
+            line
+        });
+        (!self.marked.irregular).then_some(lines)
+    }
+
+    /// [`Self::pairs`] with the offset of each tag in the section.
     fn all(&self) -> impl Iterator<Item = (usize, &'a [u8], &'a [u8])> {
         let section = self.section;
         let mut at = 0;
@@ -241,8 +254,8 @@ fn is_pair(line: &[u8]) -> bool {
 /// A tag as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
-    name: &'a [u8],
-    value: &'a [u8],
+    pub(super) name: &'a [u8],
+    pub(super) value: &'a [u8],
     /// Its length in bytes.
     pub(super) len: usize,
     /// Whether something stands between its value and its bracket.
