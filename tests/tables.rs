@@ -304,7 +304,7 @@ fn strings_of_all_types_in_all_files() {
                     assert!(found.records == expected, "{kind}, {name}, {threads}");
                     assert!(found.rejects.is_empty());
                     let file = &found.summary.files[0];
-                    assert!(matches!(file.format.name(), "parquet" | "arrow"));
+                    assert!(matches!(file.format.unwrap().name(), "parquet" | "arrow"));
                     assert_eq!(
                         file.note.as_deref(),
                         Some("columns not read: `x` (Int64)"),

@@ -419,9 +419,13 @@ impl<'a> Session<'a> {
         match summary.failure {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
-                self.note(format_args!(
-                    "the {records} records before that place were processed"
-                ));
+                let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
+                match goes_on {
+                    true => self.note(format_args!("{records} records could be read")),
+                    false => self.note(format_args!(
+                        "the {records} records before that place were processed"
+                    )),
+                }
                 Err(error.into())
             }
             Some(error) => Err(error.into()),

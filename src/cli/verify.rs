@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
+use lanefish::formats::Format;
 use lanefish::numbers::grouped;
 use lanefish::one_line;
 use lanefish::pipeline::Summary;
@@ -70,7 +71,7 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
                 .collect();
             json!({
                 "path": file.path.display().to_string(),
-                "format": file.format.name(),
+                "format": file.format.map(Format::name),
                 "records": file.records,
                 "rejected": file.rejected,
                 "reasons": file.reasons,
@@ -93,7 +94,7 @@ fn text(summary: &Summary, ok: bool) -> String {
             text,
             "{}: {}, {} records, {} rejected{}",
             one_line::of(&file.path.display().to_string()),
-            file.format,
+            file.format.map_or("unknown format", Format::name),
             grouped(file.records),
             grouped(file.rejected),
             if good { ", ok" } else { "" },

@@ -42,7 +42,8 @@ pub(super) enum Work {
     /// An input begins.
     Begin {
         path: Arc<Path>,
-        format: Format,
+        /// `None` if it could not be opened.
+        format: Option<Format>,
         compression: Option<Compression>,
         /// What the user should know of it.
         note: Option<String>,
@@ -92,6 +93,8 @@ pub(super) enum Current {
     Bytes(Box<Cutter>),
     /// A table, which is divided by itself.
     Table(Box<TableInput>),
+    /// An input that could not be opened.
+    Broken(Box<Error>),
 }
 
 /// A table that is being read.
@@ -163,6 +166,7 @@ impl Supply for Feed<'_> {
             None => return self.open_next(idle),
             Some(Current::Bytes(current)) => current,
             Some(Current::Table(_)) => return self.next_part(),
+            Some(Current::Broken(_)) => return self.broken(),
         };
         let mapped = current.opened.input.is_mapped();
         match current.next(self.chunk_size) {
@@ -478,21 +482,46 @@ impl Feed<'_> {
             Ok((mut current, format, compression, note)) => {
                 let watch = match &mut current {
                     Current::Bytes(cutter) => cutter.watch.take(),
-                    Current::Table(_) => None,
+                    Current::Table(_) | Current::Broken(_) => None,
                 };
                 self.current = Some(current);
                 self.next_input += 1;
                 Step::Work(Work::Begin {
                     path,
-                    format,
+                    format: Some(format),
                     compression,
                     note,
                     watch,
                 })
             }
+            Err(error) if self.past_damage && error.is_of_input() => {
+                self.current = Some(Current::Broken(Box::new(error)));
+                self.next_input += 1;
+                Step::Work(Work::Begin {
+                    path,
+                    format: None,
+                    compression: None,
+                    note: None,
+                    watch: None,
+                })
+            }
             Err(error) => {
                 self.ended = true;
                 Step::Work(Work::Failure(error))
+            }
+        }
+    }
+
+    /// Reports an input that could not be opened; others follow.
+    fn broken(&mut self) -> Step<Work, (usize, FrameJob)> {
+        match self.current.take() {
+            Some(Current::Broken(error)) => Step::Work(Work::Broken {
+                file: self.next_input - 1,
+                error: *error,
+            }),
+            other => {
+                self.current = other;
+                Step::Wait
             }
         }
     }

@@ -61,7 +61,7 @@ impl Count {
         settings: &Settings<'_>,
     ) -> Numbered {
         if let Work::Begin { format, watch, .. } = &mut work {
-            self.watch = watch.take().or_else(|| format.watch());
+            self.watch = watch.take().or_else(|| format.as_ref()?.watch());
         }
         let (before, chunk) = (self.totals, self.chunks);
         let mut outcome = Outcome::default();

@@ -56,8 +56,8 @@ impl Summary {
 pub struct FileSummary {
     /// The input.
     pub path: Arc<Path>,
-    /// Its format.
-    pub format: Format,
+    /// Its format; `None` if it could not be opened, with [`super::RunOptions::past_damage`].
+    pub format: Option<Format>,
     /// The container around it.
     pub compression: Option<Compression>,
     /// Records read, good and bad.

@@ -1,6 +1,6 @@
 //! `verify`: faults and their places.
 
-use super::{Dir, START, json, lanefish, output, sample};
+use super::{Dir, START, json, lanefish, output, sample, stderr_of};
 use serde_json::json;
 use std::fs;
 
@@ -166,5 +166,34 @@ fn all_broken_inputs_are_reported() {
             .clone();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.matches("  damaged at byte ").count(), 4, "{text}");
+    }
+}
+
+/// What cannot even be opened is reported as well, and does not keep the others from being checked.
+#[test]
+fn inputs_that_cannot_be_opened_do_not_end_the_run() {
+    let dir = Dir::new();
+    let cut = dir.file("cut.pgn.zst", b"\x28\xb5\x2f\xfd");
+    let other = dir.file("other.epd.gz", "no gzip");
+    let empty = dir.file("unknown.xyz", "\x01\x02\x03 what is this?");
+    let good = dir.file("good.fen", format!("{START}\n"));
+    for threads in ["1", "3"] {
+        let inputs = [&cut, &other, &empty, &good, &cut, &good];
+        let mut arguments = vec!["verify", "--json", "--threads", threads];
+        arguments.extend(inputs.map(String::as_str));
+        let report = json(2, &arguments);
+        let files = report["files"].as_array().unwrap();
+        assert_eq!(report["ok"], false);
+        assert_eq!(files.len(), inputs.len());
+        for (file, path) in files.iter().zip(inputs) {
+            assert_eq!(file["path"], path.as_str());
+            let is_good = path == &good;
+            assert_eq!(file["records"], u64::from(is_good), "{file}");
+            assert_eq!(file["damage"].as_array().unwrap().is_empty(), is_good);
+            assert_eq!(file["format"].is_null(), !is_good, "{file}");
+        }
+        arguments.remove(1);
+        let stderr = stderr_of(2, &arguments);
+        assert!(stderr.contains("2 records could be read"), "{stderr}");
     }
 }

@@ -303,3 +303,12 @@ targets!(
 );
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);
+
+/// Inputs that once broke a property.
+#[test]
+fn what_was_found() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/found");
+    for name in ["long-game-behind-a-brace.pgn"] {
+        properties::games(&std::fs::read(folder.join(name)).unwrap());
+    }
+}

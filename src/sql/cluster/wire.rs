@@ -365,7 +365,7 @@ impl SummaryWire {
                 .collect(),
             notes: files
                 .filter_map(|file| {
-                    let format = file.format.name().to_owned();
+                    let format = file.format?.name().to_owned();
                     Some((
                         file.path.to_path_buf(),
                         format,
@@ -399,9 +399,6 @@ impl SummaryWire {
             left.unknown += unknown;
         }
         for (path, format, note) in self.notes {
-            let Ok(format) = format.parse::<Format>() else {
-                continue;
-            };
             let is_same = |file: &FileSummary| {
                 *file.path == *path && file.note.as_deref() == Some(note.as_str())
             };
@@ -409,7 +406,7 @@ impl SummaryWire {
             if !all.files.iter().any(is_same) {
                 all.files.push(FileSummary {
                     path: path.into(),
-                    format,
+                    format: format.parse::<Format>().ok(),
                     compression: None,
                     records: 0,
                     rejected: 0,

@@ -323,8 +323,8 @@ impl<'a> Games<'a> {
         }
         let mut stray = false;
         if end == End::TooLong || self.at - start > self.max_record {
-            let rest = &bytes[start..];
-            self.at = start + lex::resume(rest, self.max_record, true).unwrap_or(rest.len());
+            let from = start.saturating_add(self.max_record);
+            self.at = lex::resume(self.bytes, from, true).unwrap_or(self.bytes.len());
             records.truncate(first_record);
             has_start = false;
             state.ply = 0;
