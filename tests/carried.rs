@@ -17,6 +17,24 @@ fn file(name: &str) -> PathBuf {
     files.join(name)
 }
 
+/// A table of records has what they carry, and nothing that is computed.
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_hold_no_keys() {
+    let directory = tempfile::tempdir().unwrap();
+    let to = directory.path().join("x.parquet");
+    let to = to.to_str().unwrap();
+    lanefish(&[
+        "convert",
+        file("key-pinned-ep.pgn").to_str().unwrap(),
+        "-o",
+        to,
+    ]);
+    let info = lanefish(&["info", "--json", to]);
+    assert!(info.contains("\"key_en_passant:"), "{info}");
+    assert!(!info.contains("\"key:"), "{info}");
+}
+
 /// The records of a file, and of what it is converted to.
 fn on_all_roads(input: &Path, columns: &str) -> String {
     let directory = tempfile::tempdir().unwrap();

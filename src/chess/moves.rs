@@ -61,8 +61,8 @@ impl Move {
         self.from.index() as u16 | (self.to.index() as u16) << 6 | kind << 12
     }
 
-    /// The bit that a castling move may have besides [`Self::to_bits`]: it belongs to a game of Chess960, where its UCI
-    /// form is king takes rook even if all castling rights are those of standard chess.
+    /// The bit that a castling move may have besides [`Self::to_bits`]: all castling rights are those of standard chess, but
+    /// the game is one of Chess960, so that its UCI form is king takes rook.
     pub const CHESS960: u16 = 1 << 12;
 
     /// The move of these 16 bits, with or without [`Self::CHESS960`], or `None` if a move that is not a promotion has a

@@ -145,10 +145,7 @@ impl fmt::Debug for Table<'_> {
 
 /// The columns of everything that records carry.
 fn carried() -> impl Iterator<Item = &'static Column> {
-    // The move once, as UCI.
-    COLUMNS
-        .iter()
-        .filter(|column| column.field.is_some() && column.name != "san")
+    COLUMNS.iter().filter(|column| column.is_carried())
 }
 
 /// The columns of the catalogue that a record always has in a table of whole records, besides its board.

@@ -408,11 +408,6 @@ pub static COLUMNS: &[Column] = &[
         field: Some(Field::KeyEnPassant),
         fill: key,
     },
-    carried!(
-        KeyEnPassant,
-        U8,
-        "number of the en passant square (a1 is 0) that counts in `key` although no such capture is legal"
-    ),
     carried!(Game, U64, "0-based number of the game over all inputs"),
     carried!(Ply, U16, "plies since the start of the game"),
     carried(
@@ -479,6 +474,11 @@ pub static COLUMNS: &[Column] = &[
         Operations,
         Text,
         "EPD operations, as they stood in the line"
+    ),
+    carried!(
+        KeyEnPassant,
+        U8,
+        "number of the en passant square (a1 is 0) that counts in `key` although no such capture is legal"
     ),
 ];
 

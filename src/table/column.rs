@@ -69,6 +69,10 @@ impl fmt::Debug for Column {
 }
 
 impl Column {
+    /// Whether it is a field as it is, rather than computed, from the position alone or also from a field.
+    pub fn is_carried(&self) -> bool {
+        self.field.is_some_and(|field| field.name() == self.name)
+    }
     /// Its values for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         (self.fill)(tile)

@@ -240,6 +240,18 @@ fn games_are_chosen_and_rejects_kept_as_in_one_process() {
     ];
     let own = without_run(json(0, &[&["stats", "--json"][..], &options].concat()));
     assert_eq!(cluster.stats(&options), own);
+    // The same games from boards, which are read in shards.
+    let boards = dir.name("games.boards");
+    output(0, &["convert", &pgn, "-o", &boards]);
+    for options in [&["--min-elo", "1500"][..], &["--skip-book", "12"]] {
+        let of = |file: &str| {
+            let arguments = [&["stats", "--json", file][..], options].concat();
+            without_run(json(0, &arguments))
+        };
+        let own = of(&boards);
+        assert_eq!(own["positions"], of(&pgn)["positions"]);
+        assert_eq!(cluster.stats(&[&[&*boards][..], options].concat()), own);
+    }
 }
 
 #[test]

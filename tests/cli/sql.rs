@@ -44,6 +44,57 @@ fn rows_are_those_of_compute_in_their_order() {
     }
 }
 
+/// The options that choose games and positions mean the same in every format.
+#[test]
+fn games_are_chosen_in_all_formats() {
+    let Some(pgn) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let pgn = pgn.display().to_string();
+    let dir = Dir::new();
+    let options = [
+        "--min-elo",
+        "1500",
+        "--skip-book",
+        "10",
+        "--max-per-game",
+        "5",
+    ];
+    let columns = "white_elo,ply,fen,move";
+    let compute = ["compute", "--columns", columns, &pgn];
+    let expected = output(0, &[&compute[..], &options].concat());
+    assert!(expected.lines().count() > 100);
+    for name in ["x.pgn", "x.boards", "x.parquet", "x.arrow"] {
+        let file = match name {
+            "x.pgn" => pgn.clone(),
+            _ => dir.name(name),
+        };
+        if file != pgn {
+            output(0, &["convert", &pgn, "-o", &file]);
+        }
+        let query = format!("select {columns} from '{file}'");
+        for threads in ["1", "4"] {
+            let sql = ["sql", &query, "--threads", threads];
+            let found = output(0, &[&sql[..], &options].concat());
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+    let plain = sample("sample.epd");
+    let query = format!("select fen from '{plain}'");
+    let stderr = stderr_of(2, &["sql", &query, "--min-elo", "1500"]);
+    assert!(stderr.contains("sample.epd"), "{stderr}");
+}
+
+#[test]
+fn the_key_of_a_position_beside_a_pinned_pawn() {
+    let fen = "7k/8/8/3KPpq1/8/8/8/8 w - f6 0 2";
+    let kept = value(&format!("select key('{fen}')"));
+    assert_ne!(kept, value("select key('7k/8/8/3KPpq1/8/8/8/8 w - - 0 2')"));
+    let query = format!("select key('{fen}')");
+    let keeping = output(0, &["sql", &query, "--keep-en-passant"]);
+    assert_eq!(keeping.lines().nth(1), Some(&*kept));
+}
+
 #[test]
 fn filters_that_reach_the_scan_are_exact() {
     let Some(pgn) = shared_data("pgn/lichess_db_1000k.pgn") else {

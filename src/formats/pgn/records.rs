@@ -294,12 +294,18 @@ impl Records {
         self.idle_en_passants.truncate(len);
     }
 
-    /// Says of the castling moves of the rows from `start` on that their game is one of Chess960.
+    /// Says of the castling moves of the rows from `start` on that their game is one of Chess960, where the position does
+    /// not say so.
     #[cold]
     pub(super) fn is_chess960(&mut self, start: usize) {
-        for bits in self.moves.iter_mut().skip(start) {
-            if *bits >> 14 == 3 {
-                *bits |= Move::CHESS960;
+        for row in start..self.moves.len() {
+            let is_castling = self.moves[row] >> 14 == 3;
+            if is_castling
+                && let (board, [halfmove, fullmove]) = self.row(row)
+                && let Ok(position) = board.unpack(halfmove, fullmove)
+                && position.castles_as_standard()
+            {
+                self.moves[row] |= Move::CHESS960;
             }
         }
     }

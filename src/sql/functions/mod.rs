@@ -73,7 +73,7 @@ pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
 pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
     let computed = COLUMNS
         .iter()
-        .filter(|column| column.field.is_none() && column.name != "index");
+        .filter(|column| !column.is_carried() && !matches!(column.name, "index" | "san"));
     let columns = computed
         .map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
