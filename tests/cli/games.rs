@@ -3,6 +3,7 @@
 use super::{Dir, json, output, stderr_of};
 use crate::support::shared_data;
 use lanefish::tiers::Tier;
+use serde_json::Value;
 
 const GAMES: &str = "[Event \"Club, \\\"blitz\\\"\"]\n[White \"A\"]\n[Black \"B\"]\n[WhiteElo \"1500\"]\n\
     [BlackElo \"1400\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n\
@@ -173,4 +174,29 @@ fn skipped_games_are_counted_over_chunks() {
             assert!(two.lines().skip(1).eq(all[skip..].iter().copied().take(2)));
         }
     }
+}
+
+/// Of a tag that comes twice the last one counts, whatever the rows are written as; empty values are no values.
+#[test]
+fn doubled_and_empty_tags_mean_the_same_in_all_outputs() {
+    let dir = Dir::new();
+    let tags = "[Event \"x\"]\n[White \"a\"]\n[White \"b\"]\n[Opening \"\"]\n[ECO \"?\"]\n[Site \"s\"]\n\n";
+    let pgn = dir.file("x.pgn", format!("{tags}1. e4 *\n"));
+    let boards = dir.name("x.boards");
+    output(0, &["convert", &pgn, "-o", &boards]);
+    let columns = "white,opening,eco,site";
+    for file in [&pgn, &boards] {
+        let compute = ["compute", "--columns", columns, "--limit", "1", file];
+        assert_eq!(output(0, &compute), "white,opening,eco,site\nb,,,s\n");
+        let lines = output(0, &[&compute[..], &["--format", "jsonl"]].concat());
+        assert_eq!(
+            serde_json::from_str::<Value>(&lines).unwrap(),
+            serde_json::json!({"white": "b", "opening": null, "eco": null, "site": "s"})
+        );
+    }
+    let csv = output(0, &["games", &pgn]);
+    assert!(csv.contains(",b,") && !csv.contains(",a,"), "{csv}");
+    let lines = output(0, &["games", "--format", "jsonl", &pgn]);
+    let game: Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(game["tags"]["White"], "b");
 }

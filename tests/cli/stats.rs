@@ -726,3 +726,29 @@ fn merging_leaves_exact_numbers_out_and_says_so() {
     assert!(distinct.get("exact").is_none_or(Value::is_null));
     assert_eq!(distinct["estimate"]["position"], 2);
 }
+
+/// Groups of negative values begin below them, as those of positive ones do.
+#[test]
+fn groups_of_negative_values() {
+    let dir = Dir::new();
+    let game = "1. e4 {[%eval -1.50]} e5 {[%eval -1.00]} 2. d4 {[%eval -0.01]} exd4 {[%eval 0.00]} \
+        3. c3 {[%eval 0.99]} dxc3 {[%eval 1.00]} *\n";
+    let pgn = dir.file("x.pgn", game);
+    let boards = dir.name("x.boards");
+    output(0, &["convert", &pgn, "-o", &boards]);
+    for file in [&pgn, &boards] {
+        let report = json(0, &["stats", "--json", "--by", "score/100", file]);
+        let groups = report["groups"]["values"].as_array().unwrap();
+        let groups: Vec<(Option<i64>, u64)> = groups
+            .iter()
+            .map(|group| {
+                let positions = group["stats"]["positions"].as_u64();
+                (group["value"].as_i64(), positions.unwrap())
+            })
+            .collect();
+        let expected = [(-200, 1), (-100, 2), (0, 2), (100, 1)];
+        let expected = expected.map(|(value, positions)| (Some(value), positions));
+        assert_eq!(groups[..4], expected);
+        assert_eq!(groups[4..], [(None, 1)]);
+    }
+}
