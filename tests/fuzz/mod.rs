@@ -304,10 +304,16 @@ targets!(
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);
 
-/// An input that once broke a property.
+/// Inputs that once broke a property.
 #[test]
-fn a_long_game_behind_a_brace_ends_where_a_file_is_divided() {
-    let found = "tests/fuzz/found/long-game-behind-a-brace.pgn";
-    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join(found);
-    properties::games(&std::fs::read(found).unwrap());
+fn games_that_were_found() {
+    for name in [
+        "long-game-behind-a-brace.pgn",
+        "long-game-with-a-result.pgn",
+        "odd-tags-before-a-crowded-line.pgn",
+        "odd-tags-repeated-in-a-crowded-line.pgn",
+    ] {
+        let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/found");
+        properties::games(&std::fs::read(found.join(name)).unwrap());
+    }
 }

@@ -322,9 +322,13 @@ impl<'a> Games<'a> {
             }
         }
         let mut stray = false;
-        if end == End::TooLong || self.at - start > self.max_record {
+        let mut terminated = matches!(end, End::Result(_));
+        let too_long = end == End::TooLong || self.at - start > self.max_record;
+        if too_long {
             let from = start.saturating_add(self.max_record);
             self.at = lex::resume(self.bytes, from, true).unwrap_or(self.bytes.len());
+            // Where the reading stopped depends on more than the game.
+            terminated = lex::ends_with_result(bytes[start..self.at].trim_ascii_end());
             records.truncate(first_record);
             has_start = false;
             state.ply = 0;
@@ -360,10 +364,10 @@ impl<'a> Games<'a> {
             tags,
             plies: state.ply,
             outcome: match end {
-                End::Result(outcome) => outcome,
-                End::NextGame | End::TooLong => None,
+                End::Result(outcome) if !too_long => outcome,
+                _ => None,
             },
-            terminated: matches!(end, End::Result(_)),
+            terminated,
             stray,
             last: has_start.then(|| state.board.position()),
             dropped_castling,

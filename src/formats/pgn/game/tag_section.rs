@@ -95,8 +95,8 @@ impl<'a> Games<'a> {
                 Some(b'[') => {
                     // Up to the end of the line, looking for further tags in it.
                     let mut line = lex::find2(bytes, self.at + 1, b'\n', b'[');
-                    if bytes.get(line) == Some(&b'[') {
-                        marked.crowd();
+                    let is_crowded = bytes.get(line) == Some(&b'[');
+                    if is_crowded {
                         line = self.line_end(line);
                     }
                     let is_event = bytes[self.at..].starts_with(b"[Event ");
@@ -118,6 +118,9 @@ impl<'a> Games<'a> {
                     has_event |= is_event;
                     let text = &bytes[self.at..line];
                     marked.look(text, self.at - start);
+                    if is_crowded {
+                        marked.crowd();
+                    }
                     feeds = 0;
                     if tags::ends_regularly(text) {
                         self.at = line;
