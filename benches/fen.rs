@@ -8,8 +8,7 @@ use std::path::Path;
 
 /// Six-field FEN lines: the shared sample of Lichess positions, or random play if it is missing.
 fn lines() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data/epd/popularpos_lichess_v3.epd.zst");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd/popularpos_lichess_v3.epd.zst");
     let positions: Vec<Position> = match std::fs::read(&path) {
         Ok(packed) => {
             let text = zstd::decode_all(&packed[..]).expect("a zstd file");
@@ -34,10 +33,7 @@ fn benches(criterion: &mut Criterion) {
     let lines = lines();
     let bytes = lines.iter().map(|line| line.len() as u64).sum();
     let mut group = criterion.benchmark_group("fen");
-    group.throughput(Throughput::ElementsAndBytes {
-        elements: lines.len() as u64,
-        bytes,
-    });
+    group.throughput(Throughput::ElementsAndBytes { elements: lines.len() as u64, bytes });
     group.sample_size(10);
     group.bench_function("read_and_validate/lanefish", |bench| {
         bench.iter(|| {
@@ -56,10 +52,8 @@ fn benches(criterion: &mut Criterion) {
             }
         });
     });
-    let positions: Vec<Position> = lines
-        .iter()
-        .map(|line| Position::from_fen_unvalidated(line).expect("FEN"))
-        .collect();
+    let positions: Vec<Position> =
+        lines.iter().map(|line| Position::from_fen_unvalidated(line).expect("FEN")).collect();
     group.bench_function("write/lanefish", |bench| {
         let mut out = Vec::new();
         bench.iter(|| {

@@ -35,11 +35,7 @@ fn legal_moves(analyzer: &dyn Analyzer, groups: &[Group], requested: Queries) ->
     for tile in groups.chunks(TILE) {
         analyzer.analyze(tile, requested, &mut results);
         for result in &results[..tile.len()] {
-            sum += result
-                .counts
-                .iter()
-                .map(|counts| counts & 0xFFFF)
-                .sum::<u64>();
+            sum += result.counts.iter().map(|counts| counts & 0xFFFF).sum::<u64>();
         }
     }
     sum
@@ -61,19 +57,11 @@ fn kernels(criterion: &mut Criterion) {
         });
         moves
     };
-    let expected: u64 = positions
-        .iter()
-        .map(|position| u64::from(position.count_legal_moves()))
-        .sum();
+    let expected: u64 = positions.iter().map(|position| u64::from(position.count_legal_moves())).sum();
 
     let queries = [
         ("legal_count", Queries::MOVES),
-        (
-            "everything",
-            Queries::ALL
-                .without(Queries::MOBILITY)
-                .without(Queries::INVALID),
-        ),
+        ("everything", Queries::ALL.without(Queries::MOBILITY).without(Queries::INVALID)),
         ("attack_maps", Queries::ATTACKS),
         ("checkers", Queries::CHECKERS),
         ("pins", Queries::PINNED),
@@ -86,12 +74,7 @@ fn kernels(criterion: &mut Criterion) {
         bench.sample_size(20);
         for analyzer in Tier::all().filter_map(Tier::analyzer) {
             if requested.contains(Queries::MOVES) {
-                assert_eq!(
-                    legal_moves(analyzer, &groups, requested),
-                    expected,
-                    "{}",
-                    analyzer.tier()
-                );
+                assert_eq!(legal_moves(analyzer, &groups, requested), expected, "{}", analyzer.tier());
             }
             bench.bench_function(analyzer.tier().name(), |bench| {
                 bench.iter(|| legal_moves(analyzer, black_box(&groups), requested));

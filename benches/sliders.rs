@@ -44,8 +44,7 @@ impl Bench<'_> {
         }
         let rook = sum!(|square, occupied| get_rook_moves(square, occupied));
         let bishop = sum!(|square, occupied| get_bishop_moves(square, occupied));
-        let queen = sum!(|square, occupied| get_rook_moves(square, occupied)
-            | get_bishop_moves(square, occupied));
+        let queen = sum!(|square, occupied| get_rook_moves(square, occupied) | get_bishop_moves(square, occupied));
         let passes: [fn(&[Query]) -> u64; 3] = [rook, bishop, queen];
         for (piece, pass) in SliderPiece::ALL.into_iter().zip(passes) {
             let queries = &self.queries[piece as usize];
@@ -66,19 +65,14 @@ impl Visitor for Bench<'_> {
         for piece in SliderPiece::ALL {
             let queries = &self.queries[piece as usize];
             assert!(agrees(algorithm, piece, queries), "{}", A::NAME);
-            self.row(A::NAME, piece, |queries| {
-                run_queries(algorithm, piece, queries)
-            });
+            self.row(A::NAME, piece, |queries| run_queries(algorithm, piece, queries));
         }
     }
 }
 
 fn benches(criterion: &mut Criterion) {
     let positions = sample_positions();
-    let mut bench = Bench {
-        criterion,
-        queries: SliderPiece::ALL.map(|piece| real_queries(&positions, piece)),
-    };
+    let mut bench = Bench { criterion, queries: SliderPiece::ALL.map(|piece| real_queries(&positions, piece)) };
     for_each_algorithm(&mut bench);
     bench.cozy_chess();
 }

@@ -65,9 +65,7 @@ pub enum UnpackError {
 /// The board cannot be packed: no empty square is left for the sentinel bit of Black to move, or the en
 /// passant square is occupied or on a rank that does not belong to the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error(
-    "the position has no packed form: its en passant square is invalid, or it has too few empty squares"
-)]
+#[error("the position has no packed form: its en passant square is invalid, or it has too few empty squares")]
 pub struct PackError;
 
 impl Packed {
@@ -90,8 +88,7 @@ impl Packed {
         let sentinel = match position.en_passant {
             Some(square) => {
                 let rank = if black_to_move { 2 } else { 5 };
-                let sentinel =
-                    Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
+                let sentinel = Bitboard::square(square).0 & empty & Bitboard::rank(Rank::new(rank)).0;
                 if sentinel == 0 {
                     return Err(PackError);
                 }
@@ -106,10 +103,7 @@ impl Packed {
             }
             None => 0,
         };
-        Ok(Self {
-            color: position.color(Color::Black).0 | sentinel,
-            types,
-        })
+        Ok(Self { color: position.color(Color::Black).0 | sentinel, types })
     }
 
     /// As [`Self::pack`], from codes; `None` also where there is an en passant square.
@@ -122,10 +116,8 @@ impl Packed {
             Color::Black => free & free.wrapping_neg(),
         };
         let has_place = coded.side_to_move == Color::White || sentinel != 0;
-        (has_place && coded.en_passant.is_none()).then_some(Self {
-            color: black | sentinel,
-            types: [t0 | coded.castling, t1 | coded.castling, t2],
-        })
+        (has_place && coded.en_passant.is_none())
+            .then_some(Self { color: black | sentinel, types: [t0 | coded.castling, t1 | coded.castling, t2] })
     }
 
     /// The position, with the given clocks.
@@ -146,13 +138,8 @@ impl Packed {
         let castling = planes.castling();
         let by_role = Role::ALL.map(|role| Bitboard(planes.role(role)));
         let black = self.color & occupied;
-        let mut position =
-            Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
-        position.side_to_move = if sentinel & !RANK_6 == 0 {
-            Color::White
-        } else {
-            Color::Black
-        };
+        let mut position = Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
+        position.side_to_move = if sentinel & !RANK_6 == 0 { Color::White } else { Color::Black };
         position.castling = CastlingRights(Bitboard(castling));
         position.en_passant = Bitboard(sentinel & EN_PASSANT_RANKS).first();
         position.halfmove = halfmove;
@@ -177,10 +164,7 @@ impl Packed {
     /// The planes.
     #[inline(always)]
     pub const fn planes(&self) -> Planes<u64> {
-        Planes {
-            color: self.color,
-            types: self.types,
-        }
+        Planes { color: self.color, types: self.types }
     }
 
     /// All occupied squares.
@@ -192,11 +176,7 @@ impl Packed {
     /// The side to move.
     #[inline(always)]
     pub const fn side_to_move(&self) -> Color {
-        if self.color & !self.occupied() & !RANK_6 == 0 {
-            Color::White
-        } else {
-            Color::Black
-        }
+        if self.color & !self.occupied() & !RANK_6 == 0 { Color::White } else { Color::Black }
     }
 
     /// The en passant square.
@@ -322,10 +302,7 @@ impl Group {
     #[inline(always)]
     pub fn get(&self, lane: usize) -> Packed {
         let [color, t0, t1, t2] = &self.planes;
-        Packed {
-            color: color[lane],
-            types: [t0[lane], t1[lane], t2[lane]],
-        }
+        Packed { color: color[lane], types: [t0[lane], t1[lane], t2[lane]] }
     }
 
     /// Puts a board into a lane.

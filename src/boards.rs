@@ -93,15 +93,11 @@ impl Boards {
     }
     /// Pieces that give check to the side to move.
     pub fn checkers(&self) -> Vec<Bitboard> {
-        self.ask(Queries::CHECKERS, |results, lane| {
-            Bitboard(results.checkers[lane])
-        })
+        self.ask(Queries::CHECKERS, |results, lane| Bitboard(results.checkers[lane]))
     }
     /// Pieces of the side to move that are absolutely pinned to their king.
     pub fn pinned(&self) -> Vec<Bitboard> {
-        self.ask(Queries::PINNED, |results, lane| {
-            Bitboard(results.pinned[lane])
-        })
+        self.ask(Queries::PINNED, |results, lane| Bitboard(results.pinned[lane]))
     }
     /// Squares that a side attacks: sliders stop at the first piece, squares of own pieces count, pins are
     /// ignored.
@@ -118,8 +114,7 @@ impl Boards {
         let analyzer = self.analyzer();
         let mut results = vec![GroupResults::default(); self.groups().len()];
         let runs = self.groups().par_chunks(RUN);
-        runs.zip(results.par_chunks_mut(RUN))
-            .for_each(|(groups, results)| analyzer.analyze(groups, queries, results));
+        runs.zip(results.par_chunks_mut(RUN)).for_each(|(groups, results)| analyzer.analyze(groups, queries, results));
         results
     }
 
@@ -137,16 +132,15 @@ impl Boards {
         let analyzer = self.analyzer();
         let mut values = vec![T::default(); self.len()];
         let runs = values.par_chunks_mut(RUN * Group::LEN);
-        runs.zip(self.groups().par_chunks(RUN))
-            .for_each(|(values, groups)| {
-                let mut results = vec![GroupResults::default(); groups.len()];
-                analyzer.analyze(groups, queries, &mut results);
-                for (values, results) in values.chunks_mut(Group::LEN).zip(&results) {
-                    for (lane, to) in values.iter_mut().enumerate() {
-                        *to = value(results, lane);
-                    }
+        runs.zip(self.groups().par_chunks(RUN)).for_each(|(values, groups)| {
+            let mut results = vec![GroupResults::default(); groups.len()];
+            analyzer.analyze(groups, queries, &mut results);
+            for (values, results) in values.chunks_mut(Group::LEN).zip(&results) {
+                for (lane, to) in values.iter_mut().enumerate() {
+                    *to = value(results, lane);
                 }
-            });
+            }
+        });
         values
     }
 }
@@ -156,8 +150,7 @@ impl Extend<Position> for Boards {
     /// When a position has no packed form; every valid one has. See [`Boards::push`].
     fn extend<I: IntoIterator<Item = Position>>(&mut self, positions: I) {
         for position in positions {
-            self.push(&position)
-                .expect("valid positions have a packed form");
+            self.push(&position).expect("valid positions have a packed form");
         }
     }
 }
@@ -183,11 +176,7 @@ mod tests {
             let played = RandomPlay::new(7, Start::Chess960).map(|played| played.position);
             let positions: Vec<Position> = played.take(len).collect();
             for tier in Tier::available() {
-                let boards = positions
-                    .iter()
-                    .cloned()
-                    .collect::<Boards>()
-                    .with_tier(tier);
+                let boards = positions.iter().cloned().collect::<Boards>().with_tier(tier);
                 assert_eq!(boards.len(), len);
                 assert!(boards.iter().eq(positions.iter().cloned()));
                 assert!(boards.get(len).is_none());

@@ -101,9 +101,7 @@ fn shown() -> Result<u32, UnknownLevel> {
         return Ok(u32::MAX);
     };
     let level = LEVELS.iter().find(|level| *level.name == *name);
-    level
-        .map(|level| level.has)
-        .ok_or_else(|| UnknownLevel(name.to_string_lossy().into_owned()))
+    level.map(|level| level.has).ok_or_else(|| UnknownLevel(name.to_string_lossy().into_owned()))
 }
 
 /// [`LEVEL`] has a value that names no level.
@@ -126,12 +124,7 @@ pub fn features() -> Vec<Feature> {
         false => &[],
     };
     let features = names.iter().enumerate();
-    features
-        .map(|(bit, &name)| Feature {
-            name,
-            present: has(1 << bit),
-        })
-        .collect()
+    features.map(|(bit, &name)| Feature { name, present: has(1 << bit) }).collect()
 }
 
 /// The name that the CPU reports, or that of the architecture if it reports none.
@@ -164,12 +157,7 @@ pub fn pext_is_microcoded() -> bool {
         let vendor = __cpuid(0);
         let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
         let signature = __cpuid(1).eax;
-        let family = (signature >> 8 & 0xF)
-            + if signature >> 8 & 0xF == 0xF {
-                signature >> 20 & 0xFF
-            } else {
-                0
-            };
+        let family = (signature >> 8 & 0xF) + if signature >> 8 & 0xF == 0xF { signature >> 20 & 0xFF } else { 0 };
         match vendor.as_flattened() {
             _ if !has(BMI2) => false,
             b"AuthenticAMD" => matches!(family, 0x15 | 0x17),
@@ -214,26 +202,17 @@ mod tests {
     #[test]
     fn the_cpu_is_asked_in_one_place() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut folders = ["src", "python/src", "benches", "tests", "fuzz"]
-            .map(|f| root.join(f))
-            .to_vec();
+        let mut folders = ["src", "python/src", "benches", "tests", "fuzz"].map(|f| root.join(f)).to_vec();
         let mut asked = Vec::new();
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    folders.extend(
-                        path.file_name()
-                            .filter(|&name| name != "target")
-                            .map(|_| path.clone()),
-                    );
+                    folders.extend(path.file_name().filter(|&name| name != "target").map(|_| path.clone()));
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
                     let text = std::fs::read_to_string(&path).unwrap();
-                    let questions = [
-                        concat!("feature_", "detected!"),
-                        concat!("__cpu", "id"),
-                        concat!("cfg!(target_", "feature"),
-                    ];
+                    let questions =
+                        [concat!("feature_", "detected!"), concat!("__cpu", "id"), concat!("cfg!(target_", "feature")];
                     let found = questions.map(|question| text.matches(question).count());
                     if found != [0; 3] {
                         asked.push((path, found[0]));

@@ -211,36 +211,15 @@ impl Error {
     pub fn as_damage(&self) -> Damage {
         match self {
             Self::Damaged { damage, .. } => damage.clone(),
-            Self::Container {
-                container,
-                offset,
-                source,
-                ..
-            } => Damage {
+            Self::Container { container, offset, source, .. } => {
+                Damage { offset: *offset, what: format!("{container} data are truncated or corrupt: {source}") }
+            }
+            Self::Read { offset, source, .. } => Damage { offset: *offset, what: format!("reading failed: {source}") },
+            Self::Window { offset, needed, allowed, .. } => Damage {
                 offset: *offset,
-                what: format!("{container} data are truncated or corrupt: {source}"),
+                what: format!("a zstd frame needs a window of {}; the limit is {}", size(*needed), size(*allowed)),
             },
-            Self::Read { offset, source, .. } => Damage {
-                offset: *offset,
-                what: format!("reading failed: {source}"),
-            },
-            Self::Window {
-                offset,
-                needed,
-                allowed,
-                ..
-            } => Damage {
-                offset: *offset,
-                what: format!(
-                    "a zstd frame needs a window of {}; the limit is {}",
-                    size(*needed),
-                    size(*allowed)
-                ),
-            },
-            other => Damage {
-                offset: 0,
-                what: other.to_string(),
-            },
+            other => Damage { offset: 0, what: other.to_string() },
         }
     }
 }
@@ -262,11 +241,7 @@ fn least_option(bytes: u64) -> String {
 
 /// The name of an input in messages.
 fn shown(path: &Path) -> String {
-    if path == Path::new("-") {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
-    }
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// A damaged place in a file with checksums.
@@ -311,16 +286,7 @@ pub struct Place {
 impl Place {
     /// The start of an input.
     pub fn start_of(file: Arc<Path>) -> Self {
-        Self {
-            file,
-            line: None,
-            offset: 0,
-            record: 0,
-            game: None,
-            ply: None,
-            frame: None,
-            row: None,
-        }
+        Self { file, line: None, offset: 0, record: 0, game: None, ply: None, frame: None, row: None }
     }
 }
 
@@ -370,18 +336,8 @@ impl fmt::Display for Reject {
 
 impl Reject {
     /// What is rejected, and why.
-    pub fn new(
-        place: Place,
-        reasons: Vec<&'static str>,
-        message: impl Into<Cow<'static, str>>,
-        raw: Vec<u8>,
-    ) -> Self {
-        Self {
-            place,
-            reasons,
-            message: message.into(),
-            raw,
-        }
+    pub fn new(place: Place, reasons: Vec<&'static str>, message: impl Into<Cow<'static, str>>, raw: Vec<u8>) -> Self {
+        Self { place, reasons, message: message.into(), raw }
     }
 
     /// Appends the line for the rejects file: place, reason names and the record as found, separated by

@@ -64,11 +64,7 @@ pub fn push(text: &[u8], out: &mut Vec<u8>) {
 /// assert_eq!(lanefish::one_line::of("a\u{1b}[31mb"), "a [31mb");
 /// ```
 pub fn of(text: &str) -> Cow<'_, str> {
-    if text.contains(is_control) {
-        Cow::Owned(text.replace(is_control, " "))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains(is_control) { Cow::Owned(text.replace(is_control, " ")) } else { Cow::Borrowed(text) }
 }
 
 /// JSON text with each control character replaced by its escape: JSON requires that only below U+0020.

@@ -82,9 +82,7 @@ impl FromIterator<Queries> for Queries {
 
 impl fmt::Debug for Queries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            "moves", "kinds", "checkers", "pinned", "attacks", "mobility", "invalid",
-        ];
+        let names = ["moves", "kinds", "checkers", "pinned", "attacks", "mobility", "invalid"];
         let asked = (0..).zip(names).filter(|(bit, _)| self.0 >> bit & 1 != 0);
         f.debug_set().entries(asked.map(|(_, name)| name)).finish()
     }
@@ -156,13 +154,7 @@ mod tests {
 
     #[test]
     fn counts_come_back_as_they_were_packed() {
-        let legal = LegalCounts {
-            moves: 218,
-            captures: 74,
-            promotions: 96,
-            castles: 2,
-            en_passants: 1,
-        };
+        let legal = LegalCounts { moves: 218, captures: 74, promotions: 96, castles: 2, en_passants: 1 };
         let mut results = GroupResults::default();
         results.counts[3] = pack_counts(legal);
         assert_eq!(results.legal(3), legal);
@@ -173,16 +165,10 @@ mod tests {
     fn sets() {
         assert!(Queries::KINDS.contains(Queries::MOVES));
         assert!(!Queries::MOVES.contains(Queries::KINDS));
-        let all: Queries = [
-            Queries::KINDS,
-            Queries::CHECKERS,
-            Queries::PINNED,
-            Queries::ATTACKS,
-            Queries::MOBILITY,
-            Queries::INVALID,
-        ]
-        .into_iter()
-        .collect();
+        let all: Queries =
+            [Queries::KINDS, Queries::CHECKERS, Queries::PINNED, Queries::ATTACKS, Queries::MOBILITY, Queries::INVALID]
+                .into_iter()
+                .collect();
         assert_eq!(all, Queries::ALL);
         assert_eq!(format!("{:?}", Queries::KINDS), r#"{"moves", "kinds"}"#);
     }

@@ -16,10 +16,7 @@ pub(crate) struct Runs<T> {
 
 impl<T> Default for Runs<T> {
     fn default() -> Self {
-        Self {
-            runs: VecDeque::new(),
-            len: 0,
-        }
+        Self { runs: VecDeque::new(), len: 0 }
     }
 }
 

@@ -39,13 +39,7 @@ fn mobility(position: &Position, color: Color) -> u64 {
 fn reference(position: &Position) -> Results {
     let legal = position.legal_counts();
     Results {
-        moves: [
-            legal.moves,
-            legal.captures,
-            legal.promotions,
-            legal.castles,
-            legal.en_passants,
-        ],
+        moves: [legal.moves, legal.captures, legal.promotions, legal.castles, legal.en_passants],
         checkers: position.checkers().0,
         pinned: position.pinned().0,
         attacks: Color::ALL.map(|color| position.attacked_by(color).0),
@@ -58,20 +52,11 @@ fn reference(position: &Position) -> Results {
 fn result(results: &GroupResults, lane: usize) -> Results {
     let legal = results.legal(lane);
     Results {
-        moves: [
-            legal.moves,
-            legal.captures,
-            legal.promotions,
-            legal.castles,
-            legal.en_passants,
-        ],
+        moves: [legal.moves, legal.captures, legal.promotions, legal.castles, legal.en_passants],
         checkers: results.checkers[lane],
         pinned: results.pinned[lane],
         attacks: [results.attacks_white[lane], results.attacks_black[lane]],
-        mobility: [
-            results.mobility[lane] & 0xFFFF,
-            results.mobility[lane] >> 16,
-        ],
+        mobility: [results.mobility[lane] & 0xFFFF, results.mobility[lane] >> 16],
         playable: results.invalid[lane] == 0,
     }
 }
@@ -161,27 +146,17 @@ fn check_one_by_one(analyzer: &dyn Analyzer, groups: &[Group], all: &[GroupResul
         analyzer.analyze(groups, query, &mut results);
         for (index, (found, expected)) in results.iter().zip(all).enumerate() {
             let same = (0..8).all(|lane| {
-                (!query.contains(Queries::MOVES)
-                    || found.legal(lane).moves == expected.legal(lane).moves)
-                    && (!query.contains(Queries::KINDS)
-                        || found.counts[lane] == expected.counts[lane])
-                    && (!query.contains(Queries::CHECKERS)
-                        || found.checkers[lane] == expected.checkers[lane])
-                    && (!query.contains(Queries::PINNED)
-                        || found.pinned[lane] == expected.pinned[lane])
-                    && (!query.contains(Queries::ATTACKS)
-                        || found.attacks_white[lane] == expected.attacks_white[lane])
-                    && (!query.contains(Queries::ATTACKS)
-                        || found.attacks_black[lane] == expected.attacks_black[lane])
-                    && (!query.contains(Queries::MOBILITY)
-                        || found.mobility[lane] == expected.mobility[lane])
+                (!query.contains(Queries::MOVES) || found.legal(lane).moves == expected.legal(lane).moves)
+                    && (!query.contains(Queries::KINDS) || found.counts[lane] == expected.counts[lane])
+                    && (!query.contains(Queries::CHECKERS) || found.checkers[lane] == expected.checkers[lane])
+                    && (!query.contains(Queries::PINNED) || found.pinned[lane] == expected.pinned[lane])
+                    && (!query.contains(Queries::ATTACKS) || found.attacks_white[lane] == expected.attacks_white[lane])
+                    && (!query.contains(Queries::ATTACKS) || found.attacks_black[lane] == expected.attacks_black[lane])
+                    && (!query.contains(Queries::MOBILITY) || found.mobility[lane] == expected.mobility[lane])
                     && (!query.contains(Queries::INVALID)
                         || (found.invalid[lane] == 0) == (expected.invalid[lane] == 0))
             });
-            assert!(
-                same,
-                "{analyzer:?}: {query:?} of group {index} differs when requested alone"
-            );
+            assert!(same, "{analyzer:?}: {query:?} of group {index} differs when requested alone");
         }
     }
 }
@@ -196,10 +171,7 @@ fn real_positions() {
         let step = (text.lines().count() / 2_000).max(1);
         for line in text.lines().step_by(step) {
             let fen = lanefish::chess::fen::parse(line.as_bytes(), Default::default());
-            positions.push(
-                fen.unwrap_or_else(|error| panic!("{line}: {error}"))
-                    .position,
-            );
+            positions.push(fen.unwrap_or_else(|error| panic!("{line}: {error}")).position);
         }
     }
     for line in support::FAMOUS {
@@ -221,11 +193,7 @@ fn artificial(random: &mut Random, pieces: u64) -> Position {
             let home = random.below(3) == 0;
             let king = if home {
                 let rank = CastlingRights::back_rank(color);
-                let file = if random.below(2) == 0 {
-                    4
-                } else {
-                    random.below(8)
-                };
+                let file = if random.below(2) == 0 { 4 } else { random.below(8) };
                 Square::at(lanefish::chess::File::new(file as u8), rank)
             } else {
                 square(random)
@@ -233,33 +201,14 @@ fn artificial(random: &mut Random, pieces: u64) -> Position {
             if position.piece_at(king).is_some() {
                 continue;
             }
-            position.put(
-                king,
-                Piece {
-                    color,
-                    role: Role::King,
-                },
-            );
+            position.put(king, Piece { color, role: Role::King });
             if home {
                 for file in [0, 7, random.below(8)] {
-                    let rook = Square::at(
-                        lanefish::chess::File::new(file as u8),
-                        CastlingRights::back_rank(color),
-                    );
+                    let rook = Square::at(lanefish::chess::File::new(file as u8), CastlingRights::back_rank(color));
                     if position.piece_at(rook).is_none() && random.below(2) == 0 {
-                        position.put(
-                            rook,
-                            Piece {
-                                color,
-                                role: Role::Rook,
-                            },
-                        );
+                        position.put(rook, Piece { color, role: Role::Rook });
                         let below = rook < king;
-                        let taken = position
-                            .castling
-                            .of(color)
-                            .iter()
-                            .any(|other| (other < king) == below);
+                        let taken = position.castling.of(color).iter().any(|other| (other < king) == below);
                         if !taken {
                             position.castling.0 |= rook.into();
                         }
@@ -277,19 +226,13 @@ fn artificial(random: &mut Random, pieces: u64) -> Position {
             }
         }
         if random.below(2) == 0 {
-            let rank = if position.side_to_move == Color::White {
-                5
-            } else {
-                2
-            };
+            let rank = if position.side_to_move == Color::White { 5 } else { 2 };
             let at = Square::new((rank * 8 + random.below(8)) as u8);
             if position.piece_at(at).is_none() {
                 position.en_passant = Some(at);
             }
         }
-        if Color::ALL
-            .iter()
-            .all(|&color| position.pieces(color, Role::King).len() == 1)
+        if Color::ALL.iter().all(|&color| position.pieces(color, Role::King).len() == 1)
             && Packed::pack(&position).is_ok()
         {
             return position;
@@ -301,9 +244,7 @@ fn artificial(random: &mut Random, pieces: u64) -> Position {
 fn artificial_boards() {
     let mut random = Random::new(1);
     for pieces in [4, 8, 16, 30, 60] {
-        let positions: Vec<_> = (0..12_000)
-            .map(|_| artificial(&mut random, pieces))
-            .collect();
+        let positions: Vec<_> = (0..12_000).map(|_| artificial(&mut random, pieces)).collect();
         check(&positions);
     }
 }
@@ -313,12 +254,8 @@ fn artificial_boards() {
 #[test]
 fn boards_that_break_a_rule() {
     let mut random = Random::new(6);
-    let mut positions: Vec<_> = support::FAMOUS
-        .iter()
-        .map(|fen| Position::from_fen_unvalidated(fen).unwrap())
-        .cycle()
-        .take(20_000)
-        .collect();
+    let mut positions: Vec<_> =
+        support::FAMOUS.iter().map(|fen| Position::from_fen_unvalidated(fen).unwrap()).cycle().take(20_000).collect();
     while positions.len() < 40_000 {
         let position = artificial(&mut random, 12);
         if position.is_valid(Validity::Playable) {
@@ -375,13 +312,7 @@ fn castling_from_everywhere() {
             let at = Square::new((random.below(8) + 56 * random.below(2)) as u8);
             let color = Color::ALL[random.below(2) as usize];
             if position.piece_at(at).is_none() {
-                position.put(
-                    at,
-                    Piece {
-                        color,
-                        role: Role::Rook,
-                    },
-                );
+                position.put(at, Piece { color, role: Role::Rook });
             }
         }
         if Packed::pack(&position).is_ok() {
@@ -404,9 +335,7 @@ fn en_passant_everywhere() {
         let file = random.below(8);
         let at = |file: u64, rank: u64| Square::new((rank * 8 + file) as u8);
         let is_king = |position: &Position, square| {
-            position
-                .piece_at(square)
-                .is_some_and(|piece: Piece| piece.role == Role::King)
+            position.piece_at(square).is_some_and(|piece: Piece| piece.role == Role::King)
         };
         let mut squares = vec![(at(file, rank), !us)];
         if file > 0 && random.below(3) > 0 {
@@ -415,20 +344,11 @@ fn en_passant_everywhere() {
         if file < 7 && random.below(3) > 0 {
             squares.push((at(file + 1, rank), us));
         }
-        if squares
-            .iter()
-            .any(|&(square, _)| is_king(&position, square))
-        {
+        if squares.iter().any(|&(square, _)| is_king(&position, square)) {
             continue;
         }
         for (square, color) in squares {
-            position.put(
-                square,
-                Piece {
-                    color,
-                    role: Role::Pawn,
-                },
-            );
+            position.put(square, Piece { color, role: Role::Pawn });
             position.castling.0 -= square.into();
         }
         if position.piece_at(at(file, beyond)).is_none() {
@@ -460,48 +380,24 @@ fn sixteen_pieces_reach_one_square() {
     while positions.len() < 20_000 {
         let (file, rank) = (2 + random.below(4) as i8, 2 + random.below(4) as i8);
         let at = |file: i8, rank: i8| {
-            ((0..8).contains(&file) && (0..8).contains(&rank))
-                .then(|| Square::new((8 * rank + file) as u8))
+            ((0..8).contains(&file) && (0..8).contains(&rank)).then(|| Square::new((8 * rank + file) as u8))
         };
         let us = Color::ALL[random.below(2) as usize];
         let mut position = Position::empty();
         position.side_to_move = if random.below(8) == 0 { !us } else { us };
         let of = |color, role| Piece { color, role };
         let few = random.below(3) == 0;
-        for (x, y) in [
-            (1, 2),
-            (2, 1),
-            (2, -1),
-            (1, -2),
-            (-1, -2),
-            (-2, -1),
-            (-2, 1),
-            (-1, 2),
-        ] {
+        for (x, y) in [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)] {
             let square = at(file + x, rank + y).unwrap();
             if !few || random.below(4) > 0 {
                 position.put(square, of(us, Role::Knight));
             }
         }
-        for (x, y) in [
-            (0, 1),
-            (1, 1),
-            (1, 0),
-            (1, -1),
-            (0, -1),
-            (-1, -1),
-            (-1, 0),
-            (-1, 1),
-        ] {
+        for (x, y) in [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)] {
             let far = 1 + random.below(3) as i8;
-            let square = at(file + far * x, rank + far * y)
-                .unwrap_or_else(|| at(file + x, rank + y).unwrap());
+            let square = at(file + far * x, rank + far * y).unwrap_or_else(|| at(file + x, rank + y).unwrap());
             let straight = if x * y == 0 { Role::Rook } else { Role::Bishop };
-            let role = if random.below(2) == 0 {
-                Role::Queen
-            } else {
-                straight
-            };
+            let role = if random.below(2) == 0 { Role::Queen } else { straight };
             if !few || random.below(4) > 0 {
                 position.put(square, of(us, role));
             }
@@ -526,9 +422,7 @@ fn sixteen_pieces_reach_one_square() {
             Role::Knight => knight_attacks(from).contains(square),
             Role::Bishop => bishop_attacks(from, pieces).contains(square),
             Role::Rook => rook_attacks(from, pieces).contains(square),
-            Role::Queen => {
-                (bishop_attacks(from, pieces) | rook_attacks(from, pieces)).contains(square)
-            }
+            Role::Queen => (bishop_attacks(from, pieces) | rook_attacks(from, pieces)).contains(square),
             _ => false,
         };
         let side = position.color(position.side_to_move);
@@ -536,9 +430,6 @@ fn sixteen_pieces_reach_one_square() {
     };
     let most = |position: &Position| Square::all().map(|square| reaching(position, square)).max();
     let full = positions.iter().filter(|p| most(p) == Some(16)).count();
-    assert!(
-        full > 3_000,
-        "only {full} positions have sixteen pieces that reach one square"
-    );
+    assert!(full > 3_000, "only {full} positions have sixteen pieces that reach one square");
     check(&positions);
 }

@@ -52,11 +52,7 @@ fn base() -> Batch {
         push!(Move, U16, Some(mv.to_bits()));
         push!(Game, U64, Some(u64::from(row / 7)));
         push!(Clock, U32, there.then_some(u32::from(row) * 100));
-        push!(
-            Site,
-            Text,
-            there.then(|| Arc::from(format!("Málaga {}", row % 4)))
-        );
+        push!(Site, Text, there.then(|| Arc::from(format!("Málaga {}", row % 4))));
         push!(Eco, Text, Some(Arc::from("C20")));
         push!(Mate, I16, (!there).then_some(row as i16 - 9));
         position.make(mv);
@@ -133,10 +129,7 @@ fn with_checksums(mut sections: Sections) -> Vec<u8> {
 fn entry(block: &[u8], field: Option<Field>, id: u16) -> usize {
     let id = field.map_or(id, |field| 16 + field as u16);
     let count = number(block, 28, 4) as usize;
-    (0..count)
-        .map(|column| 64 + 32 * column)
-        .find(|&at| number(block, at, 2) == u64::from(id))
-        .expect("such a column")
+    (0..count).map(|column| 64 + 32 * column).find(|&at| number(block, at, 2) == u64::from(id)).expect("such a column")
 }
 
 /// Offset of a field's column in a block.
@@ -157,115 +150,50 @@ fn cases() -> Vec<Case> {
     }
     vec![
         // The header.
-        (
-            "blocks of no records",
-            |s| set(&mut s[HEADER], 36, 4, 0),
-            false,
-            "blocks of 0 records",
-        ),
+        ("blocks of no records", |s| set(&mut s[HEADER], 36, 4, 0), false, "blocks of 0 records"),
         (
             "blocks of too many records",
             |s| set(&mut s[HEADER], 36, 4, (1 << 20) + 1),
             false,
             "blocks of 1048577 records",
         ),
-        (
-            "columns beyond the header",
-            |s| set(&mut s[HEADER], 28, 4, 31),
-            false,
-            "31 columns",
-        ),
-        (
-            "an absurd number of columns",
-            |s| set(&mut s[HEADER], 28, 4, u32::MAX.into()),
-            false,
-            "4294967295 columns",
-        ),
-        (
-            "a header's column twice",
-            |s| set(&mut s[HEADER], 64 + 32, 2, 0),
-            false,
-            "lists column 0 twice",
-        ),
+        ("columns beyond the header", |s| set(&mut s[HEADER], 28, 4, 31), false, "31 columns"),
+        ("an absurd number of columns", |s| set(&mut s[HEADER], 28, 4, u32::MAX.into()), false, "4294967295 columns"),
+        ("a header's column twice", |s| set(&mut s[HEADER], 64 + 32, 2, 0), false, "lists column 0 twice"),
         (
             "a header's column of another type",
             |s| s[HEADER][64 + 2] = 6,
             false,
             "column 0 (boards) has the type text, not groups",
         ),
-        (
-            "a name that is not UTF-8",
-            |s| s[HEADER][64 + 8] = 0xFF,
-            false,
-            "is invalid",
-        ),
-        (
-            "a name with an escape sequence",
-            |s| s[HEADER][64 + 8] = 0x1B,
-            false,
-            "is invalid",
-        ),
-        (
-            "records before the header",
-            |s| set(&mut s[HEADER], 16, 8, 5),
-            false,
-            "records before it",
-        ),
-        (
-            "a longer header",
-            |s| s[HEADER].extend([0; 64]),
-            true,
-            "1088 bytes",
-        ),
+        ("a name that is not UTF-8", |s| s[HEADER][64 + 8] = 0xFF, false, "is invalid"),
+        ("a name with an escape sequence", |s| s[HEADER][64 + 8] = 0x1B, false, "is invalid"),
+        ("records before the header", |s| set(&mut s[HEADER], 16, 8, 5), false, "records before it"),
+        ("a longer header", |s| s[HEADER].extend([0; 64]), true, "1088 bytes"),
         (
             "fewer records than promised",
             |s| set(&mut s[HEADER], 40, 8, 21),
             false,
             "number of records in the header: 21 instead of 20",
         ),
-        (
-            "another major version",
-            |s| set(&mut s[HEADER], 32, 2, 2),
-            false,
-            "version 2.3",
-        ),
+        ("another major version", |s| set(&mut s[HEADER], 32, 2, 2), false, "version 2.3"),
         // A block as a whole.
-        (
-            "an empty block",
-            |s| set(&mut s[BLOCK], 24, 4, 0),
-            false,
-            "a block of 0 records",
-        ),
+        ("an empty block", |s| set(&mut s[BLOCK], 24, 4, 0), false, "a block of 0 records"),
         (
             "a block of absurdly many records",
             |s| set(&mut s[BLOCK], 24, 4, u32::MAX.into()),
             false,
             "a block of 4294967295 records",
         ),
-        (
-            "a block of more records than it has",
-            |s| set(&mut s[BLOCK], 24, 4, 21),
-            false,
-            "has the wrong length",
-        ),
+        ("a block of more records than it has", |s| set(&mut s[BLOCK], 24, 4, 21), false, "has the wrong length"),
         (
             "a block longer than the header's",
             |s| set(&mut s[HEADER], 36, 4, 19),
             false,
             "20 records where the header has 19 per block",
         ),
-        (
-            "a wrong first record",
-            |s| set(&mut s[BLOCK], 16, 8, 1),
-            false,
-            "number of the first record: 1 instead of 0",
-        ),
-        (
-            "the largest first record",
-            |s| set(&mut s[BLOCK], 16, 8, u64::MAX),
-            false,
-            "number of the first record",
-        ),
+        ("a wrong first record", |s| set(&mut s[BLOCK], 16, 8, 1), false, "number of the first record: 1 instead of 0"),
+        ("the largest first record", |s| set(&mut s[BLOCK], 16, 8, u64::MAX), false, "number of the first record"),
         (
             "a directory beyond the block",
             |s| {
@@ -296,12 +224,7 @@ fn cases() -> Vec<Case> {
             false,
             "truncated: 2304 of 1048576 bytes",
         ),
-        (
-            "bytes at the end",
-            |s| s[BLOCK].extend([0; 64]),
-            true,
-            "whose columns end after",
-        ),
+        ("bytes at the end", |s| s[BLOCK].extend([0; 64]), true, "whose columns end after"),
         (
             "a block after one that is not full",
             |s| {
@@ -325,12 +248,7 @@ fn cases() -> Vec<Case> {
             "a second header in the file",
         ),
         // Columns and their places.
-        (
-            "the same column twice",
-            |s| block_entry(s, Field::Clock, 0, 2, 16),
-            false,
-            "column 16 (score) occurs twice",
-        ),
+        ("the same column twice", |s| block_entry(s, Field::Clock, 0, 2, 16), false, "column 16 (score) occurs twice"),
         (
             "the same unknown column twice",
             |s| {
@@ -635,18 +553,8 @@ fn cases() -> Vec<Case> {
             "column 28 (site) has text 4 in row 1, of 4 texts",
         ),
         // Index and end.
-        (
-            "an index with another place",
-            |s| set(&mut s[2], 64, 8, 1088),
-            false,
-            "index",
-        ),
-        (
-            "an index after the file",
-            |s| set(&mut s[2], 64, 8, u64::MAX - 7),
-            false,
-            "index",
-        ),
+        ("an index with another place", |s| set(&mut s[2], 64, 8, 1088), false, "index"),
+        ("an index after the file", |s| set(&mut s[2], 64, 8, u64::MAX - 7), false, "index"),
         (
             "an index of more blocks",
             |s| {
@@ -656,64 +564,30 @@ fn cases() -> Vec<Case> {
             false,
             "blocks in the index: 2 instead of 1",
         ),
-        (
-            "an index of absurdly many blocks",
-            |s| set(&mut s[2], 24, 4, u32::MAX.into()),
-            false,
-            "invalid length",
-        ),
+        ("an index of absurdly many blocks", |s| set(&mut s[2], 24, 4, u32::MAX.into()), false, "invalid length"),
         (
             "an index with other records",
             |s| set(&mut s[2], 16, 8, 21),
             false,
             "records before the index: 21 instead of 20",
         ),
-        (
-            "an end with other records",
-            |s| set(&mut s[3], 40, 8, u64::MAX - 1),
-            false,
-            "records of the file",
-        ),
+        ("an end with other records", |s| set(&mut s[3], 40, 8, u64::MAX - 1), false, "records of the file"),
         (
             "an end with other records before it",
             |s| set(&mut s[3], 16, 8, 3),
             false,
             "records before the end: 3 instead of 20",
         ),
-        (
-            "an end that has the index elsewhere",
-            |s| set(&mut s[3], 32, 8, u64::MAX),
-            false,
-            "place of the index",
-        ),
-        (
-            "a longer end",
-            |s| s[3].extend([0; 64]),
-            true,
-            "invalid length",
-        ),
+        ("an end that has the index elsewhere", |s| set(&mut s[3], 32, 8, u64::MAX), false, "place of the index"),
+        ("a longer end", |s| s[3].extend([0; 64]), true, "invalid length"),
         // Lengths of sections.
-        (
-            "a block of absurd length",
-            |s| set(&mut s[BLOCK], 8, 8, (1 << 28) + 64),
-            false,
-            "invalid length",
-        ),
-        (
-            "a block of no length",
-            |s| set(&mut s[BLOCK], 8, 8, 0),
-            false,
-            "invalid length",
-        ),
+        ("a block of absurd length", |s| set(&mut s[BLOCK], 8, 8, (1 << 28) + 64), false, "invalid length"),
+        ("a block of no length", |s| set(&mut s[BLOCK], 8, 8, 0), false, "invalid length"),
     ]
 }
 
 fn lanefish(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let done = Command::cargo_bin("lanefish")
-        .unwrap()
-        .args(arguments)
-        .output()
-        .unwrap();
+    let done = Command::cargo_bin("lanefish").unwrap().args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (done.status.code(), text(done.stdout), text(done.stderr))
 }
@@ -725,10 +599,7 @@ fn the_base_is_valid() {
     let mut sections = split(&bytes);
     assert_eq!(sections.len(), 4);
     fit(&mut sections);
-    assert!(
-        with_checksums(sections) == bytes,
-        "correct checksums do not change"
-    );
+    assert!(with_checksums(sections) == bytes, "correct checksums do not change");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.boards");
     std::fs::write(&path, &bytes).unwrap();
@@ -758,20 +629,11 @@ fn every_check_finds_its_damage() {
         let report: Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["ok"], false, "{what}");
         let damage = report["files"][0]["damage"].as_array().unwrap();
-        assert!(
-            damage
-                .iter()
-                .any(|damage| damage["what"].as_str().unwrap().contains(message)),
-            "{what}: {damage:?}"
-        );
+        assert!(damage.iter().any(|damage| damage["what"].as_str().unwrap().contains(message)), "{what}: {damage:?}");
         let opened = BoardsFile::open(&path.as_path().into());
         let failed = opened.and_then(|file| file.block(0).map(|_| ())).is_err();
         // Contradictions between sections are not found where only the block is read.
-        let elsewhere = [
-            "a block after the last one",
-            "a second header in the file",
-            "blocks in the index",
-        ];
+        let elsewhere = ["a block after the last one", "a second header in the file", "blocks in the index"];
         assert!(failed || elsewhere.contains(&message), "{what}");
         // The result is the same however the file is read, and no absurd amount of memory is allocated.
         let (records, expected) = read(&path, 1, true, false);
@@ -800,12 +662,7 @@ impl Job for Lines {
 }
 
 /// All records and all damage of a file; reading continues after damage.
-fn read(
-    path: &Path,
-    threads: usize,
-    mapped: bool,
-    small: bool,
-) -> (Vec<String>, Vec<(u64, String)>) {
+fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>, Vec<(u64, String)>) {
     let inputs = Inputs::of(vec![path.into()]);
     let mut options = RunOptions::new(&OnlyValidity);
     options.threads = threads;
@@ -821,11 +678,8 @@ fn read(
         all.extend(lines);
         Ok(())
     });
-    let mut damage: Vec<(u64, String)> = summary.files[0]
-        .damage
-        .iter()
-        .map(|damage| (damage.offset, damage.what.clone()))
-        .collect();
+    let mut damage: Vec<(u64, String)> =
+        summary.files[0].damage.iter().map(|damage| (damage.offset, damage.what.clone())).collect();
     match summary.failure {
         None => {}
         Some(Error::Damaged { damage: last, .. }) => damage.push((last.offset, last.what)),
@@ -849,11 +703,7 @@ fn random_forgeries() {
         for _ in 0..1 + random.below(4) {
             let section = &mut forged[random.below(4) as usize];
             // Directories and counts are changed more often than boards.
-            let len = if random.below(2) == 0 {
-                section.len()
-            } else {
-                section.len().min(400)
-            };
+            let len = if random.below(2) == 0 { section.len() } else { section.len().min(400) };
             let at = 8 + random.below(len as u64 - 8) as usize;
             let values = [0, 1, 2, 16, 64, 0x7F, 0x80, 0xFF, random.next() as u8];
             section[at] = values[random.below(values.len() as u64) as usize];
@@ -866,11 +716,7 @@ fn random_forgeries() {
         let options = DecodeOptions::default().fields(Fields::ALL);
         let decoded = Format::BOARDS.decode(&chunk, &options);
         let rows: usize = decoded.batches.iter().map(Batch::len).sum();
-        assert!(
-            36 * rows <= bytes.len(),
-            "{rows} records of {} bytes",
-            bytes.len()
-        );
+        assert!(36 * rows <= bytes.len(), "{rows} records of {} bytes", bytes.len());
         if round % 50 != 0 {
             continue;
         }
@@ -907,9 +753,7 @@ fn shards_find_what_one_run_finds() {
         });
         (records, summary.failure.map(|failure| failure.to_string()))
     };
-    let sections = split(&crate::formats::boards_bytes(
-        &crate::formats::sample_batch(3 * 4096 + 5),
-    ));
+    let sections = split(&crate::formats::boards_bytes(&crate::formats::sample_batch(3 * 4096 + 5)));
     assert_eq!(sections.len(), 7);
     let mut random = Random::new(11);
     let (mut good, mut bad) = (0, 0);
@@ -919,8 +763,7 @@ fn shards_find_what_one_run_finds() {
             let of = |random: &mut Random, len: usize| random.below(len as u64) as usize;
             match random.below(5) {
                 0 => {
-                    let (one, other) =
-                        (of(&mut random, forged.len()), of(&mut random, forged.len()));
+                    let (one, other) = (of(&mut random, forged.len()), of(&mut random, forged.len()));
                     forged.swap(one, other);
                 }
                 1 => {
@@ -975,10 +818,7 @@ fn shards_find_what_one_run_finds() {
 
 #[test]
 fn invalid_values_are_not_written() {
-    for (field, values) in [
-        (Field::Result, Array::U8(of(3))),
-        (Field::Move, Array::U16(of(0x1000))),
-    ] {
+    for (field, values) in [(Field::Result, Array::U8(of(3))), (Field::Move, Array::U16(of(0x1000)))] {
         let mut batch = Batch::new();
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
         batch.fields.insert(field, values);
@@ -1035,24 +875,13 @@ fn texts_that_are_too_long_for_a_block_are_rejected() {
     other.fields.insert(Field::Site, Array::Text(one(another)));
     let error = writer.write(&other, 0..1).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
-    assert!(
-        error
-            .to_string()
-            .contains("block that begins with record 0"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("block that begins with record 0"), "{error}");
 }
 
 /// Files that once took excessive memory or time, or passed as undamaged.
 #[test]
 fn forged_files_of_the_regressions() {
-    for name in [
-        "blocklen0.boards",
-        "hcols.boards",
-        "overlap.boards",
-        "dup1000.boards",
-        "dupmem.boards.zst",
-    ] {
+    for name in ["blocklen0.boards", "hcols.boards", "overlap.boards", "dup1000.boards", "dupmem.boards.zst"] {
         let Some(path) = crate::support::shared_data(&format!("regressions/boards/{name}")) else {
             return;
         };

@@ -24,12 +24,7 @@ fn tables_hold_no_keys() {
     let directory = tempfile::tempdir().unwrap();
     let to = directory.path().join("x.parquet");
     let to = to.to_str().unwrap();
-    lanefish(&[
-        "convert",
-        file("key-pinned-ep.pgn").to_str().unwrap(),
-        "-o",
-        to,
-    ]);
+    lanefish(&["convert", file("key-pinned-ep.pgn").to_str().unwrap(), "-o", to]);
     let info = lanefish(&["info", "--json", to]);
     assert!(info.contains("\"key_en_passant:"), "{info}");
     assert!(!info.contains("\"key:"), "{info}");
@@ -87,10 +82,7 @@ fn a_double_step_beside_a_pinned_pawn_counts_in_the_key() {
     let shown = "fen,key\n7k/8/8/3KPpq1/8/8/8/8 w - - 0 2,";
     for (name, text) in [
         ("a.fen", AFTER.to_owned()),
-        (
-            "b.epd",
-            "7k/8/8/3KPpq1/8/8/8/8 w - f6 hmvc 0; fmvn 2;".to_owned(),
-        ),
+        ("b.epd", "7k/8/8/3KPpq1/8/8/8/8 w - f6 hmvc 0; fmvn 2;".to_owned()),
         ("c.csv", format!("1,{BEFORE},f7f5 e5e6,1,1,1,1,a,b,c")),
         ("d.pgn", format!("[SetUp \"1\"]\n[FEN \"{AFTER}\"]\n\n*")),
         ("e.txt", format!("epd {AFTER}\nperft 1 7")),
@@ -111,21 +103,11 @@ fn a_double_step_beside_a_pinned_pawn_counts_in_the_key() {
         let game = format!("[SetUp \"1\"]\n[FEN \"{BEFORE}\"]\n\n{moves} *\n");
         let path = write("g.pgn", game);
         assert_eq!(on_all_roads(&path, "key"), both, "{moves}");
-        let skip = [
-            "compute",
-            "--columns",
-            "key",
-            "--plies",
-            "1",
-            path.to_str().unwrap(),
-        ];
+        let skip = ["compute", "--columns", "key", "--plies", "1", path.to_str().unwrap()];
         assert_eq!(lanefish(&skip), format!("key\n{key:#018x}\n"), "{moves}");
     }
     // No pawn beside, or none at all: the square never counts.
-    for fen in [
-        "7k/8/8/3K1pq1/4P3/8/8/8 w - f6 0 2",
-        "7k/8/8/3K1pq1/8/8/8/8 w - f6 0 2",
-    ] {
+    for fen in ["7k/8/8/3K1pq1/4P3/8/8/8 w - f6 0 2", "7k/8/8/3K1pq1/8/8/8/8 w - f6 0 2"] {
         let position = Position::from_fen_unvalidated(fen).unwrap();
         let path = write("h.fen", format!("{fen}\n"));
         let expected = format!("key\n{:#018x}\n", position.polyglot_key());
@@ -203,9 +185,7 @@ fn keys_of_real_games_follow_from_the_moves() {
             expected = last.polyglot_key_after(mv);
         }
         assert_eq!(key, format!("{expected:#018x}"), "{line}");
-        before = Move::from_uci(mv, &position)
-            .ok()
-            .map(|mv| (game.to_owned(), position, mv));
+        before = Move::from_uci(mv, &position).ok().map(|mv| (game.to_owned(), position, mv));
     }
 }
 
@@ -219,30 +199,12 @@ fn moves_of_chess960_games() {
     };
     assert_eq!(
         castling(&file("chess960-castling-uci.pgn")),
-        [
-            "0,e1h1,O-O",
-            "0,e8h8,O-O",
-            "1,f1h1,O-O",
-            "1,f8h8,O-O",
-            "2,e1h1,O-O",
-            "2,e8h8,O-O"
-        ]
+        ["0,e1h1,O-O", "0,e8h8,O-O", "1,f1h1,O-O", "1,f8h8,O-O", "2,e1h1,O-O", "2,e8h8,O-O"]
     );
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pgn");
     let moves = "1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. O-O O-O *\n\n";
-    let text =
-        format!("{moves}[Variant \"Fischerandom\"]\n\n{moves}[Variant \"Standard\"]\n\n{moves}");
+    let text = format!("{moves}[Variant \"Fischerandom\"]\n\n{moves}[Variant \"Standard\"]\n\n{moves}");
     std::fs::write(&path, text).unwrap();
-    assert_eq!(
-        castling(&path),
-        [
-            "0,e1g1,O-O",
-            "0,e8g8,O-O",
-            "1,e1h1,O-O",
-            "1,e8h8,O-O",
-            "2,e1g1,O-O",
-            "2,e8g8,O-O"
-        ]
-    );
+    assert_eq!(castling(&path), ["0,e1g1,O-O", "0,e8g8,O-O", "1,e1h1,O-O", "1,e8h8,O-O", "2,e1g1,O-O", "2,e8g8,O-O"]);
 }

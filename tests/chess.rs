@@ -5,8 +5,7 @@ use lanefish::chess::fen::{self, CastlingStyle, FenOptions};
 use lanefish::chess::perft::perft;
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{
-    Bitboard, CastlingRights, Color, Move, MoveKind, Piece, Position, Role, Square, Validity,
-    reference,
+    Bitboard, CastlingRights, Color, Move, MoveKind, Piece, Position, Role, Square, Validity, reference,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,30 +16,28 @@ fn any_board(most: usize) -> impl Strategy<Value = Position> {
     let piece = (0..64u8, 0..5usize, 0..2usize);
     let kings = (0..64u8, 0..64u8).prop_filter("two squares", |(white, black)| white != black);
     let rest = (any::<bool>(), any::<bool>(), proptest::option::of(0..64u8));
-    (prop::collection::vec(piece, 0..=most), kings, rest).prop_map(
-        |(pieces, kings, (black, castling, en_passant))| {
-            let mut position = Position::empty();
-            for (square, role, color) in pieces {
-                let (square, role) = (Square::new(square), Role::ALL[role]);
-                let color = Color::ALL[color];
-                if role != Role::Pawn || !Bitboard::BACK_RANKS.contains(square) {
-                    position.put(square, Piece { color, role });
-                }
+    (prop::collection::vec(piece, 0..=most), kings, rest).prop_map(|(pieces, kings, (black, castling, en_passant))| {
+        let mut position = Position::empty();
+        for (square, role, color) in pieces {
+            let (square, role) = (Square::new(square), Role::ALL[role]);
+            let color = Color::ALL[color];
+            if role != Role::Pawn || !Bitboard::BACK_RANKS.contains(square) {
+                position.put(square, Piece { color, role });
             }
-            for (square, color) in [(kings.0, Color::White), (kings.1, Color::Black)] {
-                let role = Role::King;
-                position.put(Square::new(square), Piece { color, role });
-            }
-            if black {
-                position.side_to_move = Color::Black;
-            }
-            if castling {
-                position.castling.0 = position.role(Role::Rook) & Bitboard::BACK_RANKS;
-            }
-            position.en_passant = en_passant.map(Square::new);
-            position
-        },
-    )
+        }
+        for (square, color) in [(kings.0, Color::White), (kings.1, Color::Black)] {
+            let role = Role::King;
+            position.put(Square::new(square), Piece { color, role });
+        }
+        if black {
+            position.side_to_move = Color::Black;
+        }
+        if castling {
+            position.castling.0 = position.role(Role::Rook) & Bitboard::BACK_RANKS;
+        }
+        position.en_passant = en_passant.map(Square::new);
+        position
+    })
 }
 
 /// Ranks of a FEN board, mostly eight of them and mostly of eight squares.
@@ -63,17 +60,14 @@ fn agrees_with_reference(position: &Position) {
     let moves = position.legal_moves();
     assert_eq!(sorted(&moves), sorted(&expected), "{position}");
     let counts = position.legal_counts();
-    let count = |kind: fn(&Position, Move) -> bool| {
-        expected.iter().filter(|&&mv| kind(position, mv)).count()
-    };
+    let count = |kind: fn(&Position, Move) -> bool| expected.iter().filter(|&&mv| kind(position, mv)).count();
     assert_eq!(usize::from(counts.moves), expected.len(), "{position}");
     assert_eq!(counts.moves, position.count_legal_moves());
     let en_passants = count(|_, mv| mv.kind == MoveKind::EnPassant);
     let castles = count(|_, mv| mv.kind == MoveKind::Castle);
     let promotions = count(|_, mv| matches!(mv.kind, MoveKind::Promotion(_)));
-    let captures = count(|position, mv| {
-        mv.kind == MoveKind::EnPassant || position.color(!position.side_to_move).contains(mv.to)
-    });
+    let captures =
+        count(|position, mv| mv.kind == MoveKind::EnPassant || position.color(!position.side_to_move).contains(mv.to));
     assert_eq!(usize::from(counts.en_passants), en_passants, "{position}");
     assert_eq!(usize::from(counts.castles), castles, "{position}");
     assert_eq!(usize::from(counts.promotions), promotions, "{position}");
@@ -252,10 +246,7 @@ impl Sums {
     fn expected(json: &Value) -> Self {
         let number = |name: &str| json[name].as_u64().expect("a number");
         let mut histogram = Vec::new();
-        for (moves, count) in json["legal_moves_histogram"]
-            .as_object()
-            .expect("an object")
-        {
+        for (moves, count) in json["legal_moves_histogram"].as_object().expect("an object") {
             let moves: usize = moves.parse().expect("a number of moves");
             if histogram.len() <= moves {
                 histogram.resize(moves + 1, 0);
@@ -270,10 +261,7 @@ impl Sums {
             double_check: number("double_check"),
             checkmate: number("checkmate"),
             stalemate: number("stalemate"),
-            attacked: [
-                number("attacked_by_white_sum"),
-                number("attacked_by_black_sum"),
-            ],
+            attacked: [number("attacked_by_white_sum"), number("attacked_by_black_sum")],
             histogram,
         }
     }
@@ -440,11 +428,7 @@ fn random_games_agree_with_cozy_and_are_strictly_valid() {
             match step.next {
                 Some(mv) => {
                     let text = mv.uci_as(true);
-                    board.play(
-                        text.as_str()
-                            .parse()
-                            .expect("the form that cozy-chess reads"),
-                    );
+                    board.play(text.as_str().parse().expect("the form that cozy-chess reads"));
                 }
                 None => played = None,
             }
@@ -493,11 +477,7 @@ fn perft_files() {
         for (mut position, counts) in perft_records(name).into_iter().step_by(every) {
             // Depths beyond the end of the tree (the "prison") cost only the recursion.
             for (depth, nodes) in counts.into_iter().filter(|&(_, nodes)| nodes <= most) {
-                assert_eq!(
-                    perft(&mut position, depth),
-                    nodes,
-                    "{name}: {position} {depth}"
-                );
+                assert_eq!(perft(&mut position, depth), nodes, "{name}: {position} {depth}");
             }
         }
     }

@@ -24,9 +24,7 @@ fn lanefish(arguments: &[&str]) -> std::process::Output {
 }
 
 fn sample(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("data")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
     path.to_str().unwrap().to_owned()
 }
 
@@ -93,11 +91,7 @@ fn days(date: &str) -> String {
 
 fn agrees(directory: &Path, arguments: &[&str]) {
     let masks = ["--masks", "decimal"];
-    let masks = if arguments[0] == "compute" {
-        &masks[..]
-    } else {
-        &[]
-    };
+    let masks = if arguments[0] == "compute" { &masks[..] } else { &[] };
     let csv = lanefish(&[arguments, masks].concat());
     assert!(csv.status.code() < Some(2), "{arguments:?}");
     let csv = String::from_utf8(csv.stdout).unwrap();
@@ -128,13 +122,7 @@ fn agrees(directory: &Path, arguments: &[&str]) {
                         expected.clear();
                     }
                     let found = text(column, row);
-                    assert_eq!(
-                        found,
-                        expected,
-                        "{arguments:?} {}, row {}",
-                        names[at],
-                        start + row
-                    );
+                    assert_eq!(found, expected, "{arguments:?} {}, row {}", names[at], start + row);
                 }
             }
             start += batch.num_rows();
@@ -144,12 +132,7 @@ fn agrees(directory: &Path, arguments: &[&str]) {
 }
 
 fn inputs() -> Vec<PathBuf> {
-    let samples = [
-        "sample.epd",
-        "famous.epd",
-        "perft.epd",
-        "lichess-2025-05.pgn",
-    ];
+    let samples = ["sample.epd", "famous.epd", "perft.epd", "lichess-2025-05.pgn"];
     let mut inputs: Vec<PathBuf> = samples.iter().map(|name| sample(name).into()).collect();
     if let Some(shared) = shared_data("pgn") {
         let awkward = fs::read_dir(shared.join("awkward")).unwrap();
@@ -165,16 +148,10 @@ fn values_are_those_of_csv() {
     for input in inputs() {
         let input = input.to_str().unwrap();
         if lanefish(&["stats", "--json", input]).status.code() < Some(2) {
-            agrees(
-                directory.path(),
-                &["compute", "--columns", "all,tag:Event", input],
-            );
+            agrees(directory.path(), &["compute", "--columns", "all,tag:Event", input]);
             if input.ends_with(".pgn") {
                 agrees(directory.path(), &["games", input]);
-                agrees(
-                    directory.path(),
-                    &["games", "--skip", "1", "--limit", "2", input],
-                );
+                agrees(directory.path(), &["games", "--skip", "1", "--limit", "2", input]);
             }
         }
     }
@@ -186,9 +163,8 @@ fn skipped_games_of_tables_are_counted_over_chunks() {
     let directory = tempfile::tempdir().unwrap();
     let pgn = directory.path().join("x.pgn");
     let name = "a name that is long, so that the games fill several chunks of a mebibyte each";
-    let games: String = (0..24_000)
-        .map(|number| format!("[Event \"{number}\"]\n[White \"{name}\"]\n\n1. e4 *\n\n"))
-        .collect();
+    let games: String =
+        (0..24_000).map(|number| format!("[Event \"{number}\"]\n[White \"{name}\"]\n\n1. e4 *\n\n")).collect();
     assert!(games.len() > 5 << 19);
     fs::write(&pgn, games).unwrap();
     let pgn = pgn.to_str().unwrap();
@@ -205,27 +181,14 @@ fn the_bytes_do_not_depend_on_threads() {
     let directory = tempfile::tempdir().unwrap();
     let boards = directory.path().join("r.boards");
     let boards = boards.to_str().unwrap();
-    assert!(
-        lanefish(&["generate", "-n", "60000", "-o", boards])
-            .status
-            .success()
-    );
-    for (command, extension) in [
-        (&["compute", "--columns", "all"][..], "parquet"),
-        (&["compute"], "arrow"),
-        (&["convert", "--fen"], "parquet"),
-    ] {
+    assert!(lanefish(&["generate", "-n", "60000", "-o", boards]).status.success());
+    for (command, extension) in
+        [(&["compute", "--columns", "all"][..], "parquet"), (&["compute"], "arrow"), (&["convert", "--fen"], "parquet")]
+    {
         let files: Vec<_> = ["1", "2", "8"]
             .map(|threads| {
                 let file = directory.path().join(format!("{threads}.{extension}"));
-                let out = [
-                    "--force",
-                    "--threads",
-                    threads,
-                    "-o",
-                    file.to_str().unwrap(),
-                    boards,
-                ];
+                let out = ["--force", "--threads", threads, "-o", file.to_str().unwrap(), boards];
                 assert!(lanefish(&[command, &out].concat()).status.success());
                 fs::read(file).unwrap()
             })
@@ -243,18 +206,12 @@ fn whole_records() {
     let done = lanefish(&[&["convert", "--fen", &input], &out[..]].concat());
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert!(
-        done.status.success()
-            && stderr.lines().count() == 1
-            && stderr.contains("tag `Event` (12 games)"),
+        done.status.success() && stderr.lines().count() == 1 && stderr.contains("tag `Event` (12 games)"),
         "{done:?}"
     );
     let batches = read(&file);
     let schema = batches[0].schema();
-    let names: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| field.name().as_str())
-        .collect();
+    let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     assert_eq!(names[..4], ["board", "halfmove", "fullmove", "fen"]);
     assert!(names.contains(&"white") && !names.contains(&"puzzle_id") && !names.contains(&"san"));
     let board = batches[0].column(0).as_fixed_size_binary().value(0);
@@ -265,14 +222,7 @@ fn whole_records() {
     let done = lanefish(&[&["convert", "--force", &input], &out[..]].concat());
     assert!(done.status.success());
     let schema = read(&file)[0].schema();
-    assert_eq!(
-        schema.fields().len(),
-        if schema.column_with_name("operations").is_some() {
-            4
-        } else {
-            3
-        }
-    );
+    assert_eq!(schema.fields().len(), if schema.column_with_name("operations").is_some() { 4 } else { 3 });
 }
 
 #[test]
@@ -318,34 +268,13 @@ fn what_does_not_fit_is_refused() {
     let name = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let input = sample("famous.epd");
     for (arguments, why) in [
-        (
-            vec!["compute", "-o", &name("x.parquet.zst")],
-            "not compressed as a whole",
-        ),
-        (
-            vec!["compute", "-o", &name("x.csv"), "--compression", "zstd"],
-            "is for Parquet",
-        ),
-        (
-            vec!["compute", "-o", &name("x.arrow"), "--compression", "zstd"],
-            "is for Parquet",
-        ),
-        (
-            vec!["compute", "-o", &name("x.parquet"), "--compression", "gzip"],
-            "unknown compression",
-        ),
-        (
-            vec!["compute", "-o", &name("x.parquet"), "--level", "3"],
-            "--level",
-        ),
-        (
-            vec!["convert", "-o", &name("x.fen"), "--fen"],
-            "is for Parquet",
-        ),
-        (
-            vec!["convert", "-o", &name("x"), "--to", "parket"],
-            "possible values",
-        ),
+        (vec!["compute", "-o", &name("x.parquet.zst")], "not compressed as a whole"),
+        (vec!["compute", "-o", &name("x.csv"), "--compression", "zstd"], "is for Parquet"),
+        (vec!["compute", "-o", &name("x.arrow"), "--compression", "zstd"], "is for Parquet"),
+        (vec!["compute", "-o", &name("x.parquet"), "--compression", "gzip"], "unknown compression"),
+        (vec!["compute", "-o", &name("x.parquet"), "--level", "3"], "--level"),
+        (vec!["convert", "-o", &name("x.fen"), "--fen"], "is for Parquet"),
+        (vec!["convert", "-o", &name("x"), "--to", "parket"], "possible values"),
     ] {
         let done = lanefish(&[&arguments[..], &[&input]].concat());
         let stderr = String::from_utf8_lossy(&done.stderr);
@@ -369,9 +298,7 @@ fn range_of(array: &dyn Array) -> (Option<[Vec<u8>; 2]>, i64) {
     macro_rules! numbers {
         ($type:ty, $wide:ty) => {{
             let values = array.as_primitive::<$type>();
-            ends!(|row| values.value(row) as $wide, |value: &$wide| value
-                .to_le_bytes()
-                .to_vec())
+            ends!(|row| values.value(row) as $wide, |value: &$wide| value.to_le_bytes().to_vec())
         }};
     }
     let ends = match array.data_type() {
@@ -387,9 +314,7 @@ fn range_of(array: &dyn Array) -> (Option<[Vec<u8>; 2]>, i64) {
         DataType::Date32 => numbers!(Date32Type, i32),
         DataType::Utf8 => {
             let values = array.as_string::<i32>();
-            ends!(|row| values.value(row), |value: &&str| value
-                .as_bytes()
-                .to_vec())
+            ends!(|row| values.value(row), |value: &&str| value.as_bytes().to_vec())
         }
         _ => None,
     };
@@ -482,8 +407,7 @@ fn statistics_are_those_of_the_values() {
         for (page, place) in places.iter().enumerate() {
             let end = ROWS.min((page + 1) * BLOCK);
             assert_eq!(place.first_row_index, (page * BLOCK) as i64);
-            let (range, missing) =
-                range_of(&all.column(at).slice(page * BLOCK, end - page * BLOCK));
+            let (range, missing) = range_of(&all.column(at).slice(page * BLOCK, end - page * BLOCK));
             let context = format!("{name}, page {page}");
             assert_eq!(index.is_null_page(page), range.is_none(), "{context}");
             assert_eq!(index.null_count(page), Some(missing), "{context}");
@@ -572,10 +496,7 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
                 let table = name(table);
                 let done = lanefish(&[command, "--force", "-o", &table, &boards]);
                 assert!(done.status.success(), "{done:?}");
-                let found: usize = read(Path::new(&table))
-                    .iter()
-                    .map(RecordBatch::num_rows)
-                    .sum();
+                let found: usize = read(Path::new(&table)).iter().map(RecordBatch::num_rows).sum();
                 assert_eq!(found.to_string(), rows, "{command} {table}");
                 if command == "convert" {
                     let (back, direct) = (name("back.boards"), name("direct.boards"));

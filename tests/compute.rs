@@ -5,8 +5,8 @@ use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, UInt16Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeStringArray, NullArray,
-    RecordBatch, StringArray,
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeStringArray, NullArray, RecordBatch,
+    StringArray,
 };
 use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
@@ -21,12 +21,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// Texts that are no valid position.
-const BAD: [Option<&str>; 4] = [
-    None,
-    Some("nonsense"),
-    Some(""),
-    Some("8/8/8/8/8/8/8/K6R w - - 0 1"),
-];
+const BAD: [Option<&str>; 4] = [None, Some("nonsense"), Some(""), Some("8/8/8/8/8/8/8/K6R w - - 0 1")];
 
 fn options() -> ComputeOptions<'static> {
     ComputeOptions::new(Tier::best().analyzer().expect("it was chosen"))
@@ -57,9 +52,7 @@ fn of_array(array: ArrayRef) -> Positions {
 /// What one position at a time has: the number of legal moves, where the text is a valid position.
 fn slow(text: Option<&str>) -> Option<u16> {
     let position: Position = text?.parse().ok()?;
-    position
-        .is_valid(Validity::Playable)
-        .then(|| position.legal_moves().len() as u16)
+    position.is_valid(Validity::Playable).then(|| position.legal_moves().len() as u16)
 }
 
 /// Index and number of legal moves of each row.
@@ -115,9 +108,7 @@ fn every_layout_is_like_one_position_at_a_time() {
                 let done = done.expect("bad rows are no error");
                 assert_eq!(rows(&done), expected(&texts[from..from + len], on_bad));
                 let bad = texts[from..from + len].iter();
-                let bad = bad
-                    .enumerate()
-                    .filter(|(_, text)| slow(text.as_deref()).is_none());
+                let bad = bad.enumerate().filter(|(_, text)| slow(text.as_deref()).is_none());
                 assert!(done.bad.iter().copied().eq(bad.map(|(row, _)| row as u64)));
             }
         }
@@ -131,11 +122,7 @@ fn neither_threads_nor_chunks_matter() {
     let columns = columns("all");
     let mut random = Random::new(7);
     for on_bad in [OnBad::Null, OnBad::Skip] {
-        let one = compute(
-            &of_array(Arc::clone(&array)),
-            &columns,
-            &options().on_bad(on_bad),
-        );
+        let one = compute(&of_array(Arc::clone(&array)), &columns, &options().on_bad(on_bad));
         let one = one.expect("bad rows are no error");
         assert_eq!(one.batches.len(), 3);
         for threads in [2, 5] {
@@ -164,11 +151,7 @@ fn the_first_bad_row_is_the_error() {
     }
     let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
     for threads in [1, 3] {
-        let done = compute(
-            &of_array(Arc::clone(&array)),
-            &columns("fen"),
-            &options().threads(threads),
-        );
+        let done = compute(&of_array(Arc::clone(&array)), &columns("fen"), &options().threads(threads));
         match done {
             Err(Error::Strict(reject)) => {
                 assert_eq!(reject.place.row, Some(BLOCK as u64 + 3));
@@ -183,8 +166,7 @@ fn the_first_bad_row_is_the_error() {
 #[test]
 fn all_rows_may_be_bad_and_none_be_there() {
     for len in [0, 1, 9] {
-        let array: ArrayRef =
-            Arc::new(vec![None::<&str>; len].into_iter().collect::<StringArray>());
+        let array: ArrayRef = Arc::new(vec![None::<&str>; len].into_iter().collect::<StringArray>());
         for (on_bad, rows) in [(OnBad::Null, len), (OnBad::Skip, 0)] {
             let positions = of_array(Arc::clone(&array));
             let done = compute(&positions, &columns("all"), &options().on_bad(on_bad));
@@ -208,10 +190,7 @@ fn boards_and_tables_are_positions() {
     });
     let boards = FixedSizeBinaryArray::try_from_iter(boards.iter()).expect("32 bytes each");
     let boards: ArrayRef = Arc::new(boards);
-    let moves: Vec<u16> = positions
-        .iter()
-        .map(|it| it.legal_moves().len() as u16)
-        .collect();
+    let moves: Vec<u16> = positions.iter().map(|it| it.legal_moves().len() as u16).collect();
     for (from, len) in [(0, 9), (3, 4)] {
         let sliced = boards.slice(from, len);
         let done = compute(&of_array(sliced), &columns("legal_moves"), &options()).expect("boards");
@@ -225,31 +204,19 @@ fn boards_and_tables_are_positions() {
         Field::new("position", DataType::Utf8, false),
     ]);
     let scores: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(-40_000)]));
-    let arrays: Vec<ArrayRef> = vec![
-        Arc::new(NullArray::new(3)),
-        scores,
-        Arc::new(StringArray::from(FAMOUS[..3].to_vec())),
-    ];
+    let arrays: Vec<ArrayRef> =
+        vec![Arc::new(NullArray::new(3)), scores, Arc::new(StringArray::from(FAMOUS[..3].to_vec()))];
     let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
     let table = Positions::of_batches(&schema, &[batch.slice(1, 2), batch]).expect("one schema");
     let named = DecodeOptions::default().fen_column(Some("position".into()));
     let options_of_it = options().decode(named).on_bad(OnBad::Null);
     let done = compute(&table, &columns("score"), &options_of_it).expect("a column of texts");
-    let scores: Vec<_> = done.batches[0]
-        .column(0)
-        .as_primitive::<Int16Type>()
-        .iter()
-        .collect();
+    let scores: Vec<_> = done.batches[0].column(0).as_primitive::<Int16Type>().iter().collect();
     assert_eq!(scores, [None, None, Some(1), None, None]);
     assert_eq!(done.bad, [1, 4]);
     assert_eq!(done.reasons["value_out_of_range"], 2);
     let missing = compute(&table, &columns("score"), &options()).expect_err("no column `fen`");
-    assert!(
-        missing
-            .to_string()
-            .starts_with("data has no column `fen` or `board`"),
-        "{missing}"
-    );
+    assert!(missing.to_string().starts_with("data has no column `fen` or `board`"), "{missing}");
 }
 
 #[test]
@@ -263,11 +230,7 @@ fn work_can_be_interrupted() {
             calls.get() == 2
         };
         let options = options().threads(threads).interrupt(Some(&interrupt));
-        let done = compute(
-            &of_array(Arc::clone(&array)),
-            &columns("legal_moves"),
-            &options,
-        );
+        let done = compute(&of_array(Arc::clone(&array)), &columns("legal_moves"), &options);
         assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
     }
 }
@@ -277,10 +240,8 @@ fn work_can_be_interrupted() {
 fn the_first_bad_rows_are_kept_over_all_pieces() {
     for (first, second) in [(4, 20), (10, 3), (11, 11), (0, 12), (3, 3)] {
         let mut rows = vec![Some(FAMOUS[0]); 2 * BLOCK];
-        let bad: Vec<usize> = (0..first)
-            .map(|number| 7 * number)
-            .chain((0..second).map(|number| BLOCK + 5 * number))
-            .collect();
+        let bad: Vec<usize> =
+            (0..first).map(|number| 7 * number).chain((0..second).map(|number| BLOCK + 5 * number)).collect();
         bad.iter().for_each(|&row| rows[row] = Some("nonsense"));
         for threads in [1, 2, 8] {
             let positions = of_array(Arc::new(StringArray::from(rows.clone())));

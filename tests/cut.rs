@@ -94,12 +94,7 @@ fn read(
 ) -> Found {
     std::fs::write(path, bytes).unwrap();
     let inputs = Inputs::of(vec![Arc::from(path)]);
-    let job = Changing {
-        path,
-        change: what.0,
-        when: what.1,
-        done: Once::new(),
-    };
+    let job = Changing { path, change: what.0, when: what.1, done: Once::new() };
     let (mut records, mut rejects) = (0, 0);
     let mut on_reject = |_: &Reject| -> Result<(), Error> {
         rejects += 1;
@@ -112,11 +107,7 @@ fn read(
         records += part;
         Ok(())
     });
-    Found {
-        records,
-        rejects,
-        summary,
-    }
+    Found { records, rejects, summary }
 }
 
 /// The reason of the failure, with the system's.
@@ -150,9 +141,7 @@ fn small_files() -> Vec<(&'static str, Vec<u8>)> {
         .build();
     let mut parquet = Vec::new();
     let schema = table.schema();
-    let mut writer =
-        parquet::arrow::ArrowWriter::try_new(&mut parquet, Arc::clone(&schema), Some(properties))
-            .unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut parquet, Arc::clone(&schema), Some(properties)).unwrap();
     writer.write(&table).unwrap();
     writer.close().unwrap();
     let (mut file, mut stream) = (Vec::new(), Vec::new());
@@ -194,14 +183,7 @@ fn zeros_in_place_of_a_cut_file_are_neither_values_nor_rejects() {
                         let what = format!("{name} cut to {len}, {when:?}: {why}");
                         assert!(why.contains(&format!("was cut to {len} bytes")), "{what}");
                         assert_eq!(found.rejects, 0, "{what}");
-                        assert!(
-                            found
-                                .summary
-                                .files
-                                .iter()
-                                .all(|file| file.damage.is_empty()),
-                            "{what}"
-                        );
+                        assert!(found.summary.files.iter().all(|file| file.damage.is_empty()), "{what}");
                     }
                 }
             }
@@ -220,14 +202,10 @@ fn a_cut_parquet_file_of_the_regressions() {
     let path = directory.path().join("trunc.parquet");
     for map in [true, false] {
         let access = Access::default().map(map);
-        let whole = read(&path, &bytes, (Change::Nothing, When::Begin), |options| {
-            options.access(access)
-        });
+        let whole = read(&path, &bytes, (Change::Nothing, When::Begin), |options| options.access(access));
         assert!(whole.summary.failure.is_none() && whole.records > 0);
         for when in [When::Begin, When::Tile] {
-            let found = read(&path, &bytes, (Change::CutTo(4), when), |options| {
-                options.access(access)
-            });
+            let found = read(&path, &bytes, (Change::CutTo(4), when), |options| options.access(access));
             assert!(failure(&found).contains("was cut to 4 bytes"));
             assert_eq!(found.rejects, 0);
         }
@@ -262,10 +240,7 @@ fn files_that_are_read_and_cut_are_errors() {
                 let why = failure(&found);
                 // The few frames of a part are decompressed before the first record is handed on.
                 let is_done = name.ends_with("zst") && shard == Shard::new(1, 2);
-                assert!(
-                    why.contains("was cut to") || is_done,
-                    "{name} {map} {shard:?}: {why}"
-                );
+                assert!(why.contains("was cut to") || is_done, "{name} {map} {shard:?}: {why}");
             }
         }
     }
@@ -273,9 +248,7 @@ fn files_that_are_read_and_cut_are_errors() {
         let path = directory.path().join(name);
         for when in [When::Begin, When::Tile] {
             let cut = (Change::CutTo(bytes.len() as u64 - 1), when);
-            let found = read(&path, &bytes, cut, |options| {
-                options.access(Access::default().map(false))
-            });
+            let found = read(&path, &bytes, cut, |options| options.access(Access::default().map(false)));
             let why = failure(&found);
             assert!(why.contains("was cut to"), "{name}: {why}");
         }
@@ -289,9 +262,8 @@ fn files_that_grow_are_read_as_they_were() {
         let path = directory.path().join(name);
         for map in [true, false] {
             for when in [When::Begin, When::Tile] {
-                let found = read(&path, &bytes, (Change::Grows, when), |options| {
-                    options.access(Access::default().map(map))
-                });
+                let found =
+                    read(&path, &bytes, (Change::Grows, when), |options| options.access(Access::default().map(map)));
                 let all = (found.records, failure(&found));
                 assert_eq!(all, (ROWS as u64, String::new()), "{name} {map}");
             }

@@ -28,12 +28,8 @@ fn shim() -> Option<&'static Path> {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let library = dir.path().join("shim.so");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
-        let compiled = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-o"])
-            .arg(&library)
-            .arg(source)
-            .arg("-ldl")
-            .status();
+        let compiled =
+            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").status();
         if compiled.is_ok_and(|status| status.success()) {
             Some((dir, library))
         } else {
@@ -78,18 +74,11 @@ impl<'a> Job<'a> {
         let text = format!("{START}\nbad\n").repeat(200);
         let before = Files::from([
             ("x.epd".to_owned(), text.clone().into_bytes()),
-            (
-                "x.epd.zst".to_owned(),
-                zstd::encode_all(text.as_bytes(), 1).expect("compressed"),
-            ),
+            ("x.epd.zst".to_owned(), zstd::encode_all(text.as_bytes(), 1).expect("compressed")),
             ("old.boards".to_owned(), b"old".to_vec()),
             ("old.txt".to_owned(), b"old".to_vec()),
         ]);
-        Self {
-            arguments,
-            compares_stdout: arguments[0] != "stats" && arguments[0] != "perft",
-            before,
-        }
+        Self { arguments, compares_stdout: arguments[0] != "stats" && arguments[0] != "perft", before }
     }
 
     /// Runs the job. Returns the outcome, standard error, and whether the fault was reached.
@@ -101,28 +90,17 @@ impl<'a> Job<'a> {
         }
         let fired = elsewhere.path().join("fired");
         let mut command = assert_cmd::Command::cargo_bin("lanefish").expect("built with its tests");
-        command
-            .args(self.arguments)
-            .args(["--threads", "2"])
-            .current_dir(dir.path())
-            .timeout(Duration::from_secs(60));
+        command.args(self.arguments).args(["--threads", "2"]).current_dir(dir.path()).timeout(Duration::from_secs(60));
         if self.arguments.contains(&"-") {
             command.write_stdin(self.before["x.epd"].clone());
         }
         if let (Some(fault), Some(shim)) = (fault, shim()) {
-            command
-                .env("LD_PRELOAD", shim)
-                .env("FAULT", fault)
-                .env("FAULT_FIRED", &fired);
+            command.env("LD_PRELOAD", shim).env("FAULT", fault).env("FAULT_FIRED", &fired);
         }
         let done = command.output().expect("runs to its end in time");
         let outcome = Outcome {
             status: done.status.code(),
-            stdout: if self.compares_stdout {
-                done.stdout
-            } else {
-                Vec::new()
-            },
+            stdout: if self.compares_stdout { done.stdout } else { Vec::new() },
             files: files(dir.path()),
         };
         let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -132,11 +110,7 @@ impl<'a> Job<'a> {
     /// Lets a call fail at every place in turn; returns the number of places.
     fn withstands(&self, call: &str, what: &str, count: u32, may_fail: bool) -> u32 {
         let (good, stderr, _) = self.run(None);
-        assert!(
-            matches!(good.status, Some(0 | 1)),
-            "{:?}: {stderr}",
-            self.arguments
-        );
+        assert!(matches!(good.status, Some(0 | 1)), "{:?}: {stderr}", self.arguments);
         for from in 1..MOST_CALLS {
             let fault = format!("{call}:{what}:{from}:{count}");
             let (outcome, stderr, fired) = self.run(Some(&fault));
@@ -144,15 +118,8 @@ impl<'a> Job<'a> {
             assert!(!stderr.contains("panicked"), "{context}");
             if outcome.status == Some(2) {
                 assert!(may_fail && fired, "{context}");
-                assert!(
-                    stderr.contains("lanefish: ") || call == "write",
-                    "{context}"
-                );
-                assert!(
-                    outcome.files == self.before,
-                    "{context} {:?}",
-                    outcome.files.keys()
-                );
+                assert!(stderr.contains("lanefish: ") || call == "write", "{context}");
+                assert!(outcome.files == self.before, "{context} {:?}", outcome.files.keys());
             } else {
                 // A message that cannot be printed is no reason to stop.
                 assert!(outcome == good, "{context} {outcome:?}");
@@ -165,23 +132,8 @@ impl<'a> Job<'a> {
     }
 }
 
-const REPLACE: &[&str] = &[
-    "convert",
-    "x.epd",
-    "-o",
-    "old.boards",
-    "--rejects",
-    "old.txt",
-    "--force",
-];
-const NEW: &[&str] = &[
-    "compute",
-    "x.epd.zst",
-    "-o",
-    "new.csv",
-    "--rejects",
-    "new.txt",
-];
+const REPLACE: &[&str] = &["convert", "x.epd", "-o", "old.boards", "--rejects", "old.txt", "--force"];
+const NEW: &[&str] = &["compute", "x.epd.zst", "-o", "new.csv", "--rejects", "new.txt"];
 const READ: &[&str] = &["compute", "x.epd", "--no-mmap"];
 const PIPE: &[&str] = &["compute", "-"];
 const STATS: &[&str] = &["stats", "x.epd"];
@@ -242,10 +194,7 @@ fn interrupted_and_short_calls_change_nothing() {
             for from in [1, 2] {
                 let fault = format!("{call}:short:{from}:1000000000");
                 let (outcome, stderr, _) = job.run(Some(&fault));
-                assert!(
-                    outcome == job.run(None).0,
-                    "{arguments:?} {fault}: {stderr}"
-                );
+                assert!(outcome == job.run(None).0, "{arguments:?} {fault}: {stderr}");
             }
         }
     }
@@ -277,14 +226,7 @@ fn threads_that_cannot_be_started_are_an_error_in_every_command() {
         &["info", "x.epd"],
         &["perft", "5"],
         &["generate", "-n", "40000"],
-        &[
-            "bench",
-            "kernels",
-            "--filter",
-            "checkers",
-            "--seconds",
-            "0.001",
-        ],
+        &["bench", "kernels", "--filter", "checkers", "--seconds", "0.001"],
     ] {
         let mut job = Job::new(arguments);
         job.compares_stdout &= arguments[0] != "bench";

@@ -26,10 +26,7 @@ impl Analyzer for OnlyValidity {
     fn analyze(&self, groups: &[Group], _: Queries, results: &mut [GroupResults]) {
         for (group, results) in groups.iter().zip(results) {
             for lane in 0..Group::LEN {
-                let playable = group
-                    .get(lane)
-                    .unpack(0, 1)
-                    .is_ok_and(|position| position.is_valid(Validity::Playable));
+                let playable = group.get(lane).unpack(0, 1).is_ok_and(|position| position.is_valid(Validity::Playable));
                 results.invalid[lane] = u64::from(!playable);
             }
         }
@@ -56,10 +53,7 @@ impl Job for Collect {
 }
 
 /// Reads files with all their fields.
-pub(crate) fn read(
-    paths: &[PathBuf],
-    change: impl FnOnce(&mut RunOptions<'_>),
-) -> (Batch, Summary) {
+pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
     let mut options = RunOptions::new(&OnlyValidity);
     options.decode = DecodeOptions::default().fields(Fields::ALL);
@@ -96,10 +90,7 @@ fn best_moves_of_epd_are_decoded() {
     let castles = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -";
     for (line, expected) in [
         (format!("{start} bm e4;"), Some("e2e4")),
-        (
-            format!("{start} id \"x\"; bm  Nf3 e4; ce 20;"),
-            Some("g1f3"),
-        ),
+        (format!("{start} id \"x\"; bm  Nf3 e4; ce 20;"), Some("g1f3")),
         (format!("{start} bm Nf3, e4"), Some("g1f3")),
         (format!("{start} 3 7 bm g1f3!;"), Some("g1f3")),
         (format!("epd {start} 0 1 bm d4;"), Some("d2d4")),
@@ -137,10 +128,7 @@ fn best_moves_of_epd_are_decoded() {
     let path = file(directory.path(), "x.epd", &text.concat());
     let (batch, summary) = read(&[path], |_| {});
     assert_eq!(summary.rejected, 2);
-    assert_eq!(
-        lines(&batch),
-        ["4k3/8/8/8/8/8/8/4K3 w - - 0 1 move=708 operations=id \"Málaga\"; bm Kd2;"]
-    );
+    assert_eq!(lines(&batch), ["4k3/8/8/8/8/8/8/4K3 w - - 0 1 move=708 operations=id \"Málaga\"; bm Kd2;"]);
 }
 
 fn file(directory: &Path, name: &str, content: &[u8]) -> PathBuf {
@@ -187,10 +175,7 @@ fn lines_of_all_kinds_are_read_in_order() {
                 .collect();
             assert_eq!(
                 places,
-                [
-                    (Some(4), 76, 1, "nonsense".to_owned()),
-                    (Some(7), 192, 4, "4k3/8/8/8/8/8/8/8 w - - 0 1".to_owned()),
-                ]
+                [(Some(4), 76, 1, "nonsense".to_owned()), (Some(7), 192, 4, "4k3/8/8/8/8/8/8/8 w - - 0 1".to_owned()),]
             );
         }
     }
@@ -210,11 +195,7 @@ fn formats_are_detected_by_content_and_then_by_name() {
         ("x.perft", FEN, Some(Format::PERFT)),
         ("x.pgn", FEN, Some(Format::FEN)),
         ("x.boards", EPD, Some(Format::EPD)),
-        (
-            "x",
-            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D1 5\n",
-            Some(Format::EPD),
-        ),
+        ("x", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D1 5\n", Some(Format::EPD)),
         ("x", "id one\n", Some(Format::PERFT)),
         ("x", "epd 4k3/8/8/8/8/8/8/4K3 w - -\n", Some(Format::PERFT)),
         ("x", "identity\n", None),
@@ -242,9 +223,7 @@ fn formats_are_detected_by_content_and_then_by_name() {
 #[test]
 fn lines_that_begin_like_a_block_are_not_lost() {
     let directory = tempfile::tempdir().unwrap();
-    let bad = [
-        "idle", "epd:", "perfect", "i", "e", "p", "id", "epd", "perft",
-    ];
+    let bad = ["idle", "epd:", "perfect", "i", "e", "p", "id", "epd", "perft"];
     let text = bad.map(|line| format!("{line}\n4k3/8/8/8/8/8/8/4K3 w - - 0 1\n"));
     let path = file(directory.path(), "x.epd", text.concat().as_bytes());
     let (batch, summary) = read(&[path], |_| {});
@@ -327,11 +306,7 @@ fn boards_files_keep_every_record_at_all_edges() {
                 options.threads = threads;
                 options.chunk_size = chunk_size;
             });
-            assert_eq!(
-                summary.failure.map(|error| error.to_string()),
-                None,
-                "{len}"
-            );
+            assert_eq!(summary.failure.map(|error| error.to_string()), None, "{len}");
             assert_eq!((summary.records, summary.rejected), (len as u64, 0));
             assert_eq!(lines(&found), expected, "{len}");
         }
@@ -340,10 +315,7 @@ fn boards_files_keep_every_record_at_all_edges() {
         assert!(opened.block(opened.blocks()).is_err());
         for record in [0, len / 2, len.saturating_sub(1), len] {
             let found = opened.record(record as u64).unwrap();
-            assert_eq!(
-                found.map(|batch| lines(&batch)),
-                expected.get(record).map(|line| vec![line.clone()])
-            );
+            assert_eq!(found.map(|batch| lines(&batch)), expected.get(record).map(|line| vec![line.clone()]));
         }
         // Compressed: neither mapped nor aligned.
         let packed = zstd::encode_all(&std::fs::read(&path).unwrap()[..], 1).unwrap();
@@ -385,10 +357,7 @@ fn damage_ends_a_run_or_is_listed_with_its_offset() {
         }
     }
     for len in (0..bytes.len()).step_by(61) {
-        assert!(
-            !damage(&write(&bytes[..len]), false).is_empty(),
-            "cut at {len}"
-        );
+        assert!(!damage(&write(&bytes[..len]), false).is_empty(), "cut at {len}");
     }
     for garbage in [&b"x"[..], &[0; 64], &bytes] {
         let path = write(&[&bytes, garbage].concat());
@@ -401,30 +370,16 @@ fn exchanged_dropped_and_duplicate_blocks_are_damage() {
     let directory = tempfile::tempdir().unwrap();
     let batch = sample_batch(3 * 4096);
     let bytes = boards_bytes(&batch);
-    let places: Vec<usize> = (0..bytes.len())
-        .step_by(64)
-        .filter(|&at| bytes[at..].starts_with(b"LFB"))
-        .collect();
+    let places: Vec<usize> = (0..bytes.len()).step_by(64).filter(|&at| bytes[at..].starts_with(b"LFB")).collect();
     let section = |number: usize| &bytes[places[number]..places[number + 1]];
     let (header, rest) = (&bytes[..places[0]], &bytes[places[3]..]);
-    for order in [
-        &[1, 0, 2][..],
-        &[0, 2],
-        &[0, 1],
-        &[0, 1, 1, 2],
-        &[0, 0, 1, 2],
-    ] {
+    for order in [&[1, 0, 2][..], &[0, 2], &[0, 1], &[0, 1, 1, 2], &[0, 0, 1, 2]] {
         let mut changed = header.to_vec();
-        order
-            .iter()
-            .for_each(|&block| changed.extend_from_slice(section(block)));
+        order.iter().for_each(|&block| changed.extend_from_slice(section(block)));
         changed.extend_from_slice(rest);
         let path = file(directory.path(), "x.boards", &changed);
         let (_, summary) = read(&[path], |_| {});
-        assert!(
-            matches!(summary.failure, Some(Error::Damaged { .. })),
-            "{order:?}"
-        );
+        assert!(matches!(summary.failure, Some(Error::Damaged { .. })), "{order:?}");
     }
     // One damaged block: the others are still read on request.
     let mut damaged = bytes.clone();
@@ -447,9 +402,7 @@ fn chunks_that_end_with_a_block_lose_nothing() {
         let path = file(directory.path(), "x.boards", &bytes);
         let places: Vec<usize> = (0..bytes.len())
             .step_by(64)
-            .filter(|&at| {
-                bytes[at..].starts_with(b"LFBBLOCK") || bytes[at..].starts_with(b"LFBINDEX")
-            })
+            .filter(|&at| bytes[at..].starts_with(b"LFBBLOCK") || bytes[at..].starts_with(b"LFBINDEX"))
             .collect();
         assert_eq!(places.len(), blocks + 1);
         let expected = lines(&batch);
@@ -459,14 +412,8 @@ fn chunks_that_end_with_a_block_lose_nothing() {
                 options.chunk_size = chunk_size;
             });
             assert!(summary.failure.is_none() && summary.files[0].damage.is_empty());
-            assert_eq!(
-                (found.len(), summary.records),
-                (batch.len(), batch.len() as u64)
-            );
-            assert!(
-                lines(&found) == expected,
-                "{blocks} blocks, chunks of {chunk_size}"
-            );
+            assert_eq!((found.len(), summary.records), (batch.len(), batch.len() as u64));
+            assert!(lines(&found) == expected, "{blocks} blocks, chunks of {chunk_size}");
         }
     }
 }
@@ -485,15 +432,7 @@ fn skip_and_limit_are_exact_whatever_the_chunks() {
     let fens: Vec<&str> = text.lines().collect();
     let epd = file(directory.path(), "b.epd", text.as_bytes());
     let inputs = [boards, epd];
-    for (skip, limit) in [
-        (0, 0),
-        (0, 1),
-        (5, 100),
-        (4090, 20),
-        (8990, 20),
-        (9000, 9000),
-        (17_990, 99),
-    ] {
+    for (skip, limit) in [(0, 0), (0, 1), (5, 100), (4090, 20), (8990, 20), (9000, 9000), (17_990, 99)] {
         for threads in [1, 3] {
             let (found, summary) = read(&inputs, |options| {
                 options.skip = skip;
@@ -503,9 +442,8 @@ fn skip_and_limit_are_exact_whatever_the_chunks() {
                 options.decode.fields = Fields::NONE;
             });
             assert!(summary.failure.is_none());
-            let expected: Vec<&str> = (skip..(skip + limit).min(18_000))
-                .map(|record| fens[record as usize % 9000])
-                .collect();
+            let expected: Vec<&str> =
+                (skip..(skip + limit).min(18_000)).map(|record| fens[record as usize % 9000]).collect();
             assert_eq!(summary.records, expected.len() as u64);
             assert_eq!(lines(&found), expected);
         }
@@ -523,9 +461,7 @@ fn strict_stops_at_the_first_bad_record_in_order() {
             options.threads = threads;
             options.chunk_size = 100;
         });
-        let Some(Error::Strict(reject)) = summary.failure else {
-            panic!("did not stop")
-        };
+        let Some(Error::Strict(reject)) = summary.failure else { panic!("did not stop") };
         assert_eq!(reject.place.line, Some(5001));
         assert_eq!(reject.raw, b"bad");
     }

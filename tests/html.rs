@@ -38,10 +38,7 @@ impl Job for Detailed {
 
 fn report(path: PathBuf) -> Report {
     let analyzer = Tier::best().analyzer().unwrap();
-    let job = Detailed {
-        analyzer,
-        all: Mutex::new(Stats::new().with_details()),
-    };
+    let job = Detailed { analyzer, all: Mutex::new(Stats::new().with_details()) };
     let mut options = RunOptions::new(analyzer);
     options.decode.fields = Fields::of(&[
         Field::Score,
@@ -106,23 +103,13 @@ fn groups() -> Option<Groups> {
 
 fn about(title: &str) -> About {
     let mut about = About::new(title);
-    about.inputs.push(format!(
-        "/a/long/way/to/the/directory/of/{}.pgn.zst",
-        "games_".repeat(9)
-    ));
+    about.inputs.push(format!("/a/long/way/to/the/directory/of/{}.pgn.zst", "games_".repeat(9)));
     about
 }
 
 /// The names under which Chromium is installed.
 fn chromium() -> Option<&'static str> {
-    [
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-    ]
-    .into_iter()
-    .find(|name| {
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].into_iter().find(|name| {
         let version = Command::new(name).arg("--version").output();
         version.is_ok_and(|output| output.status.success())
     })
@@ -316,10 +303,7 @@ fn pages_in_a_browser() {
 
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("frames.html");
-    let frames = views
-        .iter()
-        .enumerate()
-        .map(|(number, view)| view.frame(number));
+    let frames = views.iter().enumerate().map(|(number, view)| view.frame(number));
     let frames: String = frames.collect();
     std::fs::write(&file, format!("<!doctype html><body>\n{frames}")).unwrap();
     let document = document(browser, &file);
@@ -331,11 +315,7 @@ fn pages_in_a_browser() {
         let (result, _) = result.split_once("</pre>").unwrap();
         let (drawings, lines) = result.split_once('\n').unwrap();
         let drawings: usize = drawings.parse().unwrap();
-        assert!(
-            drawings >= view.drawings,
-            "{}: {drawings} drawings",
-            view.name
-        );
+        assert!(drawings >= view.drawings, "{}: {drawings} drawings", view.name);
         wrong.extend(lines.lines().map(|line| format!("{}: {line}", view.name)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

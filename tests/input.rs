@@ -40,21 +40,13 @@ fn all_wrappers_hold_the_same_text() {
         let path = entry.unwrap().path();
         let (found, error) = contents(&path);
         if path.to_string_lossy().contains("truncated") {
-            assert!(
-                matches!(error, Some(Error::Container { offset: 72_309, .. })),
-                "{error:?}"
-            );
+            assert!(matches!(error, Some(Error::Container { offset: 72_309, .. })), "{error:?}");
             assert_eq!(found, expected[..72_309]);
         } else if path.to_string_lossy().contains("window28") {
             assert!(
                 matches!(
                     error,
-                    Some(Error::Window {
-                        offset: 0,
-                        needed: 0x1000_0000,
-                        allowed: Access::MAX_WINDOW,
-                        ..
-                    })
+                    Some(Error::Window { offset: 0, needed: 0x1000_0000, allowed: Access::MAX_WINDOW, .. })
                 ),
                 "{error:?}"
             );
@@ -73,15 +65,7 @@ fn all_wrappers_hold_the_same_text() {
 /// A list of positions, and its lines.
 fn list(lines: usize) -> String {
     (0..lines)
-        .map(|line| {
-            format!(
-                "4k3/8/8/8/8/8/8/{}K{} w - - {} {}\n",
-                line % 7 + 1,
-                6 - line % 7,
-                line % 100,
-                line + 1
-            )
-        })
+        .map(|line| format!("4k3/8/8/8/8/8/8/{}K{} w - - {} {}\n", line % 7 + 1, 6 - line % 7, line % 100, line + 1))
         .map(|line| line.replace("K0", "K"))
         .collect()
 }
@@ -123,11 +107,7 @@ fn a_cut_container_gives_all_whole_records_and_an_error() {
         let path = directory.path().join(format!("x.fen.{extension}"));
         std::fs::write(&path, &bytes).unwrap();
         let (whole, summary) = read(std::slice::from_ref(&path), |options| options.threads = 2);
-        assert!(
-            summary.failure.is_none(),
-            "{extension} {:?}",
-            summary.failure
-        );
+        assert!(summary.failure.is_none(), "{extension} {:?}", summary.failure);
         assert_eq!(whole.len(), 2000);
         let whole = lines(&whole);
         let mut unnoticed = 0;
@@ -135,11 +115,7 @@ fn a_cut_container_gives_all_whole_records_and_an_error() {
             std::fs::write(&path, &bytes[..cut]).unwrap();
             let (found, summary) = read(std::slice::from_ref(&path), |options| options.threads = 2);
             assert_eq!(summary.rejected, 0, "{extension} cut at {cut}");
-            let feeds = contents(&path)
-                .0
-                .iter()
-                .filter(|&&byte| byte == b'\n')
-                .count();
+            let feeds = contents(&path).0.iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(found.len(), feeds, "{extension} cut at {cut}");
             assert_eq!(lines(&found), whole[..found.len()]);
             unnoticed += u32::from(summary.failure.is_none());
@@ -163,11 +139,7 @@ fn threads_and_chunks_change_nothing() {
                     options.threads = threads;
                     options.chunk_size = chunk_size;
                 });
-                let places: Vec<_> = summary
-                    .first_rejects
-                    .iter()
-                    .map(|r| r.place.clone())
-                    .collect();
+                let places: Vec<_> = summary.first_rejects.iter().map(|r| r.place.clone()).collect();
                 assert_eq!(places[0].line, Some(3001));
                 let outcome = (lines(&found), places);
                 assert_eq!(*first.get_or_insert_with(|| outcome.clone()), outcome);
@@ -192,19 +164,14 @@ fn directories_are_read_in_name_order_without_what_nobody_can_read() {
     assert_eq!(inputs.paths.len(), 2);
     assert_eq!(inputs.skipped, [directory.path().join("README.md")]);
     let empty = directory.path().join("c.fen");
-    assert!(matches!(
-        Inputs::resolve(&[empty], is_supported),
-        Err(Error::EmptyDirectory { .. })
-    ));
+    assert!(matches!(Inputs::resolve(&[empty], is_supported), Err(Error::EmptyDirectory { .. })));
 }
 
 #[test]
 fn what_cannot_be_read_is_an_error_with_its_name() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.fen");
-    let error = Inputs::resolve(&[missing], is_supported)
-        .unwrap_err()
-        .to_string();
+    let error = Inputs::resolve(&[missing], is_supported).unwrap_err().to_string();
     assert!(error.contains("missing.fen"), "{error}");
 
     let cases: [(&str, &[u8], bool); 7] = [
@@ -220,12 +187,7 @@ fn what_cannot_be_read_is_an_error_with_its_name() {
         let path = directory.path().join(name);
         std::fs::write(&path, content).unwrap();
         let (_, summary) = read(&[path], |_| {});
-        assert_eq!(
-            summary.failure.is_none(),
-            readable,
-            "{name}: {:?}",
-            summary.failure
-        );
+        assert_eq!(summary.failure.is_none(), readable, "{name}: {:?}", summary.failure);
     }
 }
 
@@ -260,10 +222,7 @@ fn what_a_file_grows_by_is_not_read() {
             let access = Access::default().map(map);
             let shared: Arc<Path> = Arc::from(&*path);
             let mut input = Input::open(&shared, access, Arc::default()).unwrap();
-            let mut file = std::fs::OpenOptions::new()
-                .append(true)
-                .open(&path)
-                .unwrap();
+            let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
             // More of the same, so that it would be read.
             file.write_all(&content).unwrap();
             let mut found = Vec::new();
@@ -307,10 +266,7 @@ fn a_run_with_a_silent_pipe_can_be_interrupted() {
             std::thread::sleep(Duration::from_millis(100));
             interrupt.store(true, Ordering::Relaxed);
             let failure = done.recv_timeout(Duration::from_secs(30));
-            assert!(
-                matches!(failure, Ok(Some(Error::Interrupted))),
-                "{threads} {has_writer}: {failure:?}"
-            );
+            assert!(matches!(failure, Ok(Some(Error::Interrupted))), "{threads} {has_writer}: {failure:?}");
         }
     }
 }
@@ -388,19 +344,11 @@ fn a_damaged_frame_among_others_gives_what_stands_before_the_damage() {
         let (mut unknown, mut garbled) = (packed.clone(), packed.clone());
         unknown[at] |= 6;
         garbled[at + 3..at + 40].fill(0xFF);
-        for (damaged, map) in [
-            (&unknown, true),
-            (&unknown, false),
-            (&garbled, true),
-            (&garbled, false),
-        ] {
+        for (damaged, map) in [(&unknown, true), (&unknown, false), (&garbled, true), (&garbled, false)] {
             std::fs::write(&path, [&packed[..], damaged, &packed].concat()).unwrap();
             let (found, error) = contents_with(&path, Access::default().map(map));
             assert!(found == text.repeat(2).as_bytes()[..expected], "{blocks}");
-            assert!(
-                matches!(error, Some(Error::Container { offset, .. }) if offset == expected as u64),
-                "{error:?}"
-            );
+            assert!(matches!(error, Some(Error::Container { offset, .. }) if offset == expected as u64), "{error:?}");
         }
         let header = u32::from_le_bytes([packed[at], packed[at + 1], packed[at + 2], 0]);
         at += 3 + (header >> 3) as usize;
@@ -420,10 +368,7 @@ fn windows_above_the_limit_are_refused_by_every_way_of_reading() {
     // A single frame, the third of several, and one that fits in a buffer as a whole.
     let cases = [
         (large.clone(), 0),
-        (
-            [&small[..], &small, &large, &small].concat(),
-            2 * text.len(),
-        ),
+        ([&small[..], &small, &large, &small].concat(), 2 * text.len()),
         ([&small[..], &empty].concat(), text.len()),
         // Behind blocks that are one byte many times over.
         ([&blank[..], &large].concat(), BLANK),
@@ -460,11 +405,7 @@ fn a_name_that_promises_a_container_keeps_its_word() {
                     options.access.map = map;
                 });
                 assert_eq!((summary.records, summary.rejected), (0, 0));
-                assert!(
-                    matches!(summary.failure, Some(Error::NoContainer { .. })),
-                    "{:?}",
-                    summary.failure
-                );
+                assert!(matches!(summary.failure, Some(Error::NoContainer { .. })), "{:?}", summary.failure);
             }
         }
     }
@@ -534,10 +475,7 @@ fn a_map_that_was_cut_ends_the_process_with_a_message() {
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("became shorter"), "{stderr}");
-    let names: Vec<_> = std::fs::read_dir(directory.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["x.fen"]);
 }
 
@@ -547,16 +485,10 @@ fn touch_a_map_that_was_cut(directory: &Path) -> ! {
     let path = directory.join("x.fen");
     let mut input = Input::open(&Arc::from(&*path), Access::default(), Arc::default()).unwrap();
     let bytes = input.next_bytes().unwrap().unwrap();
-    let mut output =
-        lanefish::output::AtomicFile::create(&directory.join("out.csv"), false).unwrap();
+    let mut output = lanefish::output::AtomicFile::create(&directory.join("out.csv"), false).unwrap();
     output.write_all(b"half").unwrap();
     assert!(bytes.check().is_ok());
-    std::fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_len(0)
-        .unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
     assert!(bytes.check().is_err());
     let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
     panic!("could be read: {sum}");

@@ -22,9 +22,7 @@ fn file(directory: &tempfile::TempDir, name: &str, content: &[u8]) -> PathBuf {
 
 fn values(batch: &Batch, field: Field) -> Vec<Option<i64>> {
     let of = |values: &Array| (0..batch.len()).map(|row| values.number(row)).collect();
-    batch
-        .values(field)
-        .map_or_else(|| vec![None; batch.len()], of)
+    batch.values(field).map_or_else(|| vec![None; batch.len()], of)
 }
 
 fn stats_of(batch: Batch) -> Stats {
@@ -158,13 +156,7 @@ fn commands_in_any_layout() {
     let path = file(&directory, "x.pgn", game.as_bytes());
     let (batch, summary) = read(&[path], |_| {});
     assert_eq!((batch.len(), summary.rejected), (6, 0));
-    assert_eq!(
-        values(&batch, Field::Clock),
-        [Some(6000), Some(5900), None, Some(5800), None, None]
-    );
-    assert_eq!(
-        values(&batch, Field::Score),
-        [None, None, None, Some(35), Some(30), Some(-10)]
-    );
+    assert_eq!(values(&batch, Field::Clock), [Some(6000), Some(5900), None, Some(5800), None, None]);
+    assert_eq!(values(&batch, Field::Score), [None, None, None, Some(35), Some(30), Some(-10)]);
     assert!(batch.values(Field::Mate).is_none());
 }

@@ -17,10 +17,7 @@ fn cases(text: &str) -> Vec<(Position, Vec<(u32, u64)>)> {
     let mut cases = Vec::new();
     for line in text.lines() {
         if let Some(fen) = line.strip_prefix("epd ") {
-            cases.push((
-                Position::from_fen_unvalidated(fen).expect("FEN"),
-                Vec::new(),
-            ));
+            cases.push((Position::from_fen_unvalidated(fen).expect("FEN"), Vec::new()));
         } else if let Some(count) = line.strip_prefix("perft ") {
             let (depth, nodes) = count.split_once(' ').expect("two numbers");
             let numbers = (depth.parse().expect("depth"), nodes.parse().expect("nodes"));
@@ -87,11 +84,7 @@ fn invalid_boards() {
         for depth in 0..=2 {
             let expected = chess::perft::perft(&mut position.clone(), depth);
             for analyzer in analyzers() {
-                assert_eq!(
-                    perft(&position, depth, analyzer, 2).unwrap(),
-                    expected,
-                    "{fen}"
-                );
+                assert_eq!(perft(&position, depth, analyzer, 2).unwrap(), expected, "{fen}");
             }
         }
     }
@@ -122,8 +115,7 @@ fn sampled_suites() {
                 true => &cases[index],
                 false => &cases[random.below(cases.len() as u64) as usize],
             };
-            let Some(&(depth, nodes)) = counts.iter().rfind(|&&(_, nodes)| nodes <= 1_000_000)
-            else {
+            let Some(&(depth, nodes)) = counts.iter().rfind(|&&(_, nodes)| nodes <= 1_000_000) else {
                 continue;
             };
             let analyzer = analyzers().nth(index % analyzers().count());

@@ -36,26 +36,18 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
 }
 
 fn fens(batch: &Batch) -> Vec<String> {
-    (0..batch.len())
-        .map(|row| batch.position(row).unwrap().to_string())
-        .collect()
+    (0..batch.len()).map(|row| batch.position(row).unwrap().to_string()).collect()
 }
 
 fn reasons(summary: &Summary) -> Vec<&'static str> {
-    summary
-        .first_rejects
-        .iter()
-        .flat_map(|reject| reject.reasons.clone())
-        .collect()
+    summary.first_rejects.iter().flat_map(|reject| reject.reasons.clone()).collect()
 }
 
 /// The FEN tag of each game and the moves of its main line, by a minimal parser for well-formed files.
 fn plain_games(text: &str) -> Vec<(Option<String>, Vec<String>)> {
     let mut games = Vec::new();
     for game in text.split("[Event \"").skip(1) {
-        let fen = game
-            .lines()
-            .find_map(|line| line.strip_prefix("[FEN \"")?.strip_suffix("\"]"));
+        let fen = game.lines().find_map(|line| line.strip_prefix("[FEN \"")?.strip_suffix("\"]"));
         let movetext: String = game
             .lines()
             .skip(1)
@@ -78,9 +70,7 @@ fn plain_games(text: &str) -> Vec<(Option<String>, Vec<String>)> {
         }
         let moves = bare
             .split_whitespace()
-            .filter(|token| {
-                !token.starts_with(|first: char| first.is_ascii_digit() || ".*$".contains(first))
-            })
+            .filter(|token| !token.starts_with(|first: char| first.is_ascii_digit() || ".*$".contains(first)))
             .map(|token| token.trim_end_matches(['+', '#', '!', '?']).to_owned())
             .collect();
         games.push((fen.map(str::to_owned), moves));
@@ -99,18 +89,14 @@ fn find(board: &Board, san: &str) -> Option<Move> {
     // cozy-chess encodes castling as king takes own rook.
     let castles = |mv: &Move| board.color_on(mv.to) == Some(color);
     if let "O-O" | "O-O-O" = san {
-        return legal
-            .into_iter()
-            .find(|mv| castles(mv) && (mv.to.file() > mv.from.file()) == (san == "O-O"));
+        return legal.into_iter().find(|mv| castles(mv) && (mv.to.file() > mv.from.file()) == (san == "O-O"));
     }
     let (san, promotion) = match san.split_once('=') {
         Some((san, piece)) => (san, piece.to_lowercase().parse::<Piece>().ok()),
         None => (san, None),
     };
     let (piece, rest) = match san.chars().next()? {
-        letter @ ('K' | 'Q' | 'R' | 'B' | 'N') => {
-            (letter.to_lowercase().to_string().parse().ok()?, &san[1..])
-        }
+        letter @ ('K' | 'Q' | 'R' | 'B' | 'N') => (letter.to_lowercase().to_string().parse().ok()?, &san[1..]),
         _ => (Piece::Pawn, san),
     };
     let rest = rest.replace('x', "");
@@ -123,10 +109,9 @@ fn find(board: &Board, san: &str) -> Option<Move> {
             && !castles(mv)
             && origin.chars().all(|letter| {
                 let letter = letter.to_string();
-                letter.parse::<File>().map_or_else(
-                    |_| letter.parse::<Rank>().unwrap() == mv.from.rank(),
-                    |file| file == mv.from.file(),
-                )
+                letter
+                    .parse::<File>()
+                    .map_or_else(|_| letter.parse::<Rank>().unwrap() == mv.from.rank(), |file| file == mv.from.file())
             })
             && (piece != Piece::Pawn || !origin.is_empty() || mv.from.file() == to.file())
     };
@@ -142,9 +127,7 @@ fn fen_of(board: &Board) -> String {
         let rank = Rank::Sixth.relative_to(board.side_to_move());
         board.generate_moves(|moves| {
             captures |= moves.piece == Piece::Pawn
-                && moves
-                    .into_iter()
-                    .any(|mv| mv.to == Square::new(file, rank) && mv.from.file() != mv.to.file());
+                && moves.into_iter().any(|mv| mv.to == Square::new(file, rank) && mv.from.file() != mv.to.file());
             false
         });
     }
@@ -153,9 +136,7 @@ fn fen_of(board: &Board) -> String {
     if !captures {
         fields[3] = "-";
     }
-    Position::from_fen_unvalidated(&fields.join(" "))
-        .unwrap()
-        .to_string()
+    Position::from_fen_unvalidated(&fields.join(" ")).unwrap().to_string()
 }
 
 /// All positions of a file by the plain replay, up to the first bad move of each game.
@@ -165,11 +146,8 @@ fn replay(text: &str) -> Vec<String> {
         let board = match fen {
             None => Some(Board::default()),
             Some(fen) => {
-                let shredder =
-                    Position::from_fen_unvalidated(&fen).map(|position| position.shredder_fen());
-                shredder
-                    .ok()
-                    .and_then(|fen| Board::from_fen(&fen, true).ok())
+                let shredder = Position::from_fen_unvalidated(&fen).map(|position| position.shredder_fen());
+                shredder.ok().and_then(|fen| Board::from_fen(&fen, true).ok())
             }
         };
         let Some(mut board) = board else { continue };
@@ -197,9 +175,7 @@ fn the_lichess_slice_agrees_with_the_plain_replay() {
     for (ours, theirs) in ours.iter().zip(&theirs) {
         assert_eq!(ours, theirs);
     }
-    let legal: u64 = (0..batch.len())
-        .map(|row| u64::from(batch.position(row).unwrap().count_legal_moves()))
-        .sum();
+    let legal: u64 = (0..batch.len()).map(|row| u64::from(batch.position(row).unwrap().count_legal_moves())).sum();
     assert_eq!(legal, 849_107);
 }
 
@@ -231,10 +207,7 @@ fn the_move_of_each_record_leads_to_the_next() {
             assert!(position.is_legal(mv));
             position.make(mv);
             assert_eq!(position, batch.position(next).unwrap());
-            assert_eq!(
-                number(Field::Ply, row).unwrap() + 1,
-                number(Field::Ply, next).unwrap()
-            );
+            assert_eq!(number(Field::Ply, row).unwrap() + 1, number(Field::Ply, next).unwrap());
         } else {
             results[number(Field::Result, row).unwrap() as usize] += 1;
         }
@@ -260,12 +233,7 @@ fn awkward_files_keep_all_valid_games() {
         // A blank line within the moves of a game, which some readers take for its end.
         ("chess_db-human_computer", 29, 2319, &[]),
         ("chess_db-immortal_games", 36, 1865, &["ambiguous_move"; 4]),
-        (
-            "python-chess-antichess-programfox",
-            2,
-            0,
-            &["variant", "variant"],
-        ),
+        ("python-chess-antichess-programfox", 2, 0, &["variant", "variant"]),
         ("python-chess-chessbase-empty-line", 1, 135, &[]),
         ("python-chess-cutechess-fischerrandom", 4, 400, &[]),
         ("python-chess-uci-moves", 1, 114, &[]),
@@ -277,19 +245,12 @@ fn awkward_files_keep_all_valid_games() {
             continue;
         };
         let (batch, summary) = read(&[path], |_| {});
-        assert_eq!(
-            (summary.games, batch.len()),
-            (games, positions),
-            "{name}: games and positions"
-        );
+        assert_eq!((summary.games, batch.len()), (games, positions), "{name}: games and positions");
         let found = reasons(&summary);
         assert_eq!(found.len(), rejects.len(), "{name}: {found:?}");
         for (found, expected) in found.iter().zip(rejects) {
             let fen_error = expected.starts_with("fen_") && found.starts_with("fen_");
-            assert!(
-                found == expected || fen_error,
-                "{name}: {found}, not {expected}"
-            );
+            assert!(found == expected || fen_error, "{name}: {found}, not {expected}");
         }
     }
 }
@@ -373,11 +334,7 @@ fn castling_in_every_notation() {
             "4k3/8/8/8/8/8/8/R4RK1 b - - 1 1",
             &["O-O", "0-0", "o-o+", "Kxh1", "Kh1", "Ke1xh1", "Kexh1!"][..],
         ),
-        (
-            "4k3/8/8/8/8/8/8/1R1K1R2 w FB - 0 1",
-            "4k3/8/8/8/8/8/8/2KR1R2 b - - 1 1",
-            &["O-O-O", "0-0-0", "Kxb1", "Kb1"],
-        ),
+        ("4k3/8/8/8/8/8/8/1R1K1R2 w FB - 0 1", "4k3/8/8/8/8/8/8/2KR1R2 b - - 1 1", &["O-O-O", "0-0-0", "Kxb1", "Kb1"]),
     ] {
         for mv in moves {
             let text = format!("[Variant \"Chess960\"]\n[FEN \"{start}\"]\n\n1. {mv} *\n");
@@ -406,10 +363,7 @@ fn illegal_moves_are_reported_with_their_ply() {
         ("1. e4 e5 2. d4 Bb4+ 3. Nc3 Nf6 4. Nd5", "illegal_move 6"),
         ("1. e4 d5 2. exd6", "illegal_move 2"),
         ("1. e4 e5 2. O-O", "illegal_move 2"),
-        (
-            "1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Ne3 4. Ndb5 Na6 5. Nd5 Nc5 6. Nc3",
-            "ambiguous_move 10",
-        ),
+        ("1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Ne3 4. Ndb5 Na6 5. Nd5 Nc5 6. Nc3", "ambiguous_move 10"),
         ("1. e4 e5 2. hello", "bad_token 2"),
         ("1. e4 e5 (2. Nf3", "open_variation 2"),
         ("1. e4 e5 {2. Nf3", "open_comment 2"),
@@ -456,31 +410,15 @@ fn starts_of_games() {
         ("[Event \"a\"]\n\n[Event \"b\"]\n\n*\n", 2, 2),
         ("[Event \"a\"]\n\n[Site \"b\"]\n\n1. e4 *\n", 1, 2),
         ("[Event \"a\"]\n1. e4 *\n[Event \"b\"]\n1. d4 *\n", 2, 4),
-        (
-            "[Event \"a\"] [Site \"b\"]\n\n1. e4 *\n\u{FEFF}[Event \"b\"]\n\n1. d4 *\n\u{1A}",
-            2,
-            4,
-        ),
-        (
-            "% escaped\n[Event \"a\"]\n% [Event \"no\"]\n\n1. e4\n%1... Kx\ne5 *\n",
-            1,
-            3,
-        ),
-        (
-            "; comment\n[Event \"a\"]\n\n1. e4 ; [Event \"no\"]\ne5 *",
-            1,
-            3,
-        ),
+        ("[Event \"a\"] [Site \"b\"]\n\n1. e4 *\n\u{FEFF}[Event \"b\"]\n\n1. d4 *\n\u{1A}", 2, 4),
+        ("% escaped\n[Event \"a\"]\n% [Event \"no\"]\n\n1. e4\n%1... Kx\ne5 *\n", 1, 3),
+        ("; comment\n[Event \"a\"]\n\n1. e4 ; [Event \"no\"]\ne5 *", 1, 3),
         ("[Event \"a \"quoted\" [name]\"]\n\n1. e4 *\n", 1, 2),
         // Moves on the line of a tag, old line ends, and a line end with a flipped bit.
         ("[Event \"a\"] [Site \"b\"] 1. e4 e5\n2. Nf3 *\n", 1, 4),
         ("[Event \"a\"]\r[Site \"b\"]\r\r1. e4 e5 *\r", 1, 3),
         ("[Event \"a\"]\n[Site \"b\"]J\n1. e4 e5 *\n", 1, 3),
-        (
-            "[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n",
-            1,
-            3,
-        ),
+        ("[Event \"a\"]\n\n1. e4 {\n\n[Event \"no\"]\n\n1. d4 *\n} e5 *\n", 1, 3),
     ] {
         let (batch, summary) = read_text(text.as_bytes(), 1 << 20, 1);
         assert_eq!(
@@ -510,25 +448,10 @@ fn rejects_have_their_place_and_position() {
     let reject = &summary.first_rejects[0];
     let place = &reject.place;
     assert_eq!(
-        (
-            place.line,
-            place.offset,
-            place.game,
-            place.ply,
-            place.record
-        ),
-        (
-            Some(8),
-            text.find("Nh6").unwrap() as u64,
-            Some(1),
-            Some(2),
-            5
-        )
+        (place.line, place.offset, place.game, place.ply, place.record),
+        (Some(8), text.find("Nh6").unwrap() as u64, Some(1), Some(2), 5)
     );
-    assert_eq!(
-        reject.message,
-        "illegal move `Nh6` in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2"
-    );
+    assert_eq!(reject.message, "illegal move `Nh6` in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2");
     assert!(reject.raw.starts_with(b"[Event \"b\"]") && reject.raw.ends_with(b"*"));
     assert_eq!(batch.values(Field::Game).unwrap().number(6), Some(2));
 }
@@ -540,11 +463,8 @@ fn rejects_of_tags_have_the_line_of_the_tag() {
         [Event \"b\"]\n[Site \"x\"]\n[Variant \"Atomic\"]\n[Date \"x\"]\n\n1. e4\ne5 *\n\n\
         [Event \"c\"]\n\n1. e4\ne4 *\n";
     let (_, summary) = read_text(text.as_bytes(), 1 << 20, 1);
-    let places: Vec<_> = summary
-        .first_rejects
-        .iter()
-        .map(|reject| (reject.place.line, reject.place.offset as usize))
-        .collect();
+    let places: Vec<_> =
+        summary.first_rejects.iter().map(|reject| (reject.place.line, reject.place.offset as usize)).collect();
     assert_eq!(
         places,
         [
@@ -566,11 +486,7 @@ const TWO_GAMES: &str = "[Event \"a\"]\n[Site \"https://x/1\"]\n[UTCDate \"2025.
 fn columns_come_from_tags_and_comments() {
     let (batch, summary) = read_text(TWO_GAMES.as_bytes(), 1 << 20, 1);
     assert_eq!(summary.rejected, 0);
-    let fields = |row: usize| {
-        lines(&batch)[row]
-            .split_once(" 1 ")
-            .map(|(_, rest)| rest.to_owned())
-    };
+    let fields = |row: usize| lines(&batch)[row].split_once(" 1 ").map(|(_, rest)| rest.to_owned());
     assert_eq!(
         fields(0).unwrap(),
         "result=2 move=1804 ply=0 game=0 white_elo=1500 black_elo=1600 clock=30000 eco=C20 \
@@ -585,13 +501,7 @@ fn columns_come_from_tags_and_comments() {
     assert_eq!(number(Field::Clock, 2), None);
     assert_eq!(number(Field::WhiteElo, 4), None);
     assert_eq!(number(Field::Result, 4), Some(0));
-    let text = |field, row| {
-        batch
-            .values(field)
-            .unwrap()
-            .text(row)
-            .map(|text| text.to_string())
-    };
+    let text = |field, row| batch.values(field).unwrap().text(row).map(|text| text.to_string());
     assert_eq!(text(Field::Date, 4).as_deref(), Some("2024.??.??"));
     assert_eq!(text(Field::TimeControl, 4).as_deref(), Some("-"));
 }
@@ -665,57 +575,15 @@ fn selections_count_what_they_skip() {
         ("max-per-game", plain().max_per_game(Some(1)), 2, 0, 4),
         ("min-elo", plain().min_elo(Some(1500)), 4, 1, 2),
         ("max-elo", plain().max_elo(Some(1550)), 0, 2, 6),
-        (
-            "time-control",
-            plain().time_controls(vec!["rapid".parse().unwrap()]),
-            0,
-            2,
-            6,
-        ),
-        (
-            "time-control",
-            plain().time_controls(vec!["blitz".parse().unwrap()]),
-            4,
-            1,
-            2,
-        ),
-        (
-            "time-control",
-            plain().time_controls(vec!["-".parse().unwrap()]),
-            2,
-            1,
-            4,
-        ),
+        ("time-control", plain().time_controls(vec!["rapid".parse().unwrap()]), 0, 2, 6),
+        ("time-control", plain().time_controls(vec!["blitz".parse().unwrap()]), 4, 1, 2),
+        ("time-control", plain().time_controls(vec!["-".parse().unwrap()]), 2, 1, 4),
         ("result", plain().results(vec![None]), 0, 2, 6),
         ("min-plies", plain().min_plies(2), 4, 1, 2),
-        (
-            "termination",
-            plain().terminations(vec!["normal".into()]),
-            4,
-            1,
-            2,
-        ),
-        (
-            "eco",
-            plain().ecos(vec!["C2-C30".parse().unwrap()]),
-            4,
-            1,
-            2,
-        ),
-        (
-            "since",
-            plain().since(Some("2025".parse().unwrap())),
-            4,
-            1,
-            2,
-        ),
-        (
-            "until",
-            plain().until(Some("2024-12-31".parse().unwrap())),
-            2,
-            1,
-            4,
-        ),
+        ("termination", plain().terminations(vec!["normal".into()]), 4, 1, 2),
+        ("eco", plain().ecos(vec!["C2-C30".parse().unwrap()]), 4, 1, 2),
+        ("since", plain().since(Some("2025".parse().unwrap())), 4, 1, 2),
+        ("until", plain().until(Some("2024-12-31".parse().unwrap())), 2, 1, 4),
     ];
     for (option, selection, positions, games_out, positions_out) in cases {
         let (batch, summary) = select(TWO_GAMES, selection);
@@ -738,9 +606,7 @@ fn samples_depend_on_the_seed_alone() {
         let (batch, _) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.decode.games = Some(Arc::new(
-                Selection::default().max_per_game(Some(3)).seed(seed),
-            ));
+            options.decode.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
         });
         lines(&batch)
     };
@@ -756,9 +622,7 @@ fn variations_are_read_on_request() {
     let variations = Selection::default().variations(true);
     let (batch, summary) = select(&text, variations);
     assert_eq!((summary.rejected, batch.len()), (0, 11));
-    let plies: Vec<_> = (0..11)
-        .map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap())
-        .collect();
+    let plies: Vec<_> = (0..11).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap()).collect();
     assert_eq!(plies, [0, 1, 2, 2, 3, 3, 4, 4, 2, 3, 4]);
     assert!(fens(&batch)[5].starts_with("rnbqkbnr/pp1ppppp/8/2p5/4P3/2P5/PP1P1PPP/RNBQKBNR b"));
     assert!(fens(&batch)[10].starts_with("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w"));
@@ -776,10 +640,7 @@ fn bad_games_can_be_dropped_whole() {
 /// All awkward files and part of the slice in one text.
 fn everything() -> Option<Vec<u8>> {
     let directory = shared_data("pgn/awkward")?;
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.push(shared_data("wrappers/lichess_db_100k.pgn")?);
     let mut all = Vec::new();
@@ -819,10 +680,7 @@ fn neither_chunks_nor_threads_change_anything() {
 /// A simple count of games: `[Event "` after an empty line or at the start of the text.
 fn events(text: &[u8]) -> u64 {
     let mut count = u64::from(text.starts_with(b"[Event \""));
-    count += text
-        .windows(10)
-        .filter(|window| window == b"\n\n[Event \"")
-        .count() as u64;
+    count += text.windows(10).filter(|window| window == b"\n\n[Event \"").count() as u64;
     count
 }
 
@@ -843,12 +701,7 @@ fn cuts_and_flipped_bits_lose_nothing_silently() {
             damaged[at] ^= 1 << random.below(8);
         }
         let (batch, summary) = read_damaged(&damaged);
-        assert!(
-            summary.games >= events(&damaged),
-            "round {round}: {} games of {}",
-            summary.games,
-            events(&damaged)
-        );
+        assert!(summary.games >= events(&damaged), "round {round}: {} games of {}", summary.games, events(&damaged));
         assert_eq!(batch.len() as u64 + summary.rejected, summary.records);
     }
 }
@@ -872,10 +725,7 @@ fn games_of_truncated_containers_are_accounted_for() {
             let cut = &packed[..10 + random.below(packed.len() as u64 - 10) as usize];
             std::fs::write(&path, cut).unwrap();
             let mut left = Vec::new();
-            zstd::Decoder::new(cut)
-                .unwrap()
-                .read_to_end(&mut left)
-                .unwrap_err();
+            zstd::Decoder::new(cut).unwrap().read_to_end(&mut left).unwrap_err();
             let (batch, summary) = read(std::slice::from_ref(&path), |options| {
                 options.from = Some(lanefish::formats::Format::PGN);
                 options.chunk_size = 100_000;
@@ -920,11 +770,7 @@ fn arbitrary_bytes_are_read_to_the_end() {
             })
             .collect();
         let (whole, summary) = read_damaged(&text);
-        assert_eq!(
-            whole.len() as u64 + summary.rejected,
-            summary.records,
-            "round {round}"
-        );
+        assert_eq!(whole.len() as u64 + summary.rejected, summary.records, "round {round}");
     }
 }
 
@@ -952,9 +798,7 @@ fn comments_do_not_mislead_boundaries() {
     let mut random = Random::new(3);
     for _ in 0..300 {
         let count = 20 + random.below(40);
-        let text: String = (0..count)
-            .map(|_| pieces[random.below(pieces.len() as u64) as usize])
-            .collect();
+        let text: String = (0..count).map(|_| pieces[random.below(pieces.len() as u64) as usize]).collect();
         let text = text.as_bytes();
         let (whole, summary) = read_damaged(text);
         let mut limit = text.len();
@@ -1040,19 +884,10 @@ fn puzzles_with_missing_or_odd_values() {
             "operations=id \"a'b\"; c0 \"rating  1500 \"; c1 \"fork é\"; puzzle_id=a\"b puzzle_rating=1500 \
              themes=fork é popularity=1 plays=1 rating_deviation=1",
         ),
-        (
-            format!(",{fen},,1,1,1,"),
-            "operations= popularity=1 plays=1 rating_deviation=1",
-        ),
+        (format!(",{fen},,1,1,1,"), "operations= popularity=1 plays=1 rating_deviation=1"),
         (fen.to_owned(), "operations="),
-        (
-            format!("x,{fen},65536"),
-            "operations=id \"x\"; c0 \"rating 65536\"; puzzle_id=x",
-        ),
-        (
-            format!("x,{fen},-1,,,,fork"),
-            "operations=id \"x\"; c0 \"rating -1\"; c1 \"fork\"; puzzle_id=x themes=fork",
-        ),
+        (format!("x,{fen},65536"), "operations=id \"x\"; c0 \"rating 65536\"; puzzle_id=x"),
+        (format!("x,{fen},-1,,,,fork"), "operations=id \"x\"; c0 \"rating -1\"; c1 \"fork\"; puzzle_id=x themes=fork"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("puzzles.csv");
@@ -1086,10 +921,7 @@ fn bad_puzzles_are_rejected_by_line() {
     std::fs::write(&path, text).unwrap();
     let (batch, summary) = read(&[path], |_| {});
     assert_eq!(fens(&batch), ["4k3/8/8/8/4P3/8/8/4K3 b - - 0 1"]);
-    assert_eq!(
-        reasons(&summary),
-        ["not_one_king_each", "illegal_move", "puzzle_without_fen"]
-    );
+    assert_eq!(reasons(&summary), ["not_one_king_each", "illegal_move", "puzzle_without_fen"]);
     assert_eq!(summary.first_rejects[1].place.line, Some(3));
 }
 

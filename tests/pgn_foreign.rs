@@ -23,11 +23,7 @@ fn records(content: &[u8]) -> (Batch, Summary) {
     });
     assert_eq!(crate::formats::lines(&cut), crate::formats::lines(&batch));
     let remarks = |summary: &Summary| -> Vec<(&str, u64)> {
-        let mut remarks: Vec<_> = summary
-            .remarks
-            .iter()
-            .map(|(what, count)| (what.how, count))
-            .collect();
+        let mut remarks: Vec<_> = summary.remarks.iter().map(|(what, count)| (what.how, count)).collect();
         remarks.sort_unstable();
         remarks
     };
@@ -37,9 +33,7 @@ fn records(content: &[u8]) -> (Batch, Summary) {
 }
 
 fn file(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/pgn_files")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pgn_files").join(name);
     std::fs::read(path).unwrap()
 }
 
@@ -60,10 +54,7 @@ fn games(batch: &Batch) -> Vec<usize> {
 }
 
 fn noted(summary: &Summary, words: &str) -> u64 {
-    let notes = summary
-        .remarks
-        .iter()
-        .filter(|(remark, _)| remark.how.contains(words));
+    let notes = summary.remarks.iter().filter(|(remark, _)| remark.how.contains(words));
     notes.map(|(_, count)| count).sum()
 }
 
@@ -79,11 +70,7 @@ fn tags_are_tokens() {
         ("tag-then-comment.pgn", None, None, 4),
     ] {
         let (batch, summary) = records(&file(name));
-        assert_eq!(
-            (summary.rejected, games(&batch)),
-            (0, vec![positions]),
-            "{name}"
-        );
+        assert_eq!((summary.rejected, games(&batch)), (0, vec![positions]), "{name}");
         assert_eq!(tag(&batch, "FEN", 0), fen, "{name}");
         let start = batch.position(0).unwrap().to_string();
         assert_eq!(start == no_rook, fen.is_some(), "{name}: {start}");
@@ -92,55 +79,13 @@ fn tags_are_tokens() {
         assert!(tag(&batch, "Result", 0) == Some("1-0"), "{name}");
     }
     for (text, event, white, moves, ignored) in [
-        (
-            "[\tEvent \"a\"]\n[White\t\"w\"]\n\n1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[ Event\n\"a\"\n]\n[White \n \"w\" \n ]\n\n1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[Event\"a\"][White\"w\"] 1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[Event \"a\"]\n[White \"w\" junk]\n\n1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            1,
-        ),
-        (
-            "[Event \"a\"] junk\n[White \"w\"] and more\n\n1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            2,
-        ),
-        (
-            "[Event \"a \"b\" c\"]\n[White \"w\"]\n\n1. e4 *\n",
-            Some("a \"b\" c"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[Event \"a [b] c\"]\n[White \"w\"]\n\n1. e4 *\n",
-            Some("a [b] c"),
-            Some("w"),
-            1,
-            0,
-        ),
+        ("[\tEvent \"a\"]\n[White\t\"w\"]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[ Event\n\"a\"\n]\n[White \n \"w\" \n ]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[Event\"a\"][White\"w\"] 1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[Event \"a\"]\n[White \"w\" junk]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 1),
+        ("[Event \"a\"] junk\n[White \"w\"] and more\n\n1. e4 *\n", Some("a"), Some("w"), 1, 2),
+        ("[Event \"a \"b\" c\"]\n[White \"w\"]\n\n1. e4 *\n", Some("a \"b\" c"), Some("w"), 1, 0),
+        ("[Event \"a [b] c\"]\n[White \"w\"]\n\n1. e4 *\n", Some("a [b] c"), Some("w"), 1, 0),
         (
             "[Event \"a\"]\n{one\ntwo [White \"x\"]}\n; [White \"y\"]\n[White \"w\"]\n\n1. e4 *\n",
             Some("a"),
@@ -148,46 +93,14 @@ fn tags_are_tokens() {
             1,
             0,
         ),
-        (
-            "[Event \"a\"] {x} [White \"w\"]\n\n1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[Event \"a\"]\n[White \"w\"] e4 e5 *\n",
-            Some("a"),
-            Some("w"),
-            2,
-            0,
-        ),
-        (
-            "[Event \"a\"]\n[White \"w\"]\n{before the moves} 1. e4 *\n",
-            Some("a"),
-            Some("w"),
-            1,
-            0,
-        ),
-        (
-            "[Event \"a\"]\n[White \"w\"] *\n",
-            Some("a"),
-            Some("w"),
-            0,
-            0,
-        ),
+        ("[Event \"a\"] {x} [White \"w\"]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[Event \"a\"]\n[White \"w\"] e4 e5 *\n", Some("a"), Some("w"), 2, 0),
+        ("[Event \"a\"]\n[White \"w\"]\n{before the moves} 1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[Event \"a\"]\n[White \"w\"] *\n", Some("a"), Some("w"), 0, 0),
     ] {
         let (batch, summary) = records(text.as_bytes());
-        assert_eq!(
-            (summary.rejected, games(&batch)),
-            (0, vec![moves + 1]),
-            "{text}"
-        );
-        assert_eq!(
-            (tag(&batch, "Event", 0), tag(&batch, "White", 0)),
-            (event, white),
-            "{text}"
-        );
+        assert_eq!((summary.rejected, games(&batch)), (0, vec![moves + 1]), "{text}");
+        assert_eq!((tag(&batch, "Event", 0), tag(&batch, "White", 0)), (event, white), "{text}");
         assert_eq!(noted(&summary, "was ignored"), ignored, "{text}");
     }
     // A comment alone is no reason to join two games.
@@ -199,15 +112,9 @@ fn tags_are_tokens() {
 fn games_begin_at_the_first_tag_after_junk() {
     let (batch, summary) = records(&file("first-tag-no-bracket.pgn"));
     assert_eq!(tag(&batch, "White", 0), Some("W"));
-    assert_eq!(
-        (games(&batch).as_slice(), summary.rejected),
-        (&[4, 3][..], 1)
-    );
+    assert_eq!((games(&batch).as_slice(), summary.rejected), (&[4, 3][..], 1));
     let (batch, summary) = records(&file("mid-tag-no-bracket.pgn"));
-    assert_eq!(
-        (games(&batch).as_slice(), summary.rejected),
-        (&[3, 4, 2][..], 1)
-    );
+    assert_eq!((games(&batch).as_slice(), summary.rejected), (&[3, 4, 2][..], 1));
     assert_eq!(tag(&batch, "White", 3), Some("W"));
 }
 
@@ -226,10 +133,7 @@ fn fen_tags_are_read_as_fen() {
     let (batch, summary) = read(&[path], |options| options.decode.strict_pgn = true);
     assert_eq!((batch.len(), summary.rejected), (0, 4));
     let (batch, summary) = records(&file("setup-without-fen.pgn"));
-    assert_eq!(
-        (summary.rejected, batch.len(), noted(&summary, "no FEN tag")),
-        (0, 4, 1)
-    );
+    assert_eq!((summary.rejected, batch.len(), noted(&summary, "no FEN tag")), (0, 4, 1));
 }
 
 #[test]
@@ -239,14 +143,7 @@ fn carriage_returns_end_lines() {
         assert!(!content.contains(&b'\n'));
         let (batch, summary) = records(&content);
         assert_eq!(summary.rejected, 0, "{name}");
-        assert_eq!(
-            games(&batch),
-            if name.contains("semi") {
-                [5, 3]
-            } else {
-                [3, 3]
-            }
-        );
+        assert_eq!(games(&batch), if name.contains("semi") { [5, 3] } else { [3, 3] });
     }
     // Lines are counted, and long files are read in pieces.
     let game = "[Event \"a\"]\r[Result \"*\"]\r\r1. e4 e5 ; x\r2. Nf3 *\r\r".repeat(60_000);
@@ -269,26 +166,14 @@ fn results_may_have_en_dashes() {
     assert_eq!(games(&batch), [4, 3]);
     let results = batch.values(Field::Result).unwrap();
     assert_eq!([0, 4].map(|row| results.number(row)), [Some(2), Some(1)]);
-    for (token, code) in [
-        ("0–1", 0),
-        ("1/2–1/2", 1),
-        ("½–½", 1),
-        ("½-½", 1),
-        ("1–0", 2),
-    ] {
+    for (token, code) in [("0–1", 0), ("1/2–1/2", 1), ("½–½", 1), ("½-½", 1), ("1–0", 2)] {
         for text in [
             format!("[Event \"a\"]\n\n1. e4 e5 {token}\n\n1. d4 *\n"),
-            format!(
-                "[Event \"a\"]\n[Result \"{token}\"]\n\n1. e4 e5\n\n[Event \"b\"]\n\n1. d4 *\n"
-            ),
+            format!("[Event \"a\"]\n[Result \"{token}\"]\n\n1. e4 e5\n\n[Event \"b\"]\n\n1. d4 *\n"),
         ] {
             let (batch, summary) = records(text.as_bytes());
             assert_eq!((summary.rejected, games(&batch)), (0, vec![3, 2]), "{text}");
-            assert_eq!(
-                batch.values(Field::Result).unwrap().number(0),
-                Some(code),
-                "{text}"
-            );
+            assert_eq!(batch.values(Field::Result).unwrap().number(0), Some(code), "{text}");
         }
     }
     let (batch, _) = records(b"[Event \"a\"]\n[Result \"1\x960\"]\n\n1. e4 e5 1\x960\n");
@@ -303,47 +188,22 @@ fn comments_of_engines_are_scores() {
     };
     let (batch, summary) = records(&file("engine-comments.pgn"));
     assert_eq!(summary.rejected, 0);
-    let scores = [
-        None,
-        None,
-        Some(35),
-        Some(31),
-        None,
-        None,
-        Some(116),
-        Some(0),
-        None,
-    ];
+    let scores = [None, None, Some(35), Some(31), None, None, Some(116), Some(0), None];
     assert_eq!(numbers(&batch, Field::Score)[..9], scores);
     // White mates in 7; Black, to move, is mated in 6.
     assert_eq!(numbers(&batch, Field::Mate)[4..6], [Some(7), Some(6)]);
-    assert_eq!(
-        numbers(&batch, Field::Score)[9..],
-        [Some(24), Some(-10), None]
-    );
-    assert_eq!(
-        numbers(&batch, Field::Clock)[9..],
-        [Some(178_765), Some(179_000), None]
-    );
+    assert_eq!(numbers(&batch, Field::Score)[9..], [Some(24), Some(-10), None]);
+    assert_eq!(numbers(&batch, Field::Clock)[9..], [Some(178_765), Some(179_000), None]);
     let (batch, _) = records(&file("eval-chessbase.pgn"));
-    assert_eq!(
-        numbers(&batch, Field::Score),
-        [None, Some(35), Some(14), None]
-    );
+    assert_eq!(numbers(&batch, Field::Score), [None, Some(35), Some(14), None]);
     let (batch, _) = records(&file("clk-h-mm.ss.pgn"));
     let clocks = [15 * 60 + 10, 15 * 60 + 8, 15 * 60 + 17, 14 * 60 + 59];
-    assert_eq!(
-        numbers(&batch, Field::Clock)[..4],
-        clocks.map(|seconds| Some(seconds * 100))
-    );
+    assert_eq!(numbers(&batch, Field::Clock)[..4], clocks.map(|seconds| Some(seconds * 100)));
     // The same where every token is read, as in variations and after odd ones; an explicit evaluation comes first.
     let text = "[Event \"x\"]\n\n1. e4 $1 {+0.35/12 0.022s} (1. d4 {+9.00/1 1s}) e5 {[%eval 0.5]} 2. Nf3 {+0.31/9 1s} \
                 Nc6 {-0.40/9\n1s} 3. Bb5 {prose +0.35/12} a6 {+0.12/30 1s} *\n";
     let (batch, _) = records(text.as_bytes());
-    assert_eq!(
-        numbers(&batch, Field::Score)[..6],
-        [Some(35), None, Some(50), Some(40), None, Some(-12)]
-    );
+    assert_eq!(numbers(&batch, Field::Score)[..6], [Some(35), None, Some(50), Some(40), None, Some(-12)]);
 }
 
 #[test]

@@ -35,15 +35,12 @@ const TENSE: &str = "4k3/8/4n3/3pb3/1p2P3/2N5/8/R3K2R b KQ - 0 1";
 fn moves_with_stray_letters_are_rejected() {
     let position = "rnbqkb1r/ppp1pppp/5n2/3p4/4P3/1PNB4/P1PP1PPP/R1BQK1NR w KQkq - 0 1";
     for mv in [
-        "eBxd5", "exxd5", "NBe2", "BNe2", "aNxb3", "Nxxd5", "N-xd5", "Bx-e2", "exd5x", "eexd5",
-        "Ng1g1e2", "N11e2", "Nxg1e2", "N1ge2", "Nge2=N", "eBd5", "R-xd8", "BBe2", "QKe2",
+        "eBxd5", "exxd5", "NBe2", "BNe2", "aNxb3", "Nxxd5", "N-xd5", "Bx-e2", "exd5x", "eexd5", "Ng1g1e2", "N11e2",
+        "Nxg1e2", "N1ge2", "Nge2=N", "eBd5", "R-xd8", "BBe2", "QKe2",
     ] {
         for strict in [false, true] {
             let rejected = after(position, mv, strict);
-            assert!(
-                ["illegal_move", "bad_token"].contains(&rejected.as_str()),
-                "{mv}: {rejected}"
-            );
+            assert!(["illegal_move", "bad_token"].contains(&rejected.as_str()), "{mv}: {rejected}");
         }
     }
     // Without its last sign the text is a move; only the lenient reader ignores the sign.
@@ -87,57 +84,21 @@ fn common_nonstandard_notations() {
                 "♘f3!±",
             ][..],
         ),
-        (
-            START,
-            "e4",
-            &["e2e4", "e2-e4", "ee4", "Pe4", "pe4", "♙e4", "♟e2-e4"],
-        ),
+        (START, "e4", &["e2e4", "e2-e4", "ee4", "Pe4", "pe4", "♙e4", "♟e2-e4"]),
         (TENSE, "bxc3", &["b4xc3", "b4c3", "b4:c3", "♟bxc3", "♟b×c3"]),
         (TENSE, "Nc5", &["nc5", "Nxc5", "e6c5", "♞c5"]),
-        (
-            "4k3/8/8/3p4/4P3/2N5/8/4K3 w - - 0 1",
-            "Nxd5",
-            &["Nd5", "c3d5", "c3xd5", "nxd5", "nd5", "N:d5", "Nc3xd5"],
-        ),
-        (
-            "4k3/8/8/3p4/4P3/2N5/8/4K3 w - - 0 1",
-            "exd5",
-            &["ed5", "e4d5", "e4-d5", "e:d5", "e4xd5", "e×d5"],
-        ),
-        (
-            "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
-            "exd6",
-            &["ed6", "e5d6", "exd6e.p.", "ed6 e.p."],
-        ),
+        ("4k3/8/8/3p4/4P3/2N5/8/4K3 w - - 0 1", "Nxd5", &["Nd5", "c3d5", "c3xd5", "nxd5", "nd5", "N:d5", "Nc3xd5"]),
+        ("4k3/8/8/3p4/4P3/2N5/8/4K3 w - - 0 1", "exd5", &["ed5", "e4d5", "e4-d5", "e:d5", "e4xd5", "e×d5"]),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "exd6", &["ed6", "e5d6", "exd6e.p.", "ed6 e.p."]),
         (
             "4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1",
             "O-O",
-            &[
-                "0-0", "o-o", "e1g1", "e1h1", "Kg1", "Kxh1", "Ke1-g1", "♔g1", "kg1",
-            ],
+            &["0-0", "o-o", "e1g1", "e1h1", "Kg1", "Kxh1", "Ke1-g1", "♔g1", "kg1"],
         ),
-        (
-            "4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1",
-            "O-O-O",
-            &["0-0-0", "o-o-o", "e1c1", "e1a1", "Kc1"],
-        ),
-        (
-            "4k3/8/8/8/8/2p5/1B6/4K3 w - - 0 1",
-            "Bxc3",
-            &["bxc3", "bc3", "Bc3", "b2c3", "♗c3", "♗xc3"],
-        ),
-        (
-            promotes,
-            "exd8=Q+",
-            &[
-                "e7d8q", "exd8Q", "ed8=Q", "exd8(Q)", "exd8/Q", "e7xd8=q", "exd8=♕", "exd8♛",
-            ],
-        ),
-        (
-            "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1",
-            "b3",
-            &["b2b3", "bb3", "Pb3"],
-        ),
+        ("4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1", "O-O-O", &["0-0-0", "o-o-o", "e1c1", "e1a1", "Kc1"]),
+        ("4k3/8/8/8/8/2p5/1B6/4K3 w - - 0 1", "Bxc3", &["bxc3", "bc3", "Bc3", "b2c3", "♗c3", "♗xc3"]),
+        (promotes, "exd8=Q+", &["e7d8q", "exd8Q", "ed8=Q", "exd8(Q)", "exd8/Q", "e7xd8=q", "exd8=♕", "exd8♛"]),
+        ("4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1", "b3", &["b2b3", "bb3", "Pb3"]),
     ] {
         let expected = after(fen, plain, true);
         assert!(expected.contains(' '), "{plain} in {fen}: {expected}");
@@ -146,21 +107,13 @@ fn common_nonstandard_notations() {
         }
     }
     // Accepted by the lenient reader, rejected by the strict one.
-    for mv in [
-        "g1f3", "Ng1-f3", "nf3", "♘f3", "Nxf3", "N-f3", "e2e4", "Pe4", "ee4", "e2-e4",
-    ] {
+    for mv in ["g1f3", "Ng1-f3", "nf3", "♘f3", "Nxf3", "N-f3", "e2e4", "Pe4", "ee4", "e2-e4"] {
         let rejected = after(START, mv, true);
-        assert!(
-            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
-            "{mv}: {rejected}"
-        );
+        assert!(["illegal_move", "bad_token"].contains(&rejected.as_str()), "{mv}: {rejected}");
     }
     for mv in ["0-0", "o-o", "e1g1", "Kg1", "Kxh1"] {
         let rejected = after("4k3/8/8/8/8/8/1B6/R3K2R w KQ - 0 1", mv, true);
-        assert!(
-            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
-            "{mv}: {rejected}"
-        );
+        assert!(["illegal_move", "bad_token"].contains(&rejected.as_str()), "{mv}: {rejected}");
     }
 }
 
@@ -185,21 +138,12 @@ fn ambiguous_notations_are_rejected() {
         (START, "e7e5"),
     ] {
         let rejected = after(fen, mv, false);
-        assert!(
-            ["illegal_move", "bad_token"].contains(&rejected.as_str()),
-            "{mv} in {fen}: {rejected}"
-        );
+        assert!(["illegal_move", "bad_token"].contains(&rejected.as_str()), "{mv} in {fen}: {rejected}");
     }
     // A king move by two files or more is castling; by one file it is a step.
     let chess960 = "4k3/8/8/8/8/8/8/5K1R w H - 0 1";
-    assert_eq!(
-        after(chess960, "Kg1", false),
-        "4k3/8/8/8/8/8/8/6KR b - - 1 1"
-    );
-    assert_eq!(
-        after(chess960, "O-O", false),
-        "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"
-    );
+    assert_eq!(after(chess960, "Kg1", false), "4k3/8/8/8/8/8/8/6KR b - - 1 1");
+    assert_eq!(after(chess960, "O-O", false), "4k3/8/8/8/8/8/8/5RK1 b - - 1 1");
 }
 
 /// Every short text that begins like a move, read as part of a game.
@@ -212,9 +156,7 @@ fn short_texts_agree_with_the_rules() {
         texts = texts
             .iter()
             .flat_map(|text| letters.chars().map(move |letter| format!("{text}{letter}")))
-            .filter(|text| {
-                text.starts_with(|first: char| first.is_ascii_alphabetic() && first != 'x')
-            })
+            .filter(|text| text.starts_with(|first: char| first.is_ascii_alphabetic() && first != 'x'))
             .collect();
         all.extend(texts.iter().cloned());
     }
@@ -223,10 +165,7 @@ fn short_texts_agree_with_the_rules() {
     let fen = "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 3 2";
     let position = Position::from_fen_unvalidated(fen).unwrap();
     for strict in [true, false] {
-        let text: String = all
-            .iter()
-            .map(|mv| format!("[Event \"x\"]\n[FEN \"{fen}\"]\n\n1... {mv} *\n\n"))
-            .collect();
+        let text: String = all.iter().map(|mv| format!("[Event \"x\"]\n[FEN \"{fen}\"]\n\n1... {mv} *\n\n")).collect();
         let (batch, summary) = read_text(&text, strict);
         assert_eq!(summary.games as usize, all.len());
         let moves = batch.values(lanefish::table::Field::Move);
@@ -275,46 +214,23 @@ fn fen_tags_may_end_early_and_lose_castling_rights() {
         let text = format!("[Event \"x\"]\n[FEN \"{fen}\"]\n\n*\n");
         let (batch, summary) = read_text(&text, strict);
         let start = (!batch.is_empty()).then(|| batch.position(0).unwrap().to_string());
-        (
-            start,
-            summary
-                .remarks
-                .count(&lanefish::formats::pgn::DROPPED_CASTLING),
-            summary.rejected,
-        )
+        (start, summary.remarks.count(&lanefish::formats::pgn::DROPPED_CASTLING), summary.rejected)
     };
     let board = "4k3/8/8/8/8/8/4P3/4K2R";
     for (fen, expected, dropped) in [
         (board.to_owned(), format!("{board} w - - 0 1"), 0),
         (format!("{board} b"), format!("{board} b - - 0 1"), 0),
         (format!("{board} w K"), format!("{board} w K - 0 1"), 0),
-        (
-            format!("{board} w KQkq - 3 9"),
-            format!("{board} w K - 3 9"),
-            3,
-        ),
+        (format!("{board} w KQkq - 3 9"), format!("{board} w K - 3 9"), 3),
         (format!("{board} b A"), format!("{board} b - - 0 1"), 1),
-        (
-            "r3k3/8/8/8/8/8/4K3/7R b KQq - 0 1".to_owned(),
-            "r3k3/8/8/8/8/8/4K3/7R b q - 0 1".to_owned(),
-            2,
-        ),
+        ("r3k3/8/8/8/8/8/4K3/7R b KQq - 0 1".to_owned(), "r3k3/8/8/8/8/8/4K3/7R b q - 0 1".to_owned(), 2),
     ] {
-        assert_eq!(
-            read_start(&fen, false),
-            (Some(expected), dropped, 0),
-            "{fen}"
-        );
+        assert_eq!(read_start(&fen, false), (Some(expected), dropped, 0), "{fen}");
         let rejected = fen == board || dropped > 0;
         assert_eq!(read_start(&fen, true).2, u64::from(rejected), "{fen}");
     }
     // Malformed castling rights and positions are still errors.
-    for fen in [
-        format!("{board} w KX"),
-        format!("{board} x"),
-        format!("{board} w KK"),
-        "8/8".to_owned(),
-    ] {
+    for fen in [format!("{board} w KX"), format!("{board} x"), format!("{board} w KK"), "8/8".to_owned()] {
         assert_eq!(read_start(&fen, false), (None, 0, 1), "{fen}");
     }
 }
@@ -324,8 +240,5 @@ fn chess960_as_named_by_chess_com() {
     let text = "[Variant \"Live Chess - Chess960\"]\n[FEN \"4k3/8/8/8/8/8/8/1R1K1R2 w FB - 0 1\"]\n\n1. O-O-O *\n";
     let (batch, summary) = read_text(text, false);
     assert_eq!(summary.rejected, 0);
-    assert_eq!(
-        batch.position(1).unwrap().to_string(),
-        "4k3/8/8/8/8/8/8/2KR1R2 b - - 1 1"
-    );
+    assert_eq!(batch.position(1).unwrap().to_string(), "4k3/8/8/8/8/8/8/2KR1R2 b - - 1 1");
 }

@@ -21,33 +21,21 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
 
 /// A game of four plies with these tags.
 fn game(tags: &[(&str, &str)]) -> String {
-    let tags: String = tags
-        .iter()
-        .map(|(name, value)| format!("[{name} \"{value}\"]\n"))
-        .collect();
+    let tags: String = tags.iter().map(|(name, value)| format!("[{name} \"{value}\"]\n")).collect();
     format!("[Event \"x\"]\n{tags}\n1. e4 e5 2. Nf3 Nc6 *\n\n")
 }
 
 /// Whether a selection takes the game with these tags.
 fn takes(selection: &Selection, tags: &[(&str, &str)]) -> bool {
     let (batch, summary) = select(&game(tags), selection.clone());
-    let left_out: u64 = summary
-        .left_out
-        .values()
-        .map(|left_out| left_out.games)
-        .sum();
-    assert_eq!(
-        (batch.len(), left_out),
-        if batch.is_empty() { (0, 1) } else { (5, 0) }
-    );
+    let left_out: u64 = summary.left_out.values().map(|left_out| left_out.games).sum();
+    assert_eq!((batch.len(), left_out), if batch.is_empty() { (0, 1) } else { (5, 0) });
     !batch.is_empty()
 }
 
 fn plies(selection: Selection) -> Vec<u16> {
     let (batch, _) = select(&game(&[]), selection);
-    (0..batch.len())
-        .map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap() as u16)
-        .collect()
+    (0..batch.len()).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap() as u16).collect()
 }
 
 #[test]
@@ -120,14 +108,8 @@ fn classes_of_time_controls() {
     for tag in ["nan", "inf", "900+nan", "inf+inf"] {
         assert!(!takes(&classical, &[("TimeControl", tag)]), "{tag}");
     }
-    let exact = Selection::default()
-        .time_controls(vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()]);
-    for (tag, taken) in [
-        ("300+3", true),
-        ("300+2", false),
-        ("480+0", true),
-        ("479+0", false),
-    ] {
+    let exact = Selection::default().time_controls(vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()]);
+    for (tag, taken) in [("300+3", true), ("300+2", false), ("480+0", true), ("479+0", false)] {
         assert_eq!(takes(&exact, &[("TimeControl", tag)]), taken, "{tag}");
     }
 }
@@ -181,13 +163,9 @@ fn time_control_classes_by_name() {
 #[test]
 fn variants_by_any_of_their_names() {
     let only = |variant| Selection::default().variant(Some(variant));
-    for (tag, standard) in [
-        ("Standard", true),
-        ("From Position", true),
-        ("", true),
-        ("Chess960", false),
-        ("fischerandom", false),
-    ] {
+    for (tag, standard) in
+        [("Standard", true), ("From Position", true), ("", true), ("Chess960", false), ("fischerandom", false)]
+    {
         let tags = [("Variant", tag)];
         assert_eq!(takes(&only(Variant::Standard), &tags), standard, "{tag}");
         assert_eq!(takes(&only(Variant::Chess960), &tags), !standard, "{tag}");
@@ -199,11 +177,7 @@ fn variants_by_any_of_their_names() {
 #[test]
 fn ranges_of_opening_codes_include_both_ends() {
     for (range, inside, outside) in [
-        (
-            "B10-B19",
-            &["B10", "B15", "B19", "b19", "B19b"][..],
-            &["B09", "B20", "A10", "C10", "", "?"][..],
-        ),
+        ("B10-B19", &["B10", "B15", "B19", "b19", "B19b"][..], &["B09", "B20", "A10", "C10", "", "?"][..]),
         ("B1-B2", &["B10", "B29"], &["B09", "B30"]),
         ("B", &["B00", "B99", "b42"], &["A99", "C00"]),
         ("B12", &["B12", "b12"], &["B11", "B13", "B1"]),
@@ -218,13 +192,8 @@ fn ranges_of_opening_codes_include_both_ends() {
             assert!(!takes(&selection, &[("ECO", code)]), "{code} in {range}");
         }
     }
-    for range in [
-        "B19-B10", "C-B", "B2-B19", "B1-A", "B10-", "-B10", "F00", "B100", "B1x",
-    ] {
-        assert!(
-            range.parse::<lanefish::games::EcoRange>().is_err(),
-            "{range}"
-        );
+    for range in ["B19-B10", "C-B", "B2-B19", "B1-A", "B10-", "-B10", "F00", "B100", "B1x"] {
+        assert!(range.parse::<lanefish::games::EcoRange>().is_err(), "{range}");
     }
 }
 
@@ -248,15 +217,7 @@ fn dates_in_the_forms_found_in_real_files() {
         assert_eq!(day(same), Ok(may), "{same}");
     }
     let last = day("2025.12.31").unwrap();
-    for same in [
-        "31.12.2025",
-        "31/12/2025",
-        "31-12-2025",
-        "12/31/2025",
-        "12-31-2025",
-        "12.31.2025",
-        "20251231",
-    ] {
+    for same in ["31.12.2025", "31/12/2025", "31-12-2025", "12/31/2025", "12-31-2025", "12.31.2025", "20251231"] {
         assert_eq!(day(same), Ok(last), "{same}");
     }
     assert_eq!(day("5/5/2025"), day("2025.05.05"));
@@ -380,12 +341,7 @@ fn plies_at_the_edges() {
 /// samples.
 #[test]
 fn samples_depend_on_the_game() {
-    let moves = [
-        "Nf3 Nf6 Ng1 Ng8",
-        "Nc3 Nc6 Nb1 Nb8",
-        "Nh3 Nh6 Ng1 Ng8",
-        "Na3 Na6 Nb1 Nb8",
-    ];
+    let moves = ["Nf3 Nf6 Ng1 Ng8", "Nc3 Nc6 Nb1 Nb8", "Nh3 Nh6 Ng1 Ng8", "Na3 Na6 Nb1 Nb8"];
     let texts: Vec<String> = (0..24)
         .map(|number| {
             let turns = [moves[number % 4], moves[number / 4 % 4], moves[number / 16]].join(" ");
@@ -395,9 +351,7 @@ fn samples_depend_on_the_game() {
     let sample = |text: &str, seed| {
         let selection = Selection::default().max_per_game(Some(1)).seed(seed);
         let (batch, _) = select(text, selection);
-        (0..batch.len())
-            .map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap())
-            .collect::<Vec<_>>()
+        (0..batch.len()).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap()).collect::<Vec<_>>()
     };
     let together = sample(&texts.concat(), 1);
     let alone: Vec<_> = texts.iter().flat_map(|text| sample(text, 1)).collect();
@@ -416,16 +370,10 @@ fn the_last_of_repeated_tags_counts_everywhere() {
     let strong = Selection::default().min_elo(Some(2600));
     let (batch, summary) = select(&text, strong);
     assert_eq!(batch.len(), 1);
-    assert_eq!(
-        batch.position(0).unwrap().to_string(),
-        "4k3/8/8/8/8/8/8/4K3 w - - 0 1"
-    );
+    assert_eq!(batch.position(0).unwrap().to_string(), "4k3/8/8/8/8/8/8/4K3 w - - 0 1");
     assert_eq!(batch.values(Field::WhiteElo).unwrap().number(0), Some(2600));
     assert_eq!(batch.values(Field::Result).unwrap().number(0), Some(2));
-    assert_eq!(
-        summary.remarks.count(&lanefish::formats::pgn::DOUBLED_TAG),
-        1
-    );
+    assert_eq!(summary.remarks.count(&lanefish::formats::pgn::DOUBLED_TAG), 1);
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
@@ -434,16 +382,10 @@ fn the_last_of_repeated_tags_counts_everywhere() {
     let (csv, stderr) = run(&["-v", "games", path]);
     let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
     assert_eq!((row[6], row[8], row[15]), ("c", "2600", "1-0"));
-    assert!(
-        stderr.contains("1 game with a tag given more than once"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("1 game with a tag given more than once"), "{stderr}");
     let (jsonl, stderr) = run(&["games", "--format", "jsonl", path]);
     let row: serde_json::Value = serde_json::from_str(jsonl.lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (&row["tags"]["White"], &row["result"]),
-        (&"c".into(), &"1-0".into())
-    );
+    assert_eq!((&row["tags"]["White"], &row["result"]), (&"c".into(), &"1-0".into()));
     assert_eq!(stderr, "");
     if let Some(path) = shared_data("regressions/pgn/dup-tags.pgn") {
         let (csv, _) = run(&["games", path.to_str().unwrap()]);
@@ -453,13 +395,7 @@ fn the_last_of_repeated_tags_counts_everywhere() {
 
 /// Standard output and standard error of a successful run.
 fn run(arguments: &[&str]) -> (String, String) {
-    let done = Command::cargo_bin("lanefish")
-        .unwrap()
-        .args(arguments)
-        .assert()
-        .success()
-        .get_output()
-        .clone();
+    let done = Command::cargo_bin("lanefish").unwrap().args(arguments).assert().success().get_output().clone();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (text(done.stdout), text(done.stderr))
 }
@@ -468,10 +404,8 @@ fn run(arguments: &[&str]) -> (String, String) {
 fn unknown_dates_and_dropped_castling_rights_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
-    let text: String = ["2025.01.01", "soon", "????.??.??", "2024"]
-        .iter()
-        .map(|date| game(&[("Date", date)]))
-        .collect();
+    let text: String =
+        ["2025.01.01", "soon", "????.??.??", "2024"].iter().map(|date| game(&[("Date", date)])).collect();
     let start = "[Event \"x\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"]\n\n*\n";
     std::fs::write(&path, text + start).unwrap();
     let path = path.to_str().unwrap();
@@ -482,23 +416,10 @@ fn unknown_dates_and_dropped_castling_rights_are_reported() {
         ),
         "{stderr}"
     );
-    assert!(
-        stderr.contains("2 castling rights of FEN tags dropped"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("2 castling rights of FEN tags dropped"), "{stderr}");
     let (_, stderr) = run(&["games", "--until", "2025", path]);
-    assert!(
-        stderr.contains("--until left out 3 games and 11 positions, 3 games"),
-        "{stderr}"
-    );
-    let (csv, _) = run(&[
-        "games",
-        "--since",
-        "31.12.2024",
-        "--until",
-        "20250101",
-        path,
-    ]);
+    assert!(stderr.contains("--until left out 3 games and 11 positions, 3 games"), "{stderr}");
+    let (csv, _) = run(&["games", "--since", "31.12.2024", "--until", "20250101", path]);
     assert_eq!(csv.lines().count(), 3);
     if let Some(path) = shared_data("regressions/pgn/dates.pgn") {
         let path = path.to_str().unwrap();
@@ -522,9 +443,7 @@ fn a_limit_of_games_ends_the_reading() {
             3 => "1. e4 e5 2. Ke3",
             _ => "1. e4 e5 2. Nf3",
         };
-        text += &format!(
-            "[Event \"{number}\"]\n[WhiteElo \"{elo}\"]\n[BlackElo \"2000\"]\n\n{moves} *\n\n"
-        );
+        text += &format!("[Event \"{number}\"]\n[WhiteElo \"{elo}\"]\n[BlackElo \"2000\"]\n\n{moves} *\n\n");
     }
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
@@ -551,28 +470,14 @@ fn a_limit_of_games_ends_the_reading() {
             seen.insert((out, String::from_utf8(done.stderr).unwrap()));
         }
     }
-    assert_eq!(
-        seen.len(),
-        1,
-        "{:?}",
-        seen.iter().map(|(_, stderr)| stderr).collect::<Vec<_>>()
-    );
+    assert_eq!(seen.len(), 1, "{:?}", seen.iter().map(|(_, stderr)| stderr).collect::<Vec<_>>());
 }
 
 /// The pipe never ends.
 #[test]
 fn a_limit_of_games_leaves_the_rest_of_a_pipe_unread() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lanefish"))
-        .args([
-            "games",
-            "--from",
-            "pgn",
-            "--limit",
-            "1",
-            "--threads",
-            "2",
-            "-",
-        ])
+        .args(["games", "--from", "pgn", "--limit", "1", "--threads", "2", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -592,11 +497,7 @@ fn a_limit_of_games_leaves_the_rest_of_a_pipe_unread() {
 
 #[test]
 fn reversed_ranges_and_invalid_dates_are_rejected() {
-    for (option, value) in [
-        ("--eco", "B19-B10"),
-        ("--since", "5/3/2025"),
-        ("--until", "soon"),
-    ] {
+    for (option, value) in [("--eco", "B19-B10"), ("--since", "5/3/2025"), ("--until", "soon")] {
         let done = Command::cargo_bin("lanefish")
             .unwrap()
             .args(["games", option, value, "no.pgn"])
@@ -605,9 +506,6 @@ fn reversed_ranges_and_invalid_dates_are_rejected() {
             .get_output()
             .clone();
         let stderr = String::from_utf8(done.stderr).unwrap();
-        assert!(
-            stderr.contains(option) || stderr.contains(value),
-            "{stderr}"
-        );
+        assert!(stderr.contains(option) || stderr.contains(value), "{stderr}");
     }
 }

@@ -25,9 +25,7 @@ fn decode(text: &[u8]) -> Decoded {
 
 fn positions(decoded: &Decoded) -> Vec<String> {
     let batches = decoded.batches.iter();
-    batches
-        .flat_map(|batch| (0..batch.len()).map(|row| batch.position(row).unwrap().to_string()))
-        .collect()
+    batches.flat_map(|batch| (0..batch.len()).map(|row| batch.position(row).unwrap().to_string())).collect()
 }
 
 fn reasons(decoded: &Decoded) -> Vec<&'static str> {
@@ -39,12 +37,7 @@ fn reasons(decoded: &Decoded) -> Vec<&'static str> {
 fn outcome(text: &[u8]) -> (u64, usize, Vec<&'static str>) {
     let decoded = decode(text);
     let count = positions(&decoded).len();
-    assert_eq!(
-        decoded.records,
-        (count + decoded.rejects.len()) as u64,
-        "{:?}",
-        String::from_utf8_lossy(text)
-    );
+    assert_eq!(decoded.records, (count + decoded.rejects.len()) as u64, "{:?}", String::from_utf8_lossy(text));
     (decoded.games, count, reasons(&decoded))
 }
 
@@ -53,16 +46,8 @@ fn text_after_a_result_is_not_a_game() {
     for (text, games, positions) in [
         ("[Event \"x\"]\n\n1. e4 e5 1-0 (2. d4)\n", 1, 3),
         ("[Event \"x\"]\n\n1. e4 e5 1-0\n\n1-0\n", 1, 3),
-        (
-            "[Event \"x\"]\n\n1. e4 e5 1/2 - 1/2\n\n[Event \"y\"]\n\n1. d4 1-0\n",
-            2,
-            5,
-        ),
-        (
-            "[Event \"x\"]\n\n1. e4 e5 1-0 ! $4 ) } +- {good}\n\n3.\n",
-            1,
-            3,
-        ),
+        ("[Event \"x\"]\n\n1. e4 e5 1/2 - 1/2\n\n[Event \"y\"]\n\n1. d4 1-0\n", 2, 5),
+        ("[Event \"x\"]\n\n1. e4 e5 1-0 ! $4 ) } +- {good}\n\n3.\n", 1, 3),
         ("1. e4 e5 1-0\n1. d4 *\n*\n( )\n1-0", 2, 5),
         ("*", 0, 0),
         ("{nothing} 12... $5 (1. e4 e5) 0-1\n", 0, 0),
@@ -70,11 +55,7 @@ fn text_after_a_result_is_not_a_game() {
         ("[Event \"x\"]\n", 1, 1),
         ("[Event \"x\"]\n\n1-0\n\n1-0\n", 1, 1),
     ] {
-        assert_eq!(
-            outcome(text.as_bytes()),
-            (games, positions, vec![]),
-            "{text}"
-        );
+        assert_eq!(outcome(text.as_bytes()), (games, positions, vec![]), "{text}");
     }
     // A truncated tag at the end of the text is not.
     let text = b"[Event \"x\"]\n\n1. e4 *\n\n[Event \"y\"]\n[White \"Kasp";
@@ -94,10 +75,7 @@ fn moves_after_a_result_are_not_played_from_the_start_position() {
     assert_eq!((decoded.games, positions(&decoded).len()), (2, 5));
     let reject = &decoded.rejects[0];
     assert_eq!(reject.reasons, ["moves_after_result"]);
-    assert_eq!(
-        reject.message,
-        "the moves begin with number 2, and there is no FEN tag with the position before them"
-    );
+    assert_eq!(reject.message, "the moves begin with number 2, and there is no FEN tag with the position before them");
     assert_eq!(reject.raw, b"2. Nf3 Nc6");
     let place = &reject.place;
     assert_eq!((place.line, place.offset, place.record), (Some(3), 29, 3));
@@ -111,10 +89,7 @@ fn moves_after_a_result_are_not_played_from_the_start_position() {
         assert_eq!(outcome(text.as_bytes()), (0, 0, vec![reason]), "{text}");
     }
     // Four games without tags, each from the start position.
-    assert_eq!(
-        outcome(b"1. e4 1-0 1. d4 0-1 e4 e5 * 1 c4 *"),
-        (4, 9, vec![])
-    );
+    assert_eq!(outcome(b"1. e4 1-0 1. d4 0-1 e4 e5 * 1 c4 *"), (4, 9, vec![]));
     // The FEN tag sets the position.
     let tagged = b"[FEN \"4k3/8/8/8/8/8/8/4K2R w - - 0 30\"]\n\n30. Rh2 Kd7 *\n";
     assert_eq!(outcome(tagged), (1, 3, vec![]));
@@ -131,22 +106,10 @@ fn games_are_separated_without_an_event_tag_or_any_tags() {
             3,
         ),
         // The repeated name is not the first of its section.
-        (
-            "[White \"a\"]\n[Black \"b\"]\n\n[Date \"?\"]\n[White \"c\"]\n\n1. e4 *\n",
-            2,
-            3,
-        ),
+        ("[White \"a\"]\n[Black \"b\"]\n\n[Date \"?\"]\n[White \"c\"]\n\n1. e4 *\n", 2, 3),
         // One game with an empty line, or two, between its tags.
-        (
-            "[Event \"x\"]\n\n[Date \"?\"]\n[White \"a\"]\n\n1. e4 *\n",
-            1,
-            2,
-        ),
-        (
-            "[Event \"x\"]\r\n\r\n[Date \"?\"]\r\n\r\n[White \"a\"]\r\n\r\n1. e4 *\r\n",
-            1,
-            2,
-        ),
+        ("[Event \"x\"]\n\n[Date \"?\"]\n[White \"a\"]\n\n1. e4 *\n", 1, 2),
+        ("[Event \"x\"]\r\n\r\n[Date \"?\"]\r\n\r\n[White \"a\"]\r\n\r\n1. e4 *\r\n", 1, 2),
         // Repeated within one section.
         ("[White \"x\"]\n[White \"a\"]\n\n1. e4 *\n", 1, 2),
         ("1. e4 e5\n\n1. d4 d5\n\n1. c4\n", 3, 8),
@@ -162,10 +125,7 @@ fn games_are_separated_without_an_event_tag_or_any_tags() {
         let (found, count, reasons) = outcome(text.as_bytes());
         assert_eq!((found, count), (games, positions), "{text}: {reasons:?}");
     }
-    assert_eq!(
-        outcome(b"1. e4 (1. d4 1-0\n1. c4 c5 1-0\n").2,
-        ["open_variation"]
-    );
+    assert_eq!(outcome(b"1. e4 (1. d4 1-0\n1. c4 c5 1-0\n").2, ["open_variation"]);
 }
 
 /// `@` is the last place where the text may be cut; without `@` there is none after the first byte.
@@ -201,10 +161,7 @@ fn text_outside_of_games_is_one_reject_without_a_position() {
     for (text, reason) in [
         ("Dear all,\nhere are the games.\n\n", "bad_token"),
         ("Dear all,\nhe won 1-0 and 0-1, see *.\n", "bad_token"),
-        (
-            "<html>\n<body style=\"x\">\n<p>Games 1-0:</p>\n\n",
-            "bad_token",
-        ),
+        ("<html>\n<body style=\"x\">\n<p>Games 1-0:</p>\n\n", "bad_token"),
         ("[see below]\n\n", "bad_token"),
         ("{never closed\n", "open_comment"),
         ("\u{fc}ber alles\n", "bad_token"),
@@ -217,14 +174,8 @@ fn text_outside_of_games_is_one_reject_without_a_position() {
     assert_eq!(reject.message, "unexpected token `Dear`");
     assert_eq!(reject.raw, b"Dear all,\nhere are the games.");
     // Games without tags after it, and a bad one.
-    assert_eq!(
-        outcome(b"My games\n1. e4 e5 1-0\n\n1. d4 *\n"),
-        (2, 5, vec!["bad_token"])
-    );
-    assert_eq!(
-        outcome(b"1. Ke3 e5 1-0\n1. d4 *\n"),
-        (2, 2, vec!["illegal_move"])
-    );
+    assert_eq!(outcome(b"My games\n1. e4 e5 1-0\n\n1. d4 *\n"), (2, 5, vec!["bad_token"]));
+    assert_eq!(outcome(b"1. Ke3 e5 1-0\n1. d4 *\n"), (2, 2, vec!["illegal_move"]));
     // If the first tag is damaged, the game begins at the next one, unless a comment swallows it.
     assert_eq!(
         outcome(b"{Event \"x\"]\n[Site \"y\"]\n\n1. e4 e5 1-0\n\n[Event \"z\"]\n\n1. d4 *\n"),
@@ -302,10 +253,7 @@ fn unusual_tokens_of_real_files() {
     assert_eq!(positions(&decode(latin)), plain);
     for moves in ["1. e4 e5 2. Nf3 Nc6 1-0", "1 e4! e5 $2 2 Nf3 {x} Nc6?! 1-0"] {
         let decoded = decode_with(game(moves).as_bytes(), &strict());
-        assert_eq!(
-            (positions(&decoded), decoded.rejects.len()),
-            (plain.clone(), 0)
-        );
+        assert_eq!((positions(&decoded), decoded.rejects.len()), (plain.clone(), 0));
     }
 }
 
@@ -325,17 +273,10 @@ fn results_in_every_notation() {
         let decoded = decode(text.as_bytes());
         assert_eq!(decoded.games, 2, "{moves}");
         let results = decoded.batches[0].values(Field::Result);
-        assert_eq!(
-            results.and_then(|results| results.number(0)),
-            result,
-            "{moves}"
-        );
+        assert_eq!(results.and_then(|results| results.number(0)), result, "{moves}");
     }
     let latin = decode(b"[Event \"?\"]\n\n1. e4 \xBD-\xBD\n");
-    assert_eq!(
-        latin.batches[0].values(Field::Result).unwrap().number(0),
-        Some(1)
-    );
+    assert_eq!(latin.batches[0].values(Field::Result).unwrap().number(0), Some(1));
 }
 
 #[test]
@@ -374,8 +315,7 @@ fn an_incomplete_last_game_is_noted() {
 #[test]
 fn a_truncated_game_is_a_reject() {
     let truncated = |text: &str, max_record: usize| {
-        let chunk =
-            Chunk::new(Path::new("x").into(), text.as_bytes().to_vec().into()).truncated(true);
+        let chunk = Chunk::new(Path::new("x").into(), text.as_bytes().to_vec().into()).truncated(true);
         let options = options().max_record(max_record);
         let decoded = Format::PGN.decode(&chunk, &options);
         (positions(&decoded).len(), reasons(&decoded))
@@ -388,17 +328,9 @@ fn a_truncated_game_is_a_reject() {
         ("1. e4 e", 0, &["cut_off"]),
     ] {
         let text = format!("[Event \"x\"]\n\n{moves}");
-        assert_eq!(
-            truncated(&text, 1000),
-            (records, expected.to_vec()),
-            "{moves}"
-        );
+        assert_eq!(truncated(&text, 1000), (records, expected.to_vec()), "{moves}");
         let two = format!("[Event \"x\"]\n\n1. d4 *\n\n{text}");
-        assert_eq!(
-            truncated(&two, 1000),
-            (2 + records, expected.to_vec()),
-            "{moves}"
-        );
+        assert_eq!(truncated(&two, 1000), (2 + records, expected.to_vec()), "{moves}");
     }
     let (_, reasons) = truncated(&game(&"1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(100)), 1000);
     assert_eq!(reasons, ["record_too_long"]);
@@ -420,10 +352,7 @@ fn variation_depth_and_game_length_are_limited() {
     let shuffle = "Nf3 Nf6 Ng1 Ng8 ";
     let moves = |plies: usize| game(&format!("{} *", &shuffle.repeat(20_000)[..4 * plies]));
     assert_eq!(outcome(moves(65_535).as_bytes()), (1, 65_536, vec![]));
-    assert_eq!(
-        outcome(moves(65_536).as_bytes()),
-        (1, 65_536, vec!["too_many_moves"])
-    );
+    assert_eq!(outcome(moves(65_536).as_bytes()), (1, 65_536, vec!["too_many_moves"]));
     assert_eq!(outcome(moves(70_000).as_bytes()).2, ["too_many_moves"]);
 }
 
@@ -439,15 +368,9 @@ fn a_game_that_is_too_long_is_one_reject() {
     let decoded = decode_with(text.as_bytes(), &limited);
     assert_eq!(reasons(&decoded), ["record_too_long"]);
     // The reject ends where a game begins in any context.
-    assert_eq!(
-        (decoded.games, positions(&decoded).len()),
-        (5, 3 + 2 + 3 + 3)
-    );
+    assert_eq!((decoded.games, positions(&decoded).len()), (5, 3 + 2 + 3 + 3));
     let reject = &decoded.rejects[0];
-    assert_eq!(
-        reject.message,
-        "longer than 200000 bytes; --max-record SIZE sets the limit"
-    );
+    assert_eq!(reject.message, "longer than 200000 bytes; --max-record SIZE sets the limit");
     assert_eq!(reject.raw.len(), 4096);
     let place = &reject.place;
     assert_eq!(place.offset as usize, text.find(&giant).unwrap());
@@ -510,9 +433,7 @@ const PIECES: [&str; 34] = [
 ];
 
 fn pieces(random: &mut Random, count: u64) -> String {
-    (0..count)
-        .map(|_| PIECES[random.below(PIECES.len() as u64) as usize])
-        .collect()
+    (0..count).map(|_| PIECES[random.below(PIECES.len() as u64) as usize]).collect()
 }
 
 /// All positions and rejects, with offsets from the start of the text.
@@ -561,17 +482,11 @@ fn no_text_is_lost_silently_or_counted_twice() {
         assert_eq!(decoded.records, (count + decoded.rejects.len()) as u64);
         // A limit does not affect games below it.
         let limited = options().max_record(text.len());
-        assert_eq!(
-            read(text.as_bytes(), 0, &limited),
-            read(text.as_bytes(), 0, &options())
-        );
+        assert_eq!(read(text.as_bytes(), 0, &limited), read(text.as_bytes(), 0, &options()));
         // With a small limit all records are still accounted for.
         let limited = options().max_record(40);
         let decoded = decode_with(text.as_bytes(), &limited);
-        assert_eq!(
-            decoded.records,
-            (positions(&decoded).len() + decoded.rejects.len()) as u64
-        );
+        assert_eq!(decoded.records, (positions(&decoded).len() + decoded.rejects.len()) as u64);
     }
 }
 
@@ -686,18 +601,11 @@ fn superlinear_ratio(prefix: &str, unit: &str, len: usize, options: &DecodeOptio
 
 #[test]
 fn decoding_time_is_linear() {
-    let games = |variations| {
-        options()
-            .games(Some(Arc::new(Selection::default().variations(variations))))
-            .game_rows(true)
-    };
+    let games =
+        |variations| options().games(Some(Arc::new(Selection::default().variations(variations)))).game_rows(true);
     for (prefix, unit) in ADVERSE {
         // Text that looks like a game ends only long comments, so both texts must be long.
-        let len = if prefix.contains('{') {
-            1 << 18
-        } else {
-            1 << 16
-        };
+        let len = if prefix.contains('{') { 1 << 18 } else { 1 << 16 };
         let ratio = superlinear_ratio(prefix, unit, len, &games(unit.contains('(')));
         assert_eq!(ratio, None, "{prefix:?} {unit:?}");
     }

@@ -20,14 +20,8 @@ fn file(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
 }
 
 /// Threads and chunk sizes, chosen to cut at every kind of place.
-const CONFIGURATIONS: [(usize, usize); 6] = [
-    (1, 1 << 20),
-    (1, 64),
-    (2, 1000),
-    (8, 1 << 20),
-    (8, 100_000),
-    (64, 1 << 20),
-];
+const CONFIGURATIONS: [(usize, usize); 6] =
+    [(1, 1 << 20), (1, 64), (2, 1000), (8, 1 << 20), (8, 100_000), (64, 1 << 20)];
 
 /// The outcome of a run, which must be the same in all [`CONFIGURATIONS`].
 fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, Summary) {
@@ -53,29 +47,18 @@ fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, S
 
 /// The parts of a summary that depend only on the input.
 fn outcome_text(summary: &Summary) -> String {
-    let rejects: Vec<String> = summary
-        .first_rejects
-        .iter()
-        .map(|reject| format!("{reject} {:?} {:?}", reject.reasons, reject.raw))
-        .collect();
+    let rejects: Vec<String> =
+        summary.first_rejects.iter().map(|reject| format!("{reject} {:?} {:?}", reject.reasons, reject.raw)).collect();
     let failure = summary.failure.as_ref().map(ToString::to_string);
     format!(
         "{} {} {} {} {:?} {:?} {rejects:#?} {failure:?}",
-        summary.records,
-        summary.rejected,
-        summary.games,
-        summary.games_taken,
-        summary.reasons,
-        summary.remarks
+        summary.records, summary.rejected, summary.games, summary.games_taken, summary.reasons, summary.remarks
     )
 }
 
 /// Offsets of the blocks of a boards file.
 fn blocks(bytes: &[u8]) -> Vec<usize> {
-    (0..bytes.len())
-        .step_by(64)
-        .filter(|&at| bytes[at..].starts_with(b"LFBBLOCK"))
-        .collect()
+    (0..bytes.len()).step_by(64).filter(|&at| bytes[at..].starts_with(b"LFBBLOCK")).collect()
 }
 
 #[test]
@@ -92,16 +75,13 @@ fn exactly_the_records_before_damage_are_processed() {
         if let Some(next) = blocks.get(damaged + 1) {
             flipped[next + 3000] ^= 4;
         }
-        for (name, content) in [
-            ("x.boards", flipped.clone()),
-            ("x.boards.zst", zstd::encode_all(&flipped[..], 1).unwrap()),
-        ] {
+        for (name, content) in
+            [("x.boards", flipped.clone()), ("x.boards.zst", zstd::encode_all(&flipped[..], 1).unwrap())]
+        {
             let path = file(directory.path(), name, content);
             let (found, summary) = outcome(&path, |_| {});
             assert!(found == all[..damaged * 4096]);
-            let Some(Error::Damaged { damage, .. }) = summary.failure else {
-                panic!("{:?}", summary.failure)
-            };
+            let Some(Error::Damaged { damage, .. }) = summary.failure else { panic!("{:?}", summary.failure) };
             assert_eq!(damage.offset, blocks[damaged] as u64);
         }
     }
@@ -110,10 +90,8 @@ fn exactly_the_records_before_damage_are_processed() {
     let path = file(directory.path(), "x.boards", without);
     let (found, summary) = outcome(&path, |_| {});
     assert!(found == all[..4 * 4096]);
-    assert!(
-        matches!(summary.failure, Some(Error::Damaged { damage, .. })
-        if damage.offset == blocks[4] as u64)
-    );
+    assert!(matches!(summary.failure, Some(Error::Damaged { damage, .. })
+        if damage.offset == blocks[4] as u64));
 }
 
 #[test]
@@ -137,10 +115,7 @@ fn only_damage_before_the_limit_is_reported() {
             options.skip = skip;
             options.limit = (limit != u64::MAX).then_some(limit);
         });
-        assert!(
-            found == all[(skip as usize).min(end)..end],
-            "{skip} {limit}"
-        );
+        assert!(found == all[(skip as usize).min(end)..end], "{skip} {limit}");
         assert_eq!(summary.failure.is_some(), fails, "{skip} {limit}");
         assert_eq!(summary.records, found.len() as u64);
     }
@@ -150,10 +125,7 @@ fn only_damage_before_the_limit_is_reported() {
 fn strict_processes_the_records_before_the_first_reject() {
     let directory = tempfile::tempdir().unwrap();
     for bad in ["bad", "8/8/8/8/8/8/8/K7 w - - 0 1"] {
-        let text = format!(
-            "{0}{bad}\n{0}{START}worse\n",
-            format!("{START}\n").repeat(1000)
-        );
+        let text = format!("{0}{bad}\n{0}{START}worse\n", format!("{START}\n").repeat(1000));
         let path = file(directory.path(), "x.fen", text);
         let (found, summary) = outcome(&path, |options| options.strict = true);
         assert_eq!(found.len(), 1000);
@@ -184,14 +156,12 @@ fn rejects_are_in_order_with_lines_of_their_own_file() {
             places.push((place.record, place.line.unwrap(), place.file.clone()));
             Ok(())
         };
-        let inputs =
-            lanefish::input::Inputs::of(vec![first.as_path().into(), second.as_path().into()]);
+        let inputs = lanefish::input::Inputs::of(vec![first.as_path().into(), second.as_path().into()]);
         let mut options = RunOptions::new(&crate::formats::OnlyValidity);
         options.threads = threads;
         options.chunk_size = chunk_size;
         options.on_reject = Some(&mut on_reject);
-        let summary =
-            lanefish::pipeline::run(&inputs, options, &crate::formats::Collect, |_| Ok(()));
+        let summary = lanefish::pipeline::run(&inputs, options, &crate::formats::Collect, |_| Ok(()));
         assert_eq!((summary.records, summary.rejected), (6000, 18));
         let expected: Vec<_> = [&first, &second]
             .into_iter()
@@ -232,19 +202,10 @@ fn rejects_number_games_over_all_inputs() {
     let first = file(directory.path(), "a.pgn", &text);
     let second = file(directory.path(), "b.pgn", &text);
     let (_, summary) = read(&[first, second], |options| options.chunk_size = 64);
-    let places: Vec<_> = summary
-        .first_rejects
-        .iter()
-        .map(|reject| (reject.place.game, reject.place.ply, reject.place.line))
-        .collect();
+    let places: Vec<_> =
+        summary.first_rejects.iter().map(|reject| (reject.place.game, reject.place.ply, reject.place.line)).collect();
     let line = 20 * 4 + 3;
-    assert_eq!(
-        places,
-        [
-            (Some(20), Some(2), Some(line)),
-            (Some(44), Some(2), Some(line))
-        ]
-    );
+    assert_eq!(places, [(Some(20), Some(2), Some(line)), (Some(44), Some(2), Some(line))]);
 }
 
 #[test]
@@ -252,11 +213,7 @@ fn games_after_the_limit_are_not_counted() {
     let directory = tempfile::tempdir().unwrap();
     let game = "[Event \"?\"]\n[WhiteElo \"1500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
     let other = game.replace("1500", "2500");
-    let path = file(
-        directory.path(),
-        "x.pgn",
-        [game, &other].concat().repeat(4000),
-    );
+    let path = file(directory.path(), "x.pgn", [game, &other].concat().repeat(4000));
     let chosen = lanefish::games::Selection::default().min_elo(Some(2000));
     for limit in [1, 3, 4, 5, 4001] {
         let (found, summary) = outcome(&path, |options| {
@@ -285,10 +242,7 @@ fn strict_runs_note_nothing_after_the_reject() {
     let game = |tag: &str, moves: &str| format!("[Event \"?\"]\n{tag}\n{moves} *\n\n");
     let good = game("", "1. e4 e5");
     let bad = game("", "1. e4 Kxe1");
-    let noted = game(
-        "[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"]\n",
-        "1. Ke2",
-    );
+    let noted = game("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w KQ - 0 1\"]\n", "1. Ke2");
     let games = [noted.repeat(3), good.repeat(2000), bad, noted.repeat(2000)].concat();
     // Dropped en passant squares, and a position that only judging rejects.
     let line = "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1\n";
@@ -298,10 +252,7 @@ fn strict_runs_note_nothing_after_the_reject() {
     for (name, text, times, games) in [("x.pgn", games, 6, begun), ("x.epd", lines, 2000, 0)] {
         let path = file(directory.path(), name, text);
         let (_, summary) = outcome(&path, |options| options.strict = true);
-        assert!(
-            matches!(summary.failure, Some(lanefish::Error::Strict(_))),
-            "{name}"
-        );
+        assert!(matches!(summary.failure, Some(lanefish::Error::Strict(_))), "{name}");
         let found: u64 = summary.remarks.iter().map(|(_, times)| times).sum();
         assert_eq!((found, summary.games), (times, games), "{name}");
     }
@@ -347,9 +298,7 @@ fn the_first_rejects_are_kept_over_all_chunks() {
     let directory = tempfile::tempdir().unwrap();
     for few in [1, 6, 9, 10, 11] {
         let text = |bad: usize, name: &str| {
-            let lines: Vec<String> = (0..bad)
-                .map(|number| format!("{START}\n{name} {number}\n"))
-                .collect();
+            let lines: Vec<String> = (0..bad).map(|number| format!("{START}\n{name} {number}\n")).collect();
             lines.concat()
         };
         let first = file(directory.path(), "a.fen", text(few, "a"));
@@ -360,11 +309,8 @@ fn the_first_rejects_are_kept_over_all_chunks() {
                 options.chunk_size = chunk_size;
             });
             assert_eq!(summary.rejected, few as u64 + 20);
-            let found: Vec<_> = summary
-                .first_rejects
-                .iter()
-                .map(|reject| String::from_utf8_lossy(&reject.raw).into_owned())
-                .collect();
+            let found: Vec<_> =
+                summary.first_rejects.iter().map(|reject| String::from_utf8_lossy(&reject.raw).into_owned()).collect();
             let expected: Vec<_> = (0..few)
                 .map(|number| format!("a {number}"))
                 .chain((0..20).map(|number| format!("b {number}")))
@@ -425,9 +371,7 @@ const KINDS: [&str; 22] = [
 
 /// Records, operations, rejects and their places of a text, in one chunk or several.
 fn decoded(format: Format, chunks: &[&[u8]], max_record: usize) -> Vec<String> {
-    let options = DecodeOptions::default()
-        .fields(Fields::ALL)
-        .max_record(max_record);
+    let options = DecodeOptions::default().fields(Fields::ALL).max_record(max_record);
     let mut totals = Totals::default();
     let mut offset = 0;
     let mut found = Vec::new();
@@ -487,11 +431,7 @@ fn blocks_do_not_depend_on_cuts_or_how_the_text_arrives() {
             }
         }
         chunks.push(&bytes[from..]);
-        assert_eq!(
-            decoded(Format::EPD, &chunks, max_record),
-            whole,
-            "round {round}: {text:?}"
-        );
+        assert_eq!(decoded(Format::EPD, &chunks, max_record), whole, "round {round}: {text:?}");
     }
 }
 
@@ -503,11 +443,7 @@ fn a_perft_list_is_read_alike_in_all_line_formats() {
     for format in [Format::FEN, Format::EPD, Format::PERFT] {
         let (found, summary) = outcome(&path, |options| options.from = Some(format));
         assert_eq!((found.len(), summary.rejected), (2000, 0), "{format}");
-        assert!(
-            found
-                .iter()
-                .all(|line| line.ends_with("operations=id \"x\"; D1 20; D2 400;"))
-        );
+        assert!(found.iter().all(|line| line.ends_with("operations=id \"x\"; D1 20; D2 400;")));
     }
 }
 
@@ -517,10 +453,7 @@ fn a_bad_count_does_not_affect_the_others_of_its_block() {
     let text = "epd 4k3/8/8/8/8/8/8/4K3 w - -\nperft 1 5\nperft 2 many\nperft 3 125\n";
     let path = file(directory.path(), "x.perft", text);
     let (found, summary) = outcome(&path, |_| {});
-    assert_eq!(
-        found,
-        ["4k3/8/8/8/8/8/8/4K3 w - - 0 1 operations=D1 5; D3 125;"]
-    );
+    assert_eq!(found, ["4k3/8/8/8/8/8/8/4K3 w - - 0 1 operations=D1 5; D3 125;"]);
     assert_eq!(summary.first_rejects[0].place.line, Some(3));
 }
 
@@ -529,10 +462,7 @@ fn outcome_in_containers(name: &str, text: &[u8], max_records: &[usize]) -> Vec<
     let directory = tempfile::tempdir().unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text).unwrap();
-    let frames: Vec<u8> = text
-        .chunks(700_001)
-        .flat_map(|part| zstd::encode_all(part, 1).unwrap())
-        .collect();
+    let frames: Vec<u8> = text.chunks(700_001).flat_map(|part| zstd::encode_all(part, 1).unwrap()).collect();
     let wrapped = [
         (name.to_owned(), text.to_vec()),
         (format!("{name}.gz"), gzip.finish().unwrap()),
@@ -550,17 +480,12 @@ fn outcome_in_containers(name: &str, text: &[u8], max_records: &[usize]) -> Vec<
                     options.decode.max_record = max_record;
                     options.decode.fields = Fields::NONE;
                 });
-                let found = format!(
-                    "{} {}",
-                    outcome_text(&summary).replace(wrapped, name),
-                    batch.len()
-                );
+                let found = format!("{} {}", outcome_text(&summary).replace(wrapped, name), batch.len());
                 assert!(
                     *first.get_or_insert_with(|| found.clone()) == found,
                     "{wrapped} {max_record}: {} and {}",
                     &found[..found.len().min(1000)],
-                    first.map_or(String::new(), |first| first[..first.len().min(1000)]
-                        .to_owned())
+                    first.map_or(String::new(), |first| first[..first.len().min(1000)].to_owned())
                 );
             }
         }

@@ -78,14 +78,7 @@ fn matrix(cells: &BTreeMap<(usize, usize), u64>) -> Matrix {
     Matrix::new(rows)
 }
 
-const PIECES: [Piece; 6] = [
-    Piece::Pawn,
-    Piece::Knight,
-    Piece::Bishop,
-    Piece::Rook,
-    Piece::Queen,
-    Piece::King,
-];
+const PIECES: [Piece; 6] = [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen, Piece::King];
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
 impl Plain {
@@ -106,11 +99,9 @@ impl Plain {
         board.generate_moves(|of_piece| {
             for mv in of_piece {
                 moves += 1;
-                let castles =
-                    of_piece.piece == Piece::King && board.colors(board.side_to_move()).has(mv.to);
-                let en_passant = of_piece.piece == Piece::Pawn
-                    && mv.from.file() != mv.to.file()
-                    && board.piece_on(mv.to).is_none();
+                let castles = of_piece.piece == Piece::King && board.colors(board.side_to_move()).has(mv.to);
+                let en_passant =
+                    of_piece.piece == Piece::Pawn && mv.from.file() != mv.to.file() && board.piece_on(mv.to).is_none();
                 report.legal_castles += u64::from(castles);
                 report.legal_en_passants += u64::from(en_passant);
                 report.legal_captures += u64::from(en_passant || them.has(mv.to));
@@ -180,10 +171,7 @@ impl Plain {
         }
 
         let details = &mut self.details;
-        *self
-            .pieces_moves
-            .entry((pieces as usize, moves as usize))
-            .or_default() += 1;
+        *self.pieces_moves.entry((pieces as usize, moves as usize)).or_default() += 1;
         let both = (material[0] as usize, material[1] as usize);
         *self.both.entry(both).or_default() += 1;
         match Signature::from_pieces(signature) {
@@ -244,8 +232,7 @@ impl Plain {
             self.sums[phase] += score;
         }
         if let Some(mate) = number(Field::Mate) {
-            let black_to_move =
-                batch.position(row).unwrap().side_to_move == lanefish::chess::Color::Black;
+            let black_to_move = batch.position(row).unwrap().side_to_move == lanefish::chess::Color::Black;
             match mate > 0 || mate == 0 && black_to_move {
                 true => report.mates.white += 1,
                 false => report.mates.black += 1,
@@ -260,8 +247,7 @@ impl Plain {
         }
         details.games.count += 1;
         if let Some(code) = text(Field::Eco)
-            && let Ok(code @ [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']) =
-                <[u8; 3]>::try_from(code.as_bytes())
+            && let Ok(code @ [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']) = <[u8; 3]>::try_from(code.as_bytes())
         {
             *details.games.eco.entry(code).or_default() += 1;
         }
@@ -271,9 +257,7 @@ impl Plain {
             }
         }
         let class = text(Field::TimeControl).and_then(|text| Speed::of_tag(text.as_bytes()));
-        let place = class.map_or(6, |class| {
-            Speed::ALL.iter().position(|&other| other == class).unwrap()
-        });
+        let place = class.map_or(6, |class| Speed::ALL.iter().position(|&other| other == class).unwrap());
         details.games.speeds[place] += 1;
     }
 
@@ -283,10 +267,7 @@ impl Plain {
         let truth = self.distinct.each_ref().map(|set| set.len() as u64);
         for (estimate, truth) in theirs.distinct.estimates().into_iter().zip(truth) {
             let error = estimate.abs_diff(truth) as f64;
-            assert!(
-                error <= 5.0 * Sketch::ERROR * truth as f64,
-                "{estimate} of {truth}"
-            );
+            assert!(error <= 5.0 * Sketch::ERROR * truth as f64, "{estimate} of {truth}");
         }
         let report = &mut self.report;
         report.rejected = rejected;
@@ -374,8 +355,7 @@ fn agrees(path: &Path, limit: u64) {
         assert!(merged == whole, "{} {count}", path.display());
     }
     let mut estimated = estimated;
-    estimated.details.as_mut().unwrap().exact_distinct =
-        Some(exact.details.unwrap().exact_distinct.unwrap());
+    estimated.details.as_mut().unwrap().exact_distinct = Some(exact.details.unwrap().exact_distinct.unwrap());
     assert!(estimated == expected);
 }
 
@@ -419,12 +399,9 @@ fn groups_add_up_and_are_what_they_say() {
                     "eco" => text(Field::Eco),
                     "time_control" => text(Field::TimeControl),
                     "tag:Termination" => text(Field::Termination),
-                    _ => number(Field::Result)
-                        .map(|result| ["0-1", "1/2-1/2", "1-0"][result as usize]),
+                    _ => number(Field::Result).map(|result| ["0-1", "1/2-1/2", "1-0"][result as usize]),
                 };
-                return text.map_or(GroupValue::Missing, |text| {
-                    GroupValue::Text(text.to_owned())
-                });
+                return text.map_or(GroupValue::Missing, |text| GroupValue::Text(text.to_owned()));
             }
         };
         found.map_or(GroupValue::Missing, GroupValue::Number)
@@ -441,23 +418,10 @@ fn groups_add_up_and_are_what_they_say() {
         })
     };
     let whole = all(best, 1, None);
-    for by in [
-        "in_check",
-        "pieces",
-        "ply/20",
-        "white_elo",
-        "result",
-        "eco",
-        "time_control",
-        "tag:Termination",
-    ] {
+    for by in ["in_check", "pieces", "ply/20", "white_elo", "result", "eco", "time_control", "tag:Termination"] {
         let mut grouped = all(best, 2, Some(by));
         for analyzer in tiers() {
-            assert!(
-                all(analyzer, 8, Some(by)) == grouped,
-                "{by} {}",
-                analyzer.tier()
-            );
+            assert!(all(analyzer, 8, Some(by)) == grouped, "{by} {}", analyzer.tier());
         }
         let groups = grouped.groups.take().unwrap();
         assert!(grouped == whole, "{by}");
@@ -488,17 +452,13 @@ fn groups_add_up_and_are_what_they_say() {
 fn too_many_groups_are_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("many.fen");
-    let lines: Vec<String> = (1..=1200)
-        .map(|n| format!("4k3/8/8/8/8/8/8/4K2R w K - 0 {n}"))
-        .collect();
+    let lines: Vec<String> = (1..=1200).map(|n| format!("4k3/8/8/8/8/8/8/4K2R w K - 0 {n}")).collect();
     std::fs::write(&path, lines.join("\n")).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
     let inputs = Inputs::resolve(&[path], |_| true).unwrap();
     for (by, fails) in [("fullmove/1", true), ("fullmove", false)] {
         let job = Statistics::new(analyzer).grouped_by(by.parse().unwrap());
-        let summary = run(&inputs, RunOptions::new(analyzer), &job, |counted| {
-            job.put_back(counted)
-        });
+        let summary = run(&inputs, RunOptions::new(analyzer), &job, |counted| job.put_back(counted));
         let is_error = summary.failure.is_some() || job.finish(0, false).is_err();
         assert_eq!(is_error, fails, "{by}");
     }

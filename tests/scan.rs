@@ -30,9 +30,7 @@ fn file(directory: &TempDir, times: usize) -> std::path::PathBuf {
 fn scan(path: &Path, threads: usize, strict: bool) -> Scan {
     let inputs = Inputs::resolve(&[path.to_owned()], |_| true).expect("a file");
     let columns = Columns::named("index,fen,legal_moves").expect("columns of the catalogue");
-    Scan::new(inputs, columns, analyzer(), move |options| {
-        options.threads(threads).strict(strict).chunk_size(1 << 16)
-    })
+    Scan::new(inputs, columns, analyzer(), move |options| options.threads(threads).strict(strict).chunk_size(1 << 16))
 }
 
 #[test]

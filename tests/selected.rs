@@ -13,13 +13,10 @@ use std::sync::Arc;
 /// Games of all lengths with all kinds of facts, some unknown.
 fn games() -> String {
     let mut random = Random::new(25);
-    let moves = [
-        "Nf3", "Nf6", "Ng1", "Ng8", "Nc3", "Nc6", "Nb1", "Nb8", "e4", "e5", "Bc4", "Bc5",
-    ];
+    let moves = ["Nf3", "Nf6", "Ng1", "Ng8", "Nc3", "Nc6", "Nb1", "Nb8", "e4", "e5", "Bc4", "Bc5"];
     let mut text = String::new();
     for number in 0..150 {
-        let mut pick =
-            |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+        let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
         let result = pick(&["1-0", "0-1", "1/2-1/2", "*"]);
         for (name, value) in [
             ("Event", "x".to_owned()),
@@ -29,10 +26,7 @@ fn games() -> String {
             ("ECO", pick(&["B12", "C00", "A", "?"])),
             ("TimeControl", pick(&["300+3", "60+0", "-", "?", "40/7200"])),
             ("Termination", pick(&["Normal", "Time forfeit"])),
-            (
-                "Date",
-                pick(&["2025.05.01", "2024.??.??", "????.??.??", "1.6.2025"]),
-            ),
+            ("Date", pick(&["2025.05.01", "2024.??.??", "????.??.??", "1.6.2025"])),
             ("UTCDate", pick(&["2025.05.02", "9 May", "2024.12"])),
         ] {
             if !value.is_empty() {
@@ -41,9 +35,7 @@ fn games() -> String {
         }
         // The cycle of twelve is legal however often it is cut; longer games repeat the knights' moves.
         let len = random.below(90) as usize;
-        let line: Vec<&str> = (0..len)
-            .map(|ply| moves[if len > 12 { ply % 8 } else { ply }])
-            .collect();
+        let line: Vec<&str> = (0..len).map(|ply| moves[if len > 12 { ply % 8 } else { ply }]).collect();
         text += &format!("[Result \"{result}\"]\n\n{} {result}\n\n", line.join(" "));
     }
     text
@@ -61,21 +53,13 @@ fn converted(from: &Path, name: &str) -> PathBuf {
 
 /// The formats that carry all facts of games.
 const NAMES: &[&str] = match cfg!(feature = "parquet") {
-    true => &[
-        "g.boards",
-        "g.parquet",
-        "g.arrow",
-        "g.arrows",
-        "g.boards.zst",
-    ],
+    true => &["g.boards", "g.parquet", "g.arrow", "g.arrows", "g.boards.zst"],
     false => &["g.boards", "g.boards.zst"],
 };
 
 fn selections() -> Vec<Selection> {
     let default = Selection::default;
-    let speeds = |text: &str| -> Vec<TimeControl> {
-        text.split(',').map(|name| name.parse().unwrap()).collect()
-    };
+    let speeds = |text: &str| -> Vec<TimeControl> { text.split(',').map(|name| name.parse().unwrap()).collect() };
     let date = |text: &str| Some(text.parse::<Date>().unwrap());
     let facts = [
         default(),
@@ -86,10 +70,7 @@ fn selections() -> Vec<Selection> {
         default().time_controls(speeds("40/7200")),
         default().results(vec![Some(Outcome::White), None]),
         default().terminations(vec!["time FORFEIT".to_owned()]),
-        default().ecos(vec![
-            "B1".parse::<EcoRange>().unwrap(),
-            "C".parse().unwrap(),
-        ]),
+        default().ecos(vec!["B1".parse::<EcoRange>().unwrap(), "C".parse().unwrap()]),
         default().since(date("2025-05-02")),
         default().until(date("2024")),
     ];
@@ -105,19 +86,11 @@ fn selections() -> Vec<Selection> {
     ];
     let mut all = facts.to_vec();
     all.extend_from_slice(&positions[1..]);
-    all.extend(
-        positions[1..]
-            .iter()
-            .map(|some| some.clone().min_elo(Some(1999))),
-    );
+    all.extend(positions[1..].iter().map(|some| some.clone().min_elo(Some(1999))));
     all
 }
 
-fn selected(
-    path: &Path,
-    selection: &Selection,
-    change: impl FnOnce(&mut RunOptions<'_>),
-) -> (Batch, Summary) {
+fn selected(path: &Path, selection: &Selection, change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
     read(&[path.to_owned()], |options| {
         options.decode.games = Some(Arc::new(selection.clone()));
         change(options);
@@ -163,10 +136,7 @@ fn limits_count_what_is_selected() {
     let directory = tempfile::tempdir().unwrap();
     let games_path = directory.path().join("g.pgn");
     std::fs::write(&games_path, games()).unwrap();
-    let files: Vec<_> = NAMES
-        .iter()
-        .map(|name| converted(&games_path, name))
-        .collect();
+    let files: Vec<_> = NAMES.iter().map(|name| converted(&games_path, name)).collect();
     for selection in selections() {
         for (skip, limit) in [(0, 1), (0, 40), (17, 100), (3, 0), (1_000, 5_000)] {
             let (expected, _) = selected(&games_path, &selection, |options| {
@@ -179,8 +149,7 @@ fn limits_count_what_is_selected() {
                         (options.skip, options.limit) = (skip, Some(limit));
                         (options.threads, options.chunk_size) = (threads, chunk_size);
                     });
-                    let context =
-                        format!("{} {threads} {skip} {limit} {selection:?}", file.display());
+                    let context = format!("{} {threads} {skip} {limit} {selection:?}", file.display());
                     assert!(lines(&found) == lines(&expected), "{context}");
                     let left_out = reported.get_or_insert_with(|| summary.left_out.clone());
                     assert_eq!(summary.left_out, *left_out, "{context}");
@@ -198,10 +167,7 @@ fn what_is_not_carried_cannot_be_selected_by() {
     std::fs::write(&games_path, "[White \"a\"]\n\n1. e4 e5 *\n").unwrap();
     let fen = directory.path().join("x.fen");
     std::fs::write(&fen, "8/8/8/8/8/8/6k1/4K2R w K - 0 1\n").unwrap();
-    let mut files: Vec<_> = NAMES
-        .iter()
-        .map(|name| converted(&games_path, name))
-        .collect();
+    let mut files: Vec<_> = NAMES.iter().map(|name| converted(&games_path, name)).collect();
     files.push(fen);
     let elo = Selection::default().min_elo(Some(1));
     for file in &files {
@@ -244,12 +210,7 @@ fn records_without_a_game_are_taken_as_they_are() {
     let file = RecordFile::new(&mixed, None, FileOptions::default()).unwrap();
     let inputs = Inputs::resolve(&[games_path.clone(), fen, games_path], |_| true).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
-    assert!(
-        file.write(&inputs, RunOptions::new(analyzer))
-            .0
-            .failure
-            .is_none()
-    );
+    assert!(file.write(&inputs, RunOptions::new(analyzer)).0.failure.is_none());
     for (selection, count) in [
         (Selection::default().last(true), 1 + 3 + 1),
         (Selection::default().skip_book(2), 2 + 2),
@@ -328,10 +289,7 @@ fn games_are_numbered_on_over_all_inputs() {
         distinct.dedup();
         let (part, _) = read(&parts[..1], |_| ());
         let games_of_part = part.values(Field::Game).unwrap().number(part.len() - 1);
-        assert_eq!(
-            distinct.len() as i64,
-            150 + games_of_part.unwrap() + 1 + 150
-        );
+        assert_eq!(distinct.len() as i64, 150 + games_of_part.unwrap() + 1 + 150);
     }
 }
 
@@ -346,21 +304,14 @@ fn games_may_be_longer_than_chunks() {
         format!("[Event \"x\"]\n\n{} *\n\n", moves.join(" "))
     };
     let pgn = directory.path().join("g.pgn");
-    std::fs::write(
-        &pgn,
-        [game(5), game(20_000), game(9_000), game(0), game(7)].concat(),
-    )
-    .unwrap();
+    std::fs::write(&pgn, [game(5), game(20_000), game(9_000), game(0), game(7)].concat()).unwrap();
     for name in NAMES {
         let file = converted(&pgn, name);
         for selection in [
             Selection::default().last(true),
             Selection::default().every(997),
             Selection::default().skip_book(6).max_per_game(Some(9)),
-            Selection::default()
-                .first_ply(10)
-                .last_ply(Some(12_000))
-                .last(true),
+            Selection::default().first_ply(10).last_ply(Some(12_000)).last(true),
         ] {
             let (expected, reported) = selected(&pgn, &selection, |_| ());
             for threads in [1, 8] {
@@ -382,16 +333,10 @@ fn games_that_are_too_long_to_be_held_are_damage() {
     const ROWS: usize = 1_150_000;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.parquet");
-    let fens: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(
-        "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
-        ROWS,
-    )));
+    let fens: ArrayRef =
+        Arc::new(StringArray::from_iter_values(std::iter::repeat_n("8/8/8/8/8/8/6k1/4K2R w K - 0 1", ROWS)));
     let game = |row: usize| {
-        if (4..ROWS - 9).contains(&row) {
-            4
-        } else {
-            row as u64
-        }
+        if (4..ROWS - 9).contains(&row) { 4 } else { row as u64 }
     };
     let games: ArrayRef = Arc::new(UInt64Array::from_iter_values((0..ROWS).map(game)));
     let table = RecordBatch::try_from_iter([("fen", fens), ("game", games)]).unwrap();

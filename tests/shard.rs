@@ -52,57 +52,30 @@ struct Way {
     max_record: usize,
 }
 
-const USUAL: Way = Way {
-    threads: 1,
-    chunk_size: 1 << 20,
-    map: true,
-    max_record: 16 << 20,
-};
+const USUAL: Way = Way { threads: 1, chunk_size: 1 << 20, map: true, max_record: 16 << 20 };
 
 /// Threads, chunks and ways of access that must not make a difference.
 const WAYS: [Way; 4] = [
     USUAL,
-    Way {
-        threads: 2,
-        chunk_size: 5000,
-        ..USUAL
-    },
-    Way {
-        threads: 8,
-        map: false,
-        ..USUAL
-    },
-    Way {
-        chunk_size: 100_000,
-        map: false,
-        ..USUAL
-    },
+    Way { threads: 2, chunk_size: 5000, ..USUAL },
+    Way { threads: 8, map: false, ..USUAL },
+    Way { chunk_size: 100_000, map: false, ..USUAL },
 ];
 
 fn read(path: &Path, shard: Option<Shard>, way: Way) -> Found {
     read_with(path, shard, way, |_| {})
 }
 
-fn read_with(
-    path: &Path,
-    shard: Option<Shard>,
-    way: Way,
-    change: impl FnOnce(&mut RunOptions<'_>),
-) -> Found {
+fn read_with(path: &Path, shard: Option<Shard>, way: Way, change: impl FnOnce(&mut RunOptions<'_>)) -> Found {
     let mut rejects = Vec::new();
     let mut on_reject = |reject: &Reject| {
         rejects.push(reject.clone());
         Ok(())
     };
-    let mut options = RunOptions::new(&OnlyValidity)
-        .threads(way.threads)
-        .shard(shard)
-        .on_reject(Some(&mut on_reject));
+    let mut options = RunOptions::new(&OnlyValidity).threads(way.threads).shard(shard).on_reject(Some(&mut on_reject));
     options.chunk_size = way.chunk_size;
     options.access.map = way.map;
-    options.decode = DecodeOptions::default()
-        .fields(Fields::ALL)
-        .max_record(way.max_record);
+    options.decode = DecodeOptions::default().fields(Fields::ALL).max_record(way.max_record);
     change(&mut options);
     let mut records = Vec::new();
     let summary = run(&Inputs::of(vec![path.into()]), options, &Lines, |lines| {
@@ -125,12 +98,7 @@ fn read_with(
     }
     let notes = summary.files.iter().filter(|file| file.note.is_some());
     counts.insert("notes".to_owned(), notes.count() as u64);
-    Found {
-        records,
-        rejects,
-        counts,
-        summary,
-    }
+    Found { records, rejects, counts, summary }
 }
 
 /// A reject without what counts from the beginning of a shard.
@@ -141,10 +109,7 @@ fn reject_text(reject: &Reject) -> String {
         Some(_) => None,
     };
     let raw = String::from_utf8_lossy(&reject.raw);
-    format!(
-        "{offset:?} {:?} {} {raw:?} {:?}",
-        reject.reasons, reject.message, place.ply
-    )
+    format!("{offset:?} {:?} {} {raw:?} {:?}", reject.reasons, reject.message, place.ply)
 }
 
 fn shards(count: u32) -> impl Iterator<Item = Shard> {
@@ -172,11 +137,7 @@ fn compare(whole: &Found, path: &Path, count: u32, way: Way, order: Order) -> us
     let has_frames = path.extension().is_some_and(|extension| extension == "zst");
     for shard in shards(count) {
         let found = read(path, Some(shard), way);
-        assert!(
-            found.summary.failure.is_none(),
-            "{text}: {:?}",
-            found.summary.failure
-        );
+        assert!(found.summary.failure.is_none(), "{text}: {:?}", found.summary.failure);
         used += usize::from(found.summary.records > 0);
         for reject in &found.rejects {
             assert!(count == 1 || reject.place.line.is_none(), "{text}");
@@ -272,20 +233,13 @@ fn many_games(len: usize, seed: u64) -> Vec<u8> {
     let mut text = Vec::new();
     while text.len() < len {
         let number = random.below(1000);
-        let moves = [
-            "e4 e5",
-            "d4 d5",
-            "Nf3 Nf6",
-            "c4 Ke2",
-            "e4 {[%eval 0.1]} e5 (1... c5)",
-        ];
+        let moves = ["e4 e5", "d4 d5", "Nf3 Nf6", "c4 Ke2", "e4 {[%eval 0.1]} e5 (1... c5)"];
         let result = ["1-0", "0-1", "1/2-1/2", "*", ""][random.below(5) as usize];
         text.extend(format!("[Event \"{number}\"]\n[White \"{}\"]\n\n", random.below(10)).bytes());
         text.extend(format!("1. {}", moves[random.below(5) as usize]).bytes());
         for ply in 0..random.below(60) {
             let mv = ["Nc3", "Nc6", "Nb1", "Nb8"][ply as usize % 4];
-            let comment =
-                ["", "", " {x}", " {a\n\n[Event \"no\"]\n\n1. e4}"][random.below(4) as usize];
+            let comment = ["", "", " {x}", " {a\n\n[Event \"no\"]\n\n1. e4}"][random.below(4) as usize];
             text.extend(format!(" {mv}{comment}").bytes());
         }
         text.extend(format!(" {result}\n\n").bytes());
@@ -300,11 +254,7 @@ fn shards_of_the_sample_data_are_exact() {
         let Some(folder) = shared_data(folder) else {
             return;
         };
-        paths.extend(
-            std::fs::read_dir(folder)
-                .unwrap()
-                .map(|entry| entry.unwrap().path()),
-        );
+        paths.extend(std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     }
     paths.extend(
         [
@@ -344,13 +294,8 @@ fn shards_of_the_sample_containers_are_exact() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if name.contains("truncated") || name.contains("window28") {
             // Every shard that comes to the end reports it.
-            let found: Vec<Found> = shards(2)
-                .map(|shard| read(&path, Some(shard), USUAL))
-                .collect();
-            assert!(
-                found.iter().any(|found| found.summary.failure.is_some()),
-                "{name}"
-            );
+            let found: Vec<Found> = shards(2).map(|shard| read(&path, Some(shard), USUAL)).collect();
+            assert!(found.iter().any(|found| found.summary.failure.is_some()), "{name}");
             continue;
         }
         for (way, count) in WAYS.into_iter().zip([2, 3, 16, 2]) {
@@ -366,12 +311,7 @@ fn shards_of_the_sample_containers_are_exact() {
 fn shards_of_large_texts_are_exact_and_even() {
     let text = many_games(1_500_000, 1);
     for (at, way) in WAYS.into_iter().enumerate() {
-        check_text(
-            "x.pgn",
-            &text,
-            if at == 0 { &[2, 7, 16] } else { &[3] },
-            way,
-        );
+        check_text("x.pgn", &text, if at == 0 { &[2, 7, 16] } else { &[3] }, way);
     }
     let directory = tempfile::tempdir().unwrap();
     let plain = write(directory.path(), "x.pgn", &text);
@@ -384,11 +324,7 @@ fn shards_of_large_texts_are_exact_and_even() {
         let whole = read(path, None, USUAL).summary.records;
         for shard in shards(4) {
             let records = read(path, Some(shard), USUAL).summary.records;
-            assert!(
-                records > whole / 8 && records < whole / 2,
-                "{}",
-                path.display()
-            );
+            assert!(records > whole / 8 && records < whole / 2, "{}", path.display());
         }
     }
 }
@@ -407,11 +343,7 @@ fn awkward_games() -> Vec<Vec<u8>> {
         // Games in comments, near and far from their braces.
         game("a", &format!("1. e4 {{ {inner} }} e5 1-0")).repeat(20),
         game("a", &format!("1. e4 {{ {inner} {filler} {inner} }} e5 1-0")).repeat(5),
-        game(
-            "a",
-            &format!("1. e4 {{ {filler} {inner} {filler} }} e5 1-0"),
-        )
-        .repeat(5),
+        game("a", &format!("1. e4 {{ {filler} {inner} {filler} }} e5 1-0")).repeat(5),
         game("a", &format!("1. e4 {{ {filler} {inner} e5 1-0")).repeat(5),
         game("a", "1. e4 { never closed 1-0").repeat(50),
         game("a", "1. e4 } closed only } e5 1-0").repeat(50),
@@ -429,25 +361,15 @@ fn awkward_games() -> Vec<Vec<u8>> {
         format!("[Event \"x\"]\n\n1. e4 {}e5 1-0", "\n".repeat(200_000)),
         format!("{}\n", "[Event \"x\"] ".repeat(20_000)),
         format!("; {filler}\n% {filler}\n").repeat(3) + &game("a", "1. e4 *").repeat(3),
-        format!(
-            "{}[Site \"x\"]\n\n1. e4 *\n",
-            "[Event \"x\"]\n".repeat(20_000)
-        ),
+        format!("{}[Site \"x\"]\n\n1. e4 *\n", "[Event \"x\"]\n".repeat(20_000)),
     ];
-    let mut crlf: Vec<String> = texts
-        .iter()
-        .map(|text| text.replace('\n', "\r\n"))
-        .collect();
+    let mut crlf: Vec<String> = texts.iter().map(|text| text.replace('\n', "\r\n")).collect();
     texts.append(&mut crlf);
     let mut utf16 = Vec::new();
     for unit in game("a", "1. e4 *").repeat(20).encode_utf16() {
         utf16.extend(unit.to_le_bytes());
     }
-    texts
-        .into_iter()
-        .map(String::into_bytes)
-        .chain([utf16])
-        .collect()
+    texts.into_iter().map(String::into_bytes).chain([utf16]).collect()
 }
 
 #[test]
@@ -531,12 +453,7 @@ fn records_beyond_every_limit_are_in_one_shard() {
         text.extend(b"\n\n");
         text.extend(game.repeat(10).bytes());
         let path = write(directory.path(), "x.pgn", &text);
-        let way = Way {
-            threads: 2,
-            map: false,
-            max_record: 1000,
-            ..USUAL
-        };
+        let way = Way { threads: 2, map: false, max_record: 1000, ..USUAL };
         check(&path, 2, way, Order::Places);
         let mut text = "4k3/8/8/8/8/8/8/4K2R w K - 0 1\n".repeat(10).into_bytes();
         text.extend(vec![b'x'; len]);
@@ -554,11 +471,7 @@ fn shards_of_boards_files_are_blocks() {
         let bytes = boards_bytes(&sample_batch(len));
         let plain = write(directory.path(), "x.boards", &bytes);
         let zipped = write(directory.path(), "x.boards.gz", gzip(&bytes));
-        let framed = write(
-            directory.path(),
-            "x.boards.zst",
-            frames(&bytes, 300_000, true),
-        );
+        let framed = write(directory.path(), "x.boards.zst", frames(&bytes, 300_000, true));
         for way in WAYS {
             for count in [1, 2, 3, 16] {
                 let used = check(&plain, count, way, Order::Places);
@@ -570,9 +483,7 @@ fn shards_of_boards_files_are_blocks() {
         check(&plain, 1000, USUAL, Order::Places);
     }
     for name in ["three.boards", "three-1.0.boards", "three-1.1.boards"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/golden")
-            .join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
         for count in [2, 7] {
             assert_eq!(check(&path, count, USUAL, Order::Places), 1);
         }
@@ -585,10 +496,7 @@ fn shards_may_be_empty_at_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let position = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
     // The last game, which has no result, fills more than the last shard.
-    let open = format!(
-        "[Event \"?\"]\n\n1. e4 *\n\n[Event \"?\"]\n\n1. e4 {{ {} }} e5",
-        "a comment ".repeat(50_000)
-    );
+    let open = format!("[Event \"?\"]\n\n1. e4 *\n\n[Event \"?\"]\n\n1. e4 {{ {} }} e5", "a comment ".repeat(50_000));
     // One line that fills all shards, and one behind it.
     let long = format!("bad {}\n{position}", " ".repeat(300_000));
     for (name, text) in [
@@ -608,9 +516,7 @@ fn shards_may_be_empty_at_the_end() {
     }
     let path = write(directory.path(), "open.pgn", open);
     for count in [2, 3, 8] {
-        let found: Vec<Found> = shards(count)
-            .map(|shard| read(&path, Some(shard), USUAL))
-            .collect();
+        let found: Vec<Found> = shards(count).map(|shard| read(&path, Some(shard), USUAL)).collect();
         assert_eq!(found[count as usize - 1].records.len(), 0);
         let notes: u64 = found.iter().map(|found| found.counts["notes"]).sum();
         assert_eq!(notes, 1, "{count}");
@@ -621,10 +527,7 @@ fn shards_may_be_empty_at_the_end() {
 fn damage_of_a_boards_file_is_reported_by_some_shard() {
     let directory = tempfile::tempdir().unwrap();
     let bytes = boards_bytes(&sample_batch(6 * 4096));
-    let blocks: Vec<usize> = (0..bytes.len())
-        .step_by(64)
-        .filter(|&at| bytes[at..].starts_with(b"LFBBLOCK"))
-        .collect();
+    let blocks: Vec<usize> = (0..bytes.len()).step_by(64).filter(|&at| bytes[at..].starts_with(b"LFBBLOCK")).collect();
     let failures = |bytes: &[u8], count: u32| {
         let path = write(directory.path(), "x.boards", bytes);
         let found = shards(count).map(|shard| read(&path, Some(shard), USUAL).summary.failure);
@@ -734,10 +637,7 @@ fn only_the_bytes_of_a_shard_are_read() {
         for way in WAYS {
             for shard in shards(4) {
                 let bytes = read(&path, Some(shard), way).summary.bytes;
-                assert!(
-                    bytes < len / 4 + len / 8 + (2 << 20),
-                    "{bytes} of {len}, {way:?}"
-                );
+                assert!(bytes < len / 4 + len / 8 + (2 << 20), "{bytes} of {len}, {way:?}");
             }
         }
     }
@@ -756,10 +656,7 @@ fn a_damaged_container_fails_in_the_shards_that_read_it() {
         let mut failed = Vec::new();
         for shard in shards(4) {
             let found = read(&path, Some(shard), way);
-            failed.push(matches!(
-                found.summary.failure,
-                Some(Error::Container { .. })
-            ));
+            failed.push(matches!(found.summary.failure, Some(Error::Container { .. })));
             records.extend(found.records);
         }
         assert_eq!(failed, [false, false, false, true]);

@@ -18,12 +18,7 @@ struct Case {
 
 impl Case {
     fn new(square: Square, occupied: Bitboard) -> Self {
-        Self {
-            square,
-            occupied,
-            rook: RayWalk.rook(square, occupied),
-            bishop: RayWalk.bishop(square, occupied),
-        }
+        Self { square, occupied, rook: RayWalk.rook(square, occupied), bishop: RayWalk.bishop(square, occupied) }
     }
 }
 
@@ -32,11 +27,7 @@ struct Check<'a>(&'a [Case]);
 impl Visitor for Check<'_> {
     fn visit<A: Sliders>(&mut self) {
         let Some(algorithm) = A::detect() else {
-            eprintln!(
-                "SKIPPED: {} needs {:?}, which this CPU lacks",
-                A::NAME,
-                A::NEEDS
-            );
+            eprintln!("SKIPPED: {} needs {:?}, which this CPU lacks", A::NAME, A::NEEDS);
             return;
         };
         let wrong = algorithm.enter(
@@ -83,20 +74,12 @@ fn lanes_on_all_relevant_occupancies() {
         let groups = groups_of(queries);
         assert_eq!(groups.len() * 8, queries.len());
         for way in [Way::Fill, Way::Hyperbola] {
-            assert!(
-                lanes_agree(simd, way, piece, &groups),
-                "{simd:?} {way:?} {piece}"
-            );
+            assert!(lanes_agree(simd, way, piece, &groups), "{simd:?} {way:?} {piece}");
         }
     }
-    for (slider, piece) in [
-        (Slider::Rook, SliderPiece::Rook),
-        (Slider::Bishop, SliderPiece::Bishop),
-    ] {
+    for (slider, piece) in [(Slider::Rook, SliderPiece::Rook), (Slider::Bishop, SliderPiece::Bishop)] {
         let queries: Vec<Query> = Square::all()
-            .flat_map(|square| {
-                subsets(slider.relevant(square)).map(move |occupied| Query { square, occupied })
-            })
+            .flat_map(|square| subsets(slider.relevant(square)).map(move |occupied| Query { square, occupied }))
             .collect();
         for piece in [piece, SliderPiece::Queen] {
             check::<Scalar>(piece, &queries);

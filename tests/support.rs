@@ -6,15 +6,12 @@ use std::path::PathBuf;
 
 /// A file of the shared sample data, or `None`, with a message, if the data is missing.
 pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data")
-        .join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
     if !path.exists() {
         static WARNED: std::sync::Once = std::sync::Once::new();
         // Written directly: the test harness would hide the output of tests that pass.
         WARNED.call_once(|| {
-            let line =
-                "\nSKIPPED: ../shared/data is missing; the tests that need it checked nothing\n";
+            let line = "\nSKIPPED: ../shared/data is missing; the tests that need it checked nothing\n";
             let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
         });
         return None;
@@ -28,9 +25,7 @@ pub(crate) fn shared_text(name: &str) -> Option<String> {
     let mut text = String::new();
     if name.ends_with(".zst") {
         let mut decoder = zstd::Decoder::new(&bytes[..]).expect("a zstd frame");
-        decoder
-            .read_to_string(&mut text)
-            .expect("valid sample data");
+        decoder.read_to_string(&mut text).expect("valid sample data");
     } else {
         text = String::from_utf8(bytes).expect("sample data is UTF-8");
     }
@@ -71,19 +66,10 @@ pub(crate) fn shared_texts(folder: &str) -> Vec<(String, String)> {
     };
     let mut names: Vec<_> = std::fs::read_dir(path)
         .expect("a readable directory")
-        .map(|entry| {
-            entry
-                .expect("a readable directory")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
+        .map(|entry| entry.expect("a readable directory").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    names
-        .into_iter()
-        .filter_map(|name| shared_text(&format!("{folder}/{name}")).map(|text| (name, text)))
-        .collect()
+    names.into_iter().filter_map(|name| shared_text(&format!("{folder}/{name}")).map(|text| (name, text))).collect()
 }
 
 /// Random numbers that are the same in every run.

@@ -5,8 +5,8 @@ use crate::support::Random;
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, Date32Array, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array,
-    Int64Array, LargeStringArray, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt64Array,
+    ArrayRef, BinaryArray, Date32Array, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array, Int64Array,
+    LargeStringArray, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -60,10 +60,7 @@ impl Found {
         self
     }
     fn failure(&self) -> String {
-        self.summary
-            .failure
-            .as_ref()
-            .map_or_else(String::new, Error::to_string)
+        self.summary.failure.as_ref().map_or_else(String::new, Error::to_string)
     }
 }
 
@@ -80,20 +77,11 @@ fn read_with(paths: &[&Path], set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOpt
     };
     let mut records = Vec::new();
     let options = set(RunOptions::new(&OnlyValidity));
-    let summary = run(
-        &inputs,
-        options.on_reject(Some(&mut on_reject)),
-        &Records,
-        |mut part| {
-            records.append(&mut part);
-            Ok(())
-        },
-    );
-    Found {
-        records,
-        rejects,
-        summary,
-    }
+    let summary = run(&inputs, options.on_reject(Some(&mut on_reject)), &Records, |mut part| {
+        records.append(&mut part);
+        Ok(())
+    });
+    Found { records, rejects, summary }
 }
 
 fn read(path: &Path) -> Found {
@@ -126,23 +114,18 @@ fn properties() -> WriterPropertiesBuilder {
 
 fn parquet(batch: &RecordBatch, properties: WriterPropertiesBuilder) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer =
-        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
     writer.write(batch).unwrap();
     writer.close().unwrap();
     bytes
 }
 
 fn arrow_file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
-    let options = IpcWriteOptions::default()
-        .try_with_compression(compression)
-        .unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut bytes = Vec::new();
     let schema = batches[0].schema();
     let mut writer = FileWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
-    batches
-        .iter()
-        .for_each(|batch| writer.write(batch).unwrap());
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
     drop(writer);
     bytes
@@ -151,9 +134,7 @@ fn arrow_file(batches: &[RecordBatch], compression: Option<CompressionType>) -> 
 fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &batches[0].schema()).unwrap();
-    batches
-        .iter()
-        .for_each(|batch| writer.write(batch).unwrap());
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
     drop(writer);
     bytes
@@ -162,9 +143,7 @@ fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
 /// In pieces of this number of rows.
 fn pieces(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
     let starts = (0..batch.num_rows()).step_by(rows);
-    starts
-        .map(|start| batch.slice(start, rows.min(batch.num_rows() - start)))
-        .collect()
+    starts.map(|start| batch.slice(start, rows.min(batch.num_rows() - start))).collect()
 }
 
 /// A table in every kind of file.
@@ -174,17 +153,10 @@ fn files(batch: &RecordBatch) -> Vec<(&'static str, Vec<u8>)> {
         Some((_, field)) if is_text(field) => Encoding::DELTA_BYTE_ARRAY,
         _ => Encoding::PLAIN,
     };
-    let small = || {
-        properties()
-            .set_data_page_row_count_limit(100)
-            .set_write_batch_size(50)
-    };
+    let small = || properties().set_data_page_row_count_limit(100).set_write_batch_size(50);
     vec![
         ("plain.parquet", parquet(batch, properties())),
-        (
-            "groups.parquet",
-            parquet(batch, small().set_max_row_group_row_count(Some(333))),
-        ),
+        ("groups.parquet", parquet(batch, small().set_max_row_group_row_count(Some(333)))),
         (
             "no-index.parquet",
             parquet(
@@ -214,17 +186,8 @@ fn files(batch: &RecordBatch) -> Vec<(&'static str, Vec<u8>)> {
                     .set_compression(Compression::LZ4_RAW),
             ),
         ),
-        (
-            "snappy.parquet",
-            parquet(batch, small().set_compression(Compression::SNAPPY)),
-        ),
-        (
-            "gzip.parquet",
-            parquet(
-                batch,
-                small().set_compression(Compression::GZIP(Default::default())),
-            ),
-        ),
+        ("snappy.parquet", parquet(batch, small().set_compression(Compression::SNAPPY))),
+        ("gzip.parquet", parquet(batch, small().set_compression(Compression::GZIP(Default::default())))),
         (
             "gzip-v2.parquet",
             parquet(
@@ -234,23 +197,11 @@ fn files(batch: &RecordBatch) -> Vec<(&'static str, Vec<u8>)> {
                     .set_compression(Compression::GZIP(Default::default())),
             ),
         ),
-        (
-            "brotli.parquet",
-            parquet(
-                batch,
-                small().set_compression(Compression::BROTLI(Default::default())),
-            ),
-        ),
+        ("brotli.parquet", parquet(batch, small().set_compression(Compression::BROTLI(Default::default())))),
         ("one.arrow", arrow_file(std::slice::from_ref(batch), None)),
         ("many.arrow", arrow_file(&pieces(batch, 100), None)),
-        (
-            "zstd.feather",
-            arrow_file(&pieces(batch, 400), Some(CompressionType::ZSTD)),
-        ),
-        (
-            "lz4.feather",
-            arrow_file(&pieces(batch, 400), Some(CompressionType::LZ4_FRAME)),
-        ),
+        ("zstd.feather", arrow_file(&pieces(batch, 400), Some(CompressionType::ZSTD))),
+        ("lz4.feather", arrow_file(&pieces(batch, 400), Some(CompressionType::LZ4_FRAME))),
         ("stream.arrows", arrow_stream(&pieces(batch, 250))),
     ]
 }
@@ -295,21 +246,14 @@ fn strings_of_all_types_in_all_files() {
             for threads in [1, 2, 8] {
                 for map in [true, false] {
                     let found = read_with(&[&path], |options| {
-                        options
-                            .threads(threads)
-                            .decode(all_fields())
-                            .access(Access::default().map(map))
+                        options.threads(threads).decode(all_fields()).access(Access::default().map(map))
                     })
                     .good();
                     assert!(found.records == expected, "{kind}, {name}, {threads}");
                     assert!(found.rejects.is_empty());
                     let file = &found.summary.files[0];
                     assert!(matches!(file.format.unwrap().name(), "parquet" | "arrow"));
-                    assert_eq!(
-                        file.note.as_deref(),
-                        Some("columns not read: `x` (Int64)"),
-                        "{name}"
-                    );
+                    assert_eq!(file.note.as_deref(), Some("columns not read: `x` (Int64)"), "{name}");
                     let len = std::fs::metadata(&path).unwrap().len();
                     assert_eq!(found.summary.bytes, len, "{name}, mapped: {map}");
                 }
@@ -330,18 +274,10 @@ fn boards_are_those_of_boards_files() {
     let bytes: Vec<Vec<u8>> = bytes.collect();
     let fixed: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter(bytes.iter()).unwrap());
     let any: ArrayRef = Arc::new(BinaryArray::from_iter_values(&bytes));
-    let halfmove: ArrayRef = Arc::new(UInt8Array::from_iter_values(
-        batch.halfmove.iter().map(|&clock| clock as u8),
-    ));
-    let fullmove: ArrayRef = Arc::new(Int64Array::from_iter_values(
-        batch.fullmove.iter().map(|&number| number.into()),
-    ));
-    let garbage: ArrayRef = Arc::new(StringArray::from_iter_values(
-        (0..700).map(|_| "not a position"),
-    ));
-    let expected: Vec<String> = (0..700)
-        .map(|row| format!("{row} {}", batch.position(row).unwrap()))
-        .collect();
+    let halfmove: ArrayRef = Arc::new(UInt8Array::from_iter_values(batch.halfmove.iter().map(|&clock| clock as u8)));
+    let fullmove: ArrayRef = Arc::new(Int64Array::from_iter_values(batch.fullmove.iter().map(|&number| number.into())));
+    let garbage: ArrayRef = Arc::new(StringArray::from_iter_values((0..700).map(|_| "not a position")));
+    let expected: Vec<String> = (0..700).map(|row| format!("{row} {}", batch.position(row).unwrap())).collect();
     for board in [fixed, any] {
         let with_clocks = table(vec![
             ("fen", Arc::clone(&garbage)),
@@ -383,28 +319,13 @@ fn bad_rows_are_rejected_with_their_number() {
         Some("# a comment"),
         Some(START),
     ];
-    let scores = [
-        Some(1),
-        Some(2),
-        Some(3),
-        Some(31_001),
-        None,
-        Some(6),
-        Some(-7),
-        Some(8),
-        Some(9),
-        Some(-31_000),
-    ];
+    let scores = [Some(1), Some(2), Some(3), Some(31_001), None, Some(6), Some(-7), Some(8), Some(9), Some(-31_000)];
     let values: ArrayRef = Arc::new(StringArray::from_iter(values));
     let scores: ArrayRef = Arc::new(Int32Array::from_iter(scores));
     for (name, bytes) in files(&table(vec![("fen", values), ("cp", scores)])) {
         let path = write(&directory, name, bytes);
         let found = read(&path).good();
-        let reasons: Vec<_> = found
-            .rejects
-            .iter()
-            .map(|reject| (reject.place.row, reject.reasons[0]))
-            .collect();
+        let reasons: Vec<_> = found.rejects.iter().map(|reject| (reject.place.row, reject.reasons[0])).collect();
         assert_eq!(
             reasons[..4],
             [
@@ -420,20 +341,12 @@ fn bad_rows_are_rejected_with_their_number() {
         assert_eq!(found.rejects[1].raw, b"garbage");
         assert_eq!(found.rejects[4].raw, b"4k3/4R3/8/8/8/8/8/4K3 w - - 0 1");
         let shown = found.rejects[2].to_string();
-        assert!(
-            shown.ends_with(&format!(
-                "{name} (row 3, record 3): score 31001 is out of range"
-            )),
-            "{shown}"
-        );
+        assert!(shown.ends_with(&format!("{name} (row 3, record 3): score 31001 is out of range")), "{shown}");
         assert_eq!(
             found.records,
             [
                 format!("0 {START} score=1"),
-                format!(
-                    "6 8/8/8/4k3/8/8/8/4K2R w K - 0 1 score=-7 move={} operations=bm Rh5+;",
-                    7 | 39 << 6
-                ),
+                format!("6 8/8/8/4k3/8/8/8/4K2R w K - 0 1 score=-7 move={} operations=bm Rh5+;", 7 | 39 << 6),
                 format!("9 {START} score=-31000"),
             ],
             "{name}"
@@ -448,10 +361,7 @@ fn bad_rows_are_rejected_with_their_number() {
         let mut command = lanefish(&["stats", "--json", "--force", "--rejects"]);
         command.arg(&rejects).arg(&path).assert().code(1);
         let rejects = std::fs::read_to_string(&rejects).unwrap();
-        assert!(
-            rejects.contains(&format!("{name}#2\tfen_piece")),
-            "{rejects}"
-        );
+        assert!(rejects.contains(&format!("{name}#2\tfen_piece")), "{rejects}");
     }
 }
 
@@ -462,31 +372,14 @@ fn fields_come_along_where_their_types_fit() {
     let text = |values: [Option<&str>; 4]| -> ArrayRef { Arc::new(StringArray::from_iter(values)) };
     let batch = table(vec![
         ("fen", fen),
-        (
-            "score",
-            Arc::new(Int16Array::from(vec![Some(5), None, Some(0), Some(-9)])),
-        ),
-        (
-            "mate",
-            Arc::new(Int64Array::from(vec![None, Some(3), None, None])),
-        ),
-        (
-            "result",
-            text([Some("1-0"), Some("1/2-1/2"), Some("0-1"), Some("*")]),
-        ),
+        ("score", Arc::new(Int16Array::from(vec![Some(5), None, Some(0), Some(-9)]))),
+        ("mate", Arc::new(Int64Array::from(vec![None, Some(3), None, None]))),
+        ("result", text([Some("1-0"), Some("1/2-1/2"), Some("0-1"), Some("*")])),
         ("move", text([Some("e2e4"), Some("Nf3"), Some(""), None])),
         ("ply", Arc::new(UInt64Array::from(vec![0, 1, 2, 65_535]))),
         ("game", Arc::new(Int64Array::from(vec![7, 7, 8, i64::MAX]))),
         ("white_elo", Arc::new(Float64Array::from(vec![1.0; 4]))),
-        (
-            "date",
-            Arc::new(Date32Array::from(vec![
-                Some(0),
-                Some(19_782),
-                None,
-                Some(1),
-            ])),
-        ),
+        ("date", Arc::new(Date32Array::from(vec![Some(0), Some(19_782), None, Some(1)]))),
         ("white", text([Some("A"), Some("A"), Some("B"), None])),
         ("eval", Arc::new(Int16Array::from(vec![1; 4]))),
     ]);
@@ -496,15 +389,10 @@ fn fields_come_along_where_their_types_fit() {
         assert_eq!(
             found.records,
             [
-                format!(
-                    "0 {START} score=5 result=2 move=1804 ply=0 game=7 date=1970.01.01 white=A"
-                ),
+                format!("0 {START} score=5 result=2 move=1804 ply=0 game=7 date=1970.01.01 white=A"),
                 format!("1 {START} result=1 move=1350 ply=1 game=7 date=2024.02.29 mate=3 white=A"),
                 format!("2 {START} score=0 result=0 ply=2 game=8 white=B"),
-                format!(
-                    "3 {START} score=-9 ply=65535 game={} date=1970.01.02",
-                    i64::MAX
-                ),
+                format!("3 {START} score=-9 ply=65535 game={} date=1970.01.02", i64::MAX),
             ],
             "{name}"
         );
@@ -521,35 +409,14 @@ fn fields_come_along_where_their_types_fit() {
     let numbers = table(vec![
         ("fen", strings(&vec![START.to_owned(); 4])),
         ("result", Arc::new(UInt8Array::from(vec![0, 1, 2, 3]))),
-        (
-            "move",
-            Arc::new(UInt16Array::from(vec![1804, 0x3000, 1804, 1804])),
-        ),
+        ("move", Arc::new(UInt16Array::from(vec![1804, 0x3000, 1804, 1804]))),
         ("clock", Arc::new(Int64Array::from(vec![1, 2, -3, 4]))),
     ]);
-    let path = write(
-        &directory,
-        "numbers.parquet",
-        parquet(&numbers, properties()),
-    );
+    let path = write(&directory, "numbers.parquet", parquet(&numbers, properties()));
     let found = read(&path).good();
-    assert_eq!(
-        found.records,
-        [format!("0 {START} result=0 move=1804 clock=1")]
-    );
-    let messages: Vec<_> = found
-        .rejects
-        .iter()
-        .map(|reject| &*reject.message)
-        .collect();
-    assert_eq!(
-        messages,
-        [
-            "move 12288 is out of range",
-            "clock -3 is out of range",
-            "result 3 is out of range"
-        ]
-    );
+    assert_eq!(found.records, [format!("0 {START} result=0 move=1804 clock=1")]);
+    let messages: Vec<_> = found.rejects.iter().map(|reject| &*reject.message).collect();
+    assert_eq!(messages, ["move 12288 is out of range", "clock -3 is out of range", "result 3 is out of range"]);
     let wrong = table(vec![
         ("fen", strings(&vec![START.to_owned(); 2])),
         ("move", Arc::new(StringArray::from(vec!["e2e5", "e2e4"]))),
@@ -557,11 +424,7 @@ fn fields_come_along_where_their_types_fit() {
     ]);
     let path = write(&directory, "wrong.parquet", parquet(&wrong, properties()));
     let found = read(&path).good();
-    let reasons: Vec<_> = found
-        .rejects
-        .iter()
-        .map(|reject| reject.reasons[0])
-        .collect();
+    let reasons: Vec<_> = found.rejects.iter().map(|reject| reject.reasons[0]).collect();
     assert_eq!(reasons, ["illegal_move", "unknown_result"]);
     assert_eq!(found.rejects[0].raw, START.as_bytes());
 }
@@ -577,25 +440,11 @@ fn missing_and_wrong_columns_are_errors_with_those_that_are_there() {
             None,
             "has no column `fen` or `board`; its columns are `FEN` (Utf8), `n` (Int64)",
         ),
-        (
-            vec![("fen", &number)],
-            None,
-            "`fen` must be text and `board` 32 bytes, but there is `fen` (Int64)",
-        ),
-        (
-            vec![("fen", &name)],
-            Some("position"),
-            "has no column `position`",
-        ),
-        (
-            vec![("fen", &name), ("n", &number)],
-            Some("n"),
-            "the column `n` (Int64) does not hold text",
-        ),
+        (vec![("fen", &number)], None, "`fen` must be text and `board` 32 bytes, but there is `fen` (Int64)"),
+        (vec![("fen", &name)], Some("position"), "has no column `position`"),
+        (vec![("fen", &name), ("n", &number)], Some("n"), "the column `n` (Int64) does not hold text"),
     ] {
-        let columns = columns
-            .into_iter()
-            .map(|(name, array)| (name, Arc::clone(array)));
+        let columns = columns.into_iter().map(|(name, array)| (name, Arc::clone(array)));
         let batch = table(columns.collect());
         for (name, bytes) in files(&batch) {
             let path = write(&directory, name, bytes);
@@ -606,22 +455,13 @@ fn missing_and_wrong_columns_are_errors_with_those_that_are_there() {
             }
             let done = command.assert().code(2).get_output().clone();
             let stderr = String::from_utf8(done.stderr).unwrap();
-            assert!(
-                stderr.contains(expected) && stderr.lines().count() == 1,
-                "{name}: {stderr}"
-            );
+            assert!(stderr.contains(expected) && stderr.lines().count() == 1, "{name}: {stderr}");
         }
     }
     let batch = table(vec![("FEN", name)]);
     let path = write(&directory, "x.parquet", parquet(&batch, properties()));
     let mut command = lanefish(&["compute", "--columns", "fen", "--fen-column", "FEN"]);
-    let done = command
-        .arg(&path)
-        .assert()
-        .code(0)
-        .get_output()
-        .stdout
-        .clone();
+    let done = command.arg(&path).assert().code(0).get_output().stdout.clone();
     assert_eq!(String::from_utf8(done).unwrap(), format!("fen\n{START}\n"));
 }
 
@@ -638,13 +478,8 @@ fn limits_threads_and_shards() {
         let path = write(&directory, name, bytes);
         let all = read(&path).good();
         assert_eq!(all.summary.records, 5000);
-        let rejected = |found: &Found| -> Vec<u64> {
-            found
-                .rejects
-                .iter()
-                .map(|reject| reject.place.row.unwrap())
-                .collect()
-        };
+        let rejected =
+            |found: &Found| -> Vec<u64> { found.rejects.iter().map(|reject| reject.place.row.unwrap()).collect() };
         for threads in [1, 2, 8] {
             for (skip, limit) in [(0, 10), (99, 1000), (4990, 100), (5000, 1), (1234, 1)] {
                 let some = read_with(&[&path], |options| {
@@ -672,14 +507,8 @@ fn limits_threads_and_shards() {
                     let without_number = |line: String| line.split_once(' ').unwrap().1.to_owned();
                     rows.extend(found.records.into_iter().map(without_number));
                 }
-                let expected = all
-                    .records
-                    .iter()
-                    .map(|line| line.split_once(' ').unwrap().1);
-                assert!(
-                    rows.iter().map(String::as_str).eq(expected),
-                    "{name} {count}"
-                );
+                let expected = all.records.iter().map(|line| line.split_once(' ').unwrap().1);
+                assert!(rows.iter().map(String::as_str).eq(expected), "{name} {count}");
                 assert_eq!(bad, rejected(&all));
             }
         }
@@ -690,9 +519,7 @@ fn limits_threads_and_shards() {
 fn large_pages_and_groups_are_divided() {
     let directory = tempfile::tempdir().unwrap();
     let some = fens(1000);
-    let fens: Vec<String> = (0..300_000)
-        .map(|row| some[row * 7 % 1000].clone())
-        .collect();
+    let fens: Vec<String> = (0..300_000).map(|row| some[row * 7 % 1000].clone()).collect();
     let batch = table(vec![("fen", strings(&fens))]);
     let expected = numbered(&fens);
     let one_page = || {
@@ -705,17 +532,9 @@ fn large_pages_and_groups_are_divided() {
         ("dictionary.parquet", parquet(&batch, one_page())),
         (
             "plain.parquet",
-            parquet(
-                &batch,
-                one_page()
-                    .set_dictionary_enabled(false)
-                    .set_compression(Compression::SNAPPY),
-            ),
+            parquet(&batch, one_page().set_dictionary_enabled(false).set_compression(Compression::SNAPPY)),
         ),
-        (
-            "batch.arrow",
-            arrow_file(std::slice::from_ref(&batch), None),
-        ),
+        ("batch.arrow", arrow_file(std::slice::from_ref(&batch), None)),
     ] {
         let path = write(&directory, name, bytes);
         for threads in [1, 3] {
@@ -739,11 +558,7 @@ fn empty_tables_and_empty_files() {
     }
     for name in ["e.parquet", "e.arrow", "e.arrows", "e.feather"] {
         let found = read(&write(&directory, name, b""));
-        assert!(
-            found.failure().contains("damaged at byte 0"),
-            "{name}: {}",
-            found.failure()
-        );
+        assert!(found.failure().contains("damaged at byte 0"), "{name}: {}", found.failure());
         let found = read(&write(&directory, name, b"PAR1PAR1"));
         assert!(!found.failure().is_empty());
     }
@@ -768,18 +583,12 @@ fn pipes_directories_and_containers() {
         for extra in [&[][..], &["--no-mmap"], &["--threads", "1"]] {
             let path = write(&directory, name, &bytes);
             let found = json(lanefish(&["stats", "--json"]).args(extra).arg(&path));
-            assert_eq!(
-                found,
-                (expected.clone(), bytes.len() as u64),
-                "{name} {extra:?}"
-            );
+            assert_eq!(found, (expected.clone(), bytes.len() as u64), "{name} {extra:?}");
             let output = lanefish(&["info", "--json"]).arg(&path).output().unwrap();
             let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(info["records"], 300);
             assert_eq!(info["columns"], serde_json::json!(["fen:Utf8"]));
-            let verified = lanefish(&["verify", "--validity", "playable"])
-                .arg(&path)
-                .assert();
+            let verified = lanefish(&["verify", "--validity", "playable"]).arg(&path).assert();
             verified.code(0);
             std::fs::remove_file(path).unwrap();
         }
@@ -795,23 +604,13 @@ fn pipes_directories_and_containers() {
     for number in 0..3 {
         let other: ArrayRef = Arc::new(Int64Array::from_iter_values(0..300));
         let batch = table(vec![("fen", strings(&fens)), ("other", other)]);
-        write(
-            &directory,
-            &format!("{number}.parquet"),
-            parquet(&batch, properties()),
-        );
+        write(&directory, &format!("{number}.parquet"), parquet(&batch, properties()));
     }
-    let done = lanefish(&["stats", "--json"])
-        .arg(directory.path())
-        .assert()
-        .code(0);
+    let done = lanefish(&["stats", "--json"]).arg(directory.path()).assert().code(0);
     let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     // Once, not for each file.
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(
-        stderr.contains("and 2 more files: columns not read: `other` (Int64)"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("and 2 more files: columns not read: `other` (Int64)"), "{stderr}");
 }
 
 /// Reads bytes under a name; a run that did not fail must have all rows.
@@ -825,11 +624,7 @@ fn must_not_lose(directory: &TempDir, name: &str, bytes: &[u8], rows: u64, what:
         }
         None => {
             // Rows may be bad, but must be there.
-            assert!(
-                found.summary.records >= rows,
-                "{name}, {what}: {}",
-                found.summary.records
-            );
+            assert!(found.summary.records >= rows, "{name}, {what}: {}", found.summary.records);
             true
         }
     }
@@ -862,11 +657,7 @@ fn flipped_bits_lose_no_rows() {
     let names: Vec<String> = (0..300).map(|row| format!("p{}", row / 40)).collect();
     let mut white = StringDictionaryBuilder::<Int16Type>::new();
     names.iter().for_each(|name| white.append_value(name));
-    let batch = table(vec![
-        ("fen", strings(&fens)),
-        ("score", scores),
-        ("white", Arc::new(white.finish())),
-    ]);
+    let batch = table(vec![("fen", strings(&fens)), ("score", scores), ("white", Arc::new(white.finish()))]);
     let mut random = Random::new(2);
     let (mut failed, mut read) = (0, 0);
     for (name, bytes) in files(&batch) {
@@ -887,10 +678,7 @@ fn flipped_bits_lose_no_rows() {
             }
         }
     }
-    assert!(
-        failed > 100 && read > 100,
-        "{failed} failed, {read} did not"
-    );
+    assert!(failed > 100 && read > 100, "{failed} failed, {read} did not");
 }
 
 #[test]
@@ -934,10 +722,7 @@ try:
 except ImportError: pass
 "#;
     let python = std::env::var_os("LANEFISH_PYTHON").unwrap_or_else(|| "python3".into());
-    let output = std::process::Command::new(python)
-        .args(["-c", script])
-        .current_dir(directory.path())
-        .output();
+    let output = std::process::Command::new(python).args(["-c", script]).current_dir(directory.path()).output();
     let skipped = |what: &str| {
         let line = format!("\nSKIPPED: {what}; files of it were not read\n");
         let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());

@@ -265,16 +265,12 @@ impl Thrift {
     /// Sets a number of a structure that may lack it.
     fn insert(&mut self, id: i64, kind: u8, number: i64) {
         self.remove(id);
-        let Self::Struct(fields) = self else {
-            panic!("no structure")
-        };
+        let Self::Struct(fields) = self else { panic!("no structure") };
         let at = fields.partition_point(|&(other, _)| other < id);
         fields.insert(at, (id, Self::Int(kind, number)));
     }
     fn remove(&mut self, id: i64) {
-        let Self::Struct(fields) = self else {
-            panic!("no structure")
-        };
+        let Self::Struct(fields) = self else { panic!("no structure") };
         fields.retain(|&(other, _)| other != id);
     }
     fn has(&self, id: i64) -> bool {
@@ -368,12 +364,7 @@ impl Parquet {
             }
             pages.push(columns);
         }
-        Self {
-            pages,
-            metadata,
-            last: |_| {},
-            has_checksums: true,
-        }
+        Self { pages, metadata, last: |_| {}, has_checksums: true }
     }
 
     fn bytes(mut self) -> Vec<u8> {
@@ -440,9 +431,7 @@ fn dictionaries() -> Parquet {
 }
 
 fn gzip() -> Parquet {
-    let properties = properties()
-        .set_dictionary_enabled(false)
-        .set_compression(Compression::GZIP(Default::default()));
+    let properties = properties().set_dictionary_enabled(false).set_compression(Compression::GZIP(Default::default()));
     Parquet::of(&base(), properties)
 }
 
@@ -452,12 +441,7 @@ fn page(file: &mut Parquet) -> &mut Page {
 }
 
 /// A case: its name, a file, the change, and a part of the message.
-type Case = (
-    &'static str,
-    fn() -> Parquet,
-    fn(&mut Parquet),
-    &'static str,
-);
+type Case = (&'static str, fn() -> Parquet, fn(&mut Parquet), &'static str);
 
 fn parquet_cases() -> Vec<Case> {
     vec![
@@ -514,12 +498,7 @@ fn parquet_cases() -> Vec<Case> {
             },
             "the metadata cannot be read",
         ),
-        (
-            "metadata without a schema",
-            plain,
-            |file| file.last = |metadata| metadata.remove(2),
-            "the metadata: ",
-        ),
+        ("metadata without a schema", plain, |file| file.last = |metadata| metadata.remove(2), "the metadata: "),
         (
             "a column that ends beyond the file",
             plain,
@@ -677,18 +656,8 @@ fn parquet_cases() -> Vec<Case> {
             },
             "the pages have 30 rows, and the metadata has 20",
         ),
-        (
-            "no dictionary",
-            dictionaries,
-            |file| drop(file.pages[0][0].remove(0)),
-            "a dictionary is missing",
-        ),
-        (
-            "an empty header",
-            plain,
-            |file| page(file).0 = Thrift::Raw(vec![0]),
-            "the page header has a negative size",
-        ),
+        ("no dictionary", dictionaries, |file| drop(file.pages[0][0].remove(0)), "a dictionary is missing"),
+        ("an empty header", plain, |file| page(file).0 = Thrift::Raw(vec![0]), "the page header has a negative size"),
         (
             "a header that does not end",
             plain,
@@ -753,12 +722,7 @@ fn parquet_cases() -> Vec<Case> {
             },
             "row group 0, column `score`: ",
         ),
-        (
-            "an unknown encoding",
-            plain,
-            |file| page(file).0.set(&[DATA, ENCODING], 77),
-            "row group 0, column `fen`: ",
-        ),
+        ("an unknown encoding", plain, |file| page(file).0.set(&[DATA, ENCODING], 77), "row group 0, column `fen`: "),
         (
             "a gzip page that unpacks to more",
             gzip,
@@ -802,10 +766,7 @@ fn each_check_of_parquet_finds_its_file() {
         let mut file = file();
         change(&mut file);
         let (_, failure) = read("x.parquet", &file.bytes());
-        assert!(
-            !failure.is_empty() && failure.contains(why),
-            "{what}: `{failure}`, not `{why}`"
-        );
+        assert!(!failure.is_empty() && failure.contains(why), "{what}: `{failure}`, not `{why}`");
     }
 }
 
@@ -850,12 +811,7 @@ fn content_of_second(file: &mut Parquet) {
     let (_, content) = &mut file.pages[0][0][1];
     let last = content.len() - 1;
     content[last] ^= 1;
-    fails(
-        "second page",
-        "x.parquet",
-        &file.clone().bytes(),
-        "column `fen`: ",
-    );
+    fails("second page", "x.parquet", &file.clone().bytes(), "column `fen`: ");
 }
 
 #[test]
@@ -869,19 +825,10 @@ fn ends_of_parquet_files() {
     };
     for (bytes, why) in [
         (b"PAR1PAR1".to_vec(), "too short for a Parquet file"),
-        (
-            [b"QAR1", &good[4..]].concat(),
-            "it does not begin with PAR1",
-        ),
+        ([b"QAR1", &good[4..]].concat(), "it does not begin with PAR1"),
         (good[..good.len() - 1].to_vec(), "the footer is missing"),
-        (
-            [&good[..], b"x"].concat(),
-            "the footer is missing: the file is truncated, or something was appended",
-        ),
-        (
-            with_len(good.len() as u32 - 11),
-            "the footer claims more metadata than the file has",
-        ),
+        ([&good[..], b"x"].concat(), "the footer is missing: the file is truncated, or something was appended"),
+        (with_len(good.len() as u32 - 11), "the footer claims more metadata than the file has"),
         (with_len(5), "the metadata cannot be read"),
     ] {
         fails(why, "x.parquet", &bytes, why);
@@ -896,10 +843,7 @@ fn ends_of_parquet_files() {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(4 + len)).unwrap();
     std::io::Write::write_all(&mut file, &end).unwrap();
     let (_, failure, _) = read_with(&path, None, true);
-    assert!(
-        failure.contains("the metadata are longer than 512 MiB"),
-        "{failure}"
-    );
+    assert!(failure.contains("the metadata are longer than 512 MiB"), "{failure}");
 }
 
 fn lanefish(arguments: &[&str]) -> std::process::Output {
@@ -921,10 +865,7 @@ fn ours(name: &str) -> Vec<u8> {
 /// All places of some bytes.
 fn places(bytes: &[u8], of: &[u8]) -> Vec<usize> {
     let windows = bytes.windows(of.len()).enumerate();
-    windows
-        .filter(|(_, window)| *window == of)
-        .map(|(at, _)| at)
-        .collect()
+    windows.filter(|(_, window)| *window == of).map(|(at, _)| at).collect()
 }
 
 #[test]
@@ -949,8 +890,7 @@ fn a_flipped_name_in_a_parquet_file_of_ours_is_found() {
     assert!(flipped > 0);
     // Any number of the metadata.
     for change in [
-        (|metadata| metadata.set(&[GROUPS, 0, COLUMNS, 1, METADATA, DATA_PLACE], 4))
-            as fn(&mut Thrift),
+        (|metadata| metadata.set(&[GROUPS, 0, COLUMNS, 1, METADATA, DATA_PLACE], 4)) as fn(&mut Thrift),
         |metadata| metadata.set(&[GROUPS, 0, COLUMNS, 1, METADATA, COMPRESSED], 4),
         |metadata| metadata.set(&[GROUPS, 0, COLUMNS, 1, METADATA, DICTIONARY_PLACE], 5),
         |metadata| metadata.set(&[GROUPS, 0, COLUMNS, 1, METADATA, 5], 99),
@@ -1039,10 +979,7 @@ types = [field.with_type(pa.int32()) if field.name == "halfmove" else field for 
 feather.write_feather(table.cast(pa.schema(types, metadata=table.schema.metadata)), "cast.arrow")
 "#;
     let python = std::env::var_os("LANEFISH_PYTHON").unwrap_or_else(|| "python3".into());
-    let output = std::process::Command::new(python)
-        .args(["-c", script])
-        .current_dir(directory.path())
-        .output();
+    let output = std::process::Command::new(python).args(["-c", script]).current_dir(directory.path()).output();
     let skipped = |_| {
         let line = "\nSKIPPED: python3 has no pyarrow; files that it wrote again were not read\n";
         let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
@@ -1082,12 +1019,7 @@ fn flipped_bits_of_a_parquet_file_of_ours_change_no_record() {
         std::fs::write(&path, flipped).unwrap();
         let (found, failure, rejects) = read_with(&path, Some(Format::PARQUET), true);
         failed += usize::from(!failure.is_empty());
-        assert!(
-            !failure.is_empty() || found == records && rejects == 0,
-            "byte {}, bit {}",
-            bit / 8,
-            bit % 8
-        );
+        assert!(!failure.is_empty() || found == records && rejects == 0, "byte {}, bit {}", bit / 8, bit % 8);
     }
     assert!(failed > 250, "{failed}");
 }
@@ -1278,21 +1210,11 @@ fn unpacked((head, body): &mut Message) -> &mut [u8] {
 }
 
 /// A case: its name, a stream, the change, and a part of the message.
-type ArrowCase = (
-    &'static str,
-    fn() -> Vec<Message>,
-    fn(&mut Vec<Message>),
-    &'static str,
-);
+type ArrowCase = (&'static str, fn() -> Vec<Message>, fn(&mut Vec<Message>), &'static str);
 
 fn arrow_cases() -> Vec<ArrowCase> {
     vec![
-        (
-            "no schema",
-            plain_stream,
-            |messages| messages.clear(),
-            "the stream has no schema",
-        ),
+        ("no schema", plain_stream, |messages| messages.clear(), "the stream has no schema"),
         (
             "a batch in place of the schema",
             plain_stream,
@@ -1305,12 +1227,7 @@ fn arrow_cases() -> Vec<ArrowCase> {
             |messages| messages.push(messages[0].clone()),
             "a message is neither a batch nor a dictionary",
         ),
-        (
-            "a description that is none",
-            plain_stream,
-            |messages| messages[1].0.fill(0xFF),
-            "a message cannot be read",
-        ),
+        ("a description that is none", plain_stream, |messages| messages[1].0.fill(0xFF), "a message cannot be read"),
         (
             "a body of negative length",
             plain_stream,
@@ -1486,12 +1403,7 @@ fn arrow_cases() -> Vec<ArrowCase> {
             },
             "an addition to the dictionary 1 comes before it",
         ),
-        (
-            "no dictionary",
-            coded_stream,
-            |messages| drop(messages.remove(2)),
-            "record batch 0: ",
-        ),
+        ("no dictionary", coded_stream, |messages| drop(messages.remove(2)), "record batch 0: "),
         (
             "a dictionary without a header",
             coded_stream,
@@ -1536,10 +1448,7 @@ fn each_check_of_arrow_finds_its_stream() {
         let mut messages = stream();
         change(&mut messages);
         let (_, failure) = read("x.arrows", &joined(&messages));
-        assert!(
-            !failure.is_empty() && failure.contains(why),
-            "{what}: `{failure}`, not `{why}`"
-        );
+        assert!(!failure.is_empty() && failure.contains(why), "{what}: `{failure}`, not `{why}`");
     }
 }
 
@@ -1551,22 +1460,13 @@ fn ends_of_streams() {
     let mut without_marker = good.clone();
     without_marker[second] = 0;
     for (bytes, why) in [
-        (
-            b"no".to_vec(),
-            "it begins neither with ARROW1 nor with a message",
-        ),
+        (b"no".to_vec(), "it begins neither with ARROW1 nor with a message"),
         (good[..last].to_vec(), "its end marker is missing"),
         (good[..last + 5].to_vec(), "a message is not complete"),
         (good[..second + 20].to_vec(), "a message is not complete"),
-        (
-            good[..last - 1].to_vec(),
-            "the content of a message is not complete",
-        ),
+        (good[..last - 1].to_vec(), "the content of a message is not complete"),
         (without_marker, "there is no message where one should begin"),
-        (
-            [&good[..], b"more"].concat(),
-            "4 bytes follow the end of the stream",
-        ),
+        ([&good[..], b"more"].concat(), "4 bytes follow the end of the stream"),
     ] {
         fails(why, "x.arrows", &bytes, why);
     }
@@ -1593,16 +1493,8 @@ fn each_check_of_arrow_finds_its_file() {
     assert_eq!(reads("x.arrow", &good), lines_of_base());
     let missing = "the footer does not list the messages that the file has";
     let cases: Vec<FileCase> = vec![
-        (
-            "only the beginning",
-            |bytes| bytes.truncate(12),
-            "too short for an Arrow file",
-        ),
-        (
-            "no end",
-            |bytes| bytes.truncate(bytes.len() - 1),
-            "the footer is missing",
-        ),
+        ("only the beginning", |bytes| bytes.truncate(12), "too short for an Arrow file"),
+        ("no end", |bytes| bytes.truncate(bytes.len() - 1), "the footer is missing"),
         (
             "a footer of an impossible length",
             |bytes| {
@@ -1704,10 +1596,7 @@ fn each_check_of_arrow_finds_its_file() {
         let mut bytes = good.clone();
         change(&mut bytes);
         let (_, failure) = read("x.arrow", &bytes);
-        assert!(
-            !failure.is_empty() && failure.contains(why),
-            "{what}: `{failure}`, not `{why}`"
-        );
+        assert!(!failure.is_empty() && failure.contains(why), "{what}: `{failure}`, not `{why}`");
     }
     // The last batch is not in the file's footer at all.
     let one = file_of(&halves()[..1]);
@@ -1723,33 +1612,20 @@ fn big_endian_numbers_are_refused() {
     let head = &mut messages[0].0;
     let schema = target(head, root(head), MESSAGE_HEADER);
     add(head, schema, 0, 1);
-    fails(
-        "order of bytes",
-        "x.arrows",
-        &joined(&messages),
-        "its numbers are big-endian",
-    );
+    fails("order of bytes", "x.arrows", &joined(&messages), "its numbers are big-endian");
 }
 
 /// One bit in the number of a dictionary: the positions of another column.
 #[test]
 fn dictionaries_of_other_columns_in_the_regressions() {
-    for name in [
-        "dict_ok.arrow",
-        "dict_ok.arrows",
-        "dict_flip0.arrow",
-        "dict_flip0.arrows",
-    ] {
+    for name in ["dict_ok.arrow", "dict_ok.arrows", "dict_flip0.arrow", "dict_flip0.arrows"] {
         let Some(path) = crate::support::shared_data(&format!("regressions/tables3/{name}")) else {
             return;
         };
         let (records, failure) = read(name, &std::fs::read(path).unwrap());
         match name.starts_with("dict_ok") {
             true => assert!(failure.is_empty() && records.len() == 2, "{failure}"),
-            false => assert!(
-                failure.contains("the dictionary 1 comes twice"),
-                "{failure}"
-            ),
+            false => assert!(failure.contains("the dictionary 1 comes twice"), "{failure}"),
         }
     }
 }
@@ -1758,10 +1634,7 @@ fn dictionaries_of_other_columns_in_the_regressions() {
 #[test]
 fn no_bit_of_the_number_of_a_dictionary_changes_the_positions() {
     let good = with_dictionaries();
-    for (name, bytes) in [
-        ("x.arrows", stream_of(&good, None)),
-        ("x.arrow", file_of(&good)),
-    ] {
+    for (name, bytes) in [("x.arrows", stream_of(&good, None)), ("x.arrow", file_of(&good))] {
         let records = reads(name, &bytes);
         assert_eq!(records.len(), good[0].column(0).len());
         let mut failed = 0;
@@ -1778,10 +1651,7 @@ fn no_bit_of_the_number_of_a_dictionary_changes_the_positions() {
             let (found, failure, rejects) = read_with(&path, Some(Format::ARROW), true);
             failed += usize::from(!failure.is_empty());
             let others: Vec<String> = records.iter().rev().cloned().collect();
-            assert!(
-                found != others || !failure.is_empty() || rejects > 0,
-                "{name}: bit {bit}"
-            );
+            assert!(found != others || !failure.is_empty() || rejects > 0, "{name}: bit {bit}");
         }
         assert!(failed > 10, "{failed}");
     }

@@ -42,11 +42,7 @@ fn run(arguments: &[&str]) -> Output {
         file.read_to_end(&mut content).unwrap();
         content
     };
-    Output {
-        status,
-        stdout: content(&mut stdout),
-        stderr: content(&mut stderr),
-    }
+    Output { status, stdout: content(&mut stdout), stderr: content(&mut stderr) }
 }
 
 fn stderr(done: &Output) -> String {
@@ -61,29 +57,14 @@ fn files() -> PathBuf {
 fn counts_that_the_bytes_do_not_allow_are_damage() {
     for (name, why) in [
         ("db34.parquet", "the changes make 8589934592 values of 10"),
-        (
-            "db46.parquet",
-            "the changes make 35184372088832 values of 10",
-        ),
+        ("db46.parquet", "the changes make 35184372088832 values of 10"),
         ("dl34.parquet", "the changes make 8589934592 values of 10"),
-        (
-            "dl46.parquet",
-            "the changes make 35184372088832 values of 10",
-        ),
-        (
-            "fzabort.parquet",
-            "the changes make 4108152081352 values of 10",
-        ),
+        ("dl46.parquet", "the changes make 35184372088832 values of 10"),
+        ("fzabort.parquet", "the changes make 4108152081352 values of 10"),
         ("val41.parquet", "the page header has an impossible number"),
         ("onebit0.arrow", "it has 7 rows, and its batch 549755813895"),
-        (
-            "rows39.arrows",
-            "its buffers have fewer than 549755813888 rows",
-        ),
-        (
-            "slow-1-10141.arrow",
-            "it has 1 rows, and its batch 549755813889",
-        ),
+        ("rows39.arrows", "its buffers have fewer than 549755813888 rows"),
+        ("slow-1-10141.arrow", "it has 1 rows, and its batch 549755813889"),
         ("endless.arrows", "damaged"),
     ] {
         let file = files().join(name);
@@ -161,10 +142,7 @@ fn the_limit_of_memory_changes_no_record() {
     let done = run(&["stats", file, "--max-memory", "4M"]);
     assert_eq!(done.status.code(), Some(2));
     let message = stderr(&done);
-    assert!(
-        message.contains("the limit is 4 MiB; --max-memory"),
-        "{message}"
-    );
+    assert!(message.contains("the limit is 4 MiB; --max-memory"), "{message}");
     // What is said there helps.
     let (_, enough) = message.split_once("--max-memory ").unwrap();
     let (enough, _) = enough.split_once(' ').unwrap();

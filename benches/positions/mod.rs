@@ -20,10 +20,7 @@ pub(crate) fn shuffled() -> Vec<Position> {
     for name in names {
         if let Ok(packed) = std::fs::read(directory.join(name)) {
             let text = zstd::decode_all(&packed[..]).expect("a zstd file");
-            for line in text
-                .split(|&byte| byte == b'\n')
-                .filter(|line| !line.is_empty())
-            {
+            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
                 let read = fen::parse(line, FenOptions::default()).expect("FEN");
                 positions.push(read.position);
             }

@@ -41,9 +41,7 @@ pub(crate) fn compute(
         "null" => OnBad::Null,
         "skip" => OnBad::Skip,
         _ => {
-            return Err(PyValueError::new_err(
-                "on_bad must be 'raise', 'null' or 'skip'",
-            ));
+            return Err(PyValueError::new_err("on_bad must be 'raise', 'null' or 'skip'"));
         }
     };
     let columns = reading::columns(py, columns)?;
@@ -54,11 +52,8 @@ pub(crate) fn compute(
     let (computed, signals) = py.detach(|| {
         let signals = Signals::new();
         let interrupt = || signals.have_raised();
-        let options = ComputeOptions::new(analyzer)
-            .threads(threads)
-            .decode(decode)
-            .on_bad(on_bad)
-            .interrupt(Some(&interrupt));
+        let options =
+            ComputeOptions::new(analyzer).threads(threads).decode(decode).on_bad(on_bad).interrupt(Some(&interrupt));
         let computed = columnar::compute(&positions, &columns, &options);
         drop(positions);
         (computed, signals)
@@ -74,10 +69,5 @@ pub(crate) fn compute(
         let row = reject.place.record;
         format!("row {row}: {}", reject.message)
     });
-    Ok(Table {
-        rejects: rejects.collect(),
-        schema: computed.schema,
-        batches: computed.batches,
-        bad: computed.bad,
-    })
+    Ok(Table { rejects: rejects.collect(), schema: computed.schema, batches: computed.batches, bad: computed.bad })
 }

@@ -50,10 +50,7 @@ pub(crate) fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     facts.set_item("cores", reading::threads(None)?)?;
     facts.set_item("features", names(true))?;
     facts.set_item("missing", names(false))?;
-    facts.set_item(
-        "tiers",
-        Tier::available().map(Tier::name).collect::<Vec<_>>(),
-    )?;
+    facts.set_item("tiers", Tier::available().map(Tier::name).collect::<Vec<_>>())?;
     facts.set_item("tier", tier.name())?;
     facts.set_item("uses", analyzer.features())?;
     facts.set_item(

@@ -15,11 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Runs without the GIL, until a signal handler raises an exception.
-fn attended<T: Send>(
-    py: Python<'_>,
-    reading: &Reading,
-    work: impl FnOnce(RunOptions<'_>) -> T + Send,
-) -> PyResult<T> {
+fn attended<T: Send>(py: Python<'_>, reading: &Reading, work: impl FnOnce(RunOptions<'_>) -> T + Send) -> PyResult<T> {
     let analyzer = reading::analyzer(py)?;
     let reading = reading.clone();
     let (done, signals) = py.detach(|| {
@@ -31,9 +27,7 @@ fn attended<T: Send>(
             }
         };
         let options = reading.set(RunOptions::new(analyzer));
-        let options = options
-            .interrupt(Some(&interrupt))
-            .on_progress(Some(&mut on_progress));
+        let options = options.interrupt(Some(&interrupt)).on_progress(Some(&mut on_progress));
         let done = work(options);
         (done, signals)
     });
@@ -190,21 +184,14 @@ pub(crate) fn convert<'py>(
     if let Some(compression) = compression {
         target = target.with_compression(compression).map_err(wrong)?;
     }
-    let options = FileOptions::default()
-        .force(overwrite)
-        .level(level)
-        .fen(fen);
+    let options = FileOptions::default().force(overwrite).level(level).fen(fen);
     let file = RecordFile::new(&output, Some(target), options).map_err(wrong)?;
     let inputs = reading.inputs(py, input)?;
     let place = output.canonicalize().ok();
-    let is_output = |path: &&std::sync::Arc<std::path::Path>| {
-        place.is_some() && path.canonicalize().ok() == place
-    };
+    let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
     if let Some(path) = inputs.paths.iter().find(is_output) {
         let path = path.display();
-        return Err(wrong(format!(
-            "{path} is an input and cannot also be an output"
-        )));
+        return Err(wrong(format!("{path} is an input and cannot also be an output")));
     }
     let (summary, lost) = attended(py, &reading, |options| file.write(&inputs, options))?;
     check(py, summary.failure.as_ref())?;

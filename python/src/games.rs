@@ -54,9 +54,7 @@ fn set(selection: Selection, name: &str, value: &Bound<'_, PyAny>) -> PyResult<S
                 "*" => Ok(None),
                 text => Outcome::from_token(text.as_bytes())
                     .map(Some)
-                    .ok_or_else(|| {
-                        PyValueError::new_err("expected '1-0', '0-1', '1/2-1/2' or '*'")
-                    }),
+                    .ok_or_else(|| PyValueError::new_err("expected '1-0', '0-1', '1/2-1/2' or '*'")),
             });
             selection.results(results.collect::<PyResult<_>>()?)
         }
@@ -71,9 +69,7 @@ fn set(selection: Selection, name: &str, value: &Bound<'_, PyAny>) -> PyResult<S
             _ => return Err(PyValueError::new_err("expected 'standard' or 'chess960'")),
         })),
         _ => {
-            return Err(PyValueError::new_err(format!(
-                "no such option; there are {NAMES}"
-            )));
+            return Err(PyValueError::new_err(format!("no such option; there are {NAMES}")));
         }
     })
 }
@@ -91,6 +87,5 @@ fn several<T: FromStr<Err: Display>>(value: &Bound<'_, PyAny>) -> PyResult<Vec<T
 }
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> PyResult<T> {
-    text.parse()
-        .map_err(|wrong: T::Err| PyValueError::new_err(wrong.to_string()))
+    text.parse().map_err(|wrong: T::Err| PyValueError::new_err(wrong.to_string()))
 }

@@ -20,9 +20,7 @@ const TEXTS: usize = 1 << 16;
 /// The positions of any data.
 pub(crate) fn positions(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
     if data.is_instance_of::<PyString>() || data.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err(
-            "expected many positions: put a single one in a list",
-        ));
+        return Err(PyTypeError::new_err("expected many positions: put a single one in a list"));
     }
     match data.hasattr("__arrow_c_array__")? || data.hasattr("__arrow_c_stream__")? {
         true => of_arrow(data),
@@ -66,13 +64,10 @@ fn of_arrow(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
 
 /// A struct array as a record batch.
 fn batch_of(array: &ArrayRef) -> Result<RecordBatch, ArrowError> {
-    let structs = array
-        .as_struct_opt()
-        .ok_or_else(|| ArrowError::SchemaError("chunks of different types".to_owned()))?;
+    let structs =
+        array.as_struct_opt().ok_or_else(|| ArrowError::SchemaError("chunks of different types".to_owned()))?;
     if structs.null_count() > 0 {
-        return Err(ArrowError::SchemaError(
-            "rows of a table cannot be null; the positions in it can".to_owned(),
-        ));
+        return Err(ArrowError::SchemaError("rows of a table cannot be null; the positions in it can".to_owned()));
     }
     let schema = Arc::new(Schema::new(structs.fields().clone()));
     RecordBatch::try_new(schema, structs.columns().to_vec())
@@ -83,10 +78,7 @@ fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
     let py = data.py();
     let items = data.try_iter().map_err(|_| {
         let name = data.get_type().name().map(|name| name.to_string());
-        PyTypeError::new_err(format!(
-            "expected Arrow data or texts, found {}",
-            name.unwrap_or_default()
-        ))
+        PyTypeError::new_err(format!("expected Arrow data or texts, found {}", name.unwrap_or_default()))
     })?;
     let mut texts = LargeStringBuilder::new();
     for (row, item) in items.enumerate() {
@@ -97,9 +89,7 @@ fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
             texts.append_null();
         } else {
             let name = item.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "item {row}: expected str or None, found {name}"
-            )));
+            return Err(PyTypeError::new_err(format!("item {row}: expected str or None, found {name}")));
         }
         if row % TEXTS == TEXTS - 1 {
             py.check_signals()?;
@@ -111,8 +101,5 @@ fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
 
 /// None, or not a number, which stands for it in some packages.
 fn is_missing(item: &Bound<'_, PyAny>) -> bool {
-    item.is_none()
-        || item
-            .cast::<PyFloat>()
-            .is_ok_and(|number| number.value().is_nan())
+    item.is_none() || item.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
 }

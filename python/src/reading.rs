@@ -18,17 +18,12 @@ use std::sync::Arc;
 pub(crate) fn analyzer(py: Python<'_>) -> PyResult<&'static dyn Analyzer> {
     let tier = match std::env::var("LANEFISH_TIER").as_deref() {
         Err(_) | Ok("" | "auto") => Tier::best(),
-        Ok(name) => name
-            .parse()
-            .map_err(|_| error::message(py, format!("LANEFISH_TIER: unknown tier `{name}`")))?,
+        Ok(name) => name.parse().map_err(|_| error::message(py, format!("LANEFISH_TIER: unknown tier `{name}`")))?,
     };
     tier.analyzer().ok_or_else(|| {
         let available: Vec<_> = Tier::available().map(Tier::name).collect();
         let available = available.join(", ");
-        error::message(
-            py,
-            format!("this CPU cannot run the tier `{tier}`; it can run {available}"),
-        )
+        error::message(py, format!("this CPU cannot run the tier `{tier}`; it can run {available}"))
     })
 }
 
@@ -47,8 +42,7 @@ pub(crate) fn columns(py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyRes
         None => Columns::DEFAULT.to_owned(),
         Some(names) if names.is_instance_of::<PyString>() => names.extract()?,
         Some(names) => {
-            let names: PyResult<Vec<String>> =
-                names.try_iter()?.map(|name| name?.extract()).collect();
+            let names: PyResult<Vec<String>> = names.try_iter()?.map(|name| name?.extract()).collect();
             names?.join(",")
         }
     };
@@ -85,18 +79,12 @@ pub(crate) struct Reading {
 }
 
 /// The decoding options that also data in memory have.
-pub(crate) fn decode(
-    fen_column: Option<String>,
-    validity: &str,
-    keep_en_passant: bool,
-) -> PyResult<DecodeOptions> {
+pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant: bool) -> PyResult<DecodeOptions> {
     let validity = match validity {
         "playable" => Validity::Playable,
         "strict" => Validity::Strict,
         _ => {
-            return Err(PyValueError::new_err(
-                "validity must be 'playable' or 'strict'",
-            ));
+            return Err(PyValueError::new_err("validity must be 'playable' or 'strict'"));
         }
     };
     Ok(DecodeOptions::default()
@@ -106,11 +94,7 @@ pub(crate) fn decode(
 }
 
 impl Given {
-    pub(crate) fn check(
-        self,
-        py: Python<'_>,
-        games: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Reading> {
+    pub(crate) fn check(self, py: Python<'_>, games: Option<&Bound<'_, PyDict>>) -> PyResult<Reading> {
         let strict = match &*self.on_bad {
             "raise" => true,
             "skip" => false,

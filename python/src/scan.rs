@@ -77,13 +77,8 @@ pub(crate) fn scan(
     let reading = given.check(py, games)?;
     let analyzer = reading::analyzer(py)?;
     let inputs = reading.inputs(py, paths)?;
-    let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| {
-        reading.set(options)
-    });
-    Ok(Scan {
-        schema: scan.schema(),
-        scan: Arc::new(Mutex::new(scan)),
-    })
+    let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options));
+    Ok(Scan { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) })
 }
 
 /// A stream of record batches: what `scan` returns.
@@ -118,11 +113,7 @@ impl Scan {
         }
     }
 
-    fn of_summary<T: Send>(
-        &self,
-        py: Python<'_>,
-        get: impl FnOnce(&Summary) -> T + Send,
-    ) -> Option<T> {
+    fn of_summary<T: Send>(&self, py: Python<'_>, get: impl FnOnce(&Summary) -> T + Send) -> Option<T> {
         py.detach(|| lock(&self.scan).summary().map(get))
     }
 }
@@ -201,16 +192,9 @@ impl Scan {
         if self.of_summary(py, |_| ()).is_some() {
             return Err(error::message(py, "the stream has been read: scan again"));
         }
-        let batches = Batches {
-            scan: Arc::clone(&self.scan),
-            field: field_of(&self.schema),
-            thread: thread::current().id(),
-        };
-        Ok(to_stream_pycapsule(
-            py,
-            Box::new(batches),
-            requested_schema,
-        )?)
+        let batches =
+            Batches { scan: Arc::clone(&self.scan), field: field_of(&self.schema), thread: thread::current().id() };
+        Ok(to_stream_pycapsule(py, Box::new(batches), requested_schema)?)
     }
 }
 
@@ -239,11 +223,7 @@ impl Iterator for Batches {
                 Ok(ScanStep::Pending) => {
                     if thread::current().id() == self.thread && signals.have_raised() {
                         // The caller reports an error of its own: the signal is repeated for Python.
-                        let repeat = |py: Python<'_>| {
-                            py.import("_thread")?
-                                .call_method0("interrupt_main")
-                                .map(drop)
-                        };
+                        let repeat = |py: Python<'_>| py.import("_thread")?.call_method0("interrupt_main").map(drop);
                         let _ = Python::attach(repeat);
                         return Some(Err(ArrowError::ComputeError("interrupted".to_owned())));
                     }

@@ -19,10 +19,7 @@ struct State {
 impl Signals {
     /// From now on.
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(State {
-            checked: Instant::now(),
-            raised: None,
-        }))
+        Self(Mutex::new(State { checked: Instant::now(), raised: None }))
     }
     /// Whether a signal handler has raised an exception, which ends the call.
     pub(crate) fn have_raised(&self) -> bool {

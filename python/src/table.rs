@@ -8,9 +8,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
-use pyo3_arrow::ffi::{
-    ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
-};
+use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
 /// Rows as a struct, which is how they are handed over.
@@ -33,50 +31,32 @@ fn names(schema: &Schema) -> Vec<String> {
 fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
     macro_rules! numbers {
         ($type:ty) => {
-            array
-                .as_primitive::<$type>()
-                .iter()
-                .try_for_each(|value| list.append(value))
+            array.as_primitive::<$type>().iter().try_for_each(|value| list.append(value))
         };
     }
     match array.data_type() {
-        DataType::Boolean => array
-            .as_boolean()
-            .iter()
-            .try_for_each(|value| list.append(value)),
+        DataType::Boolean => array.as_boolean().iter().try_for_each(|value| list.append(value)),
         DataType::UInt8 => numbers!(UInt8Type),
         DataType::UInt16 => numbers!(UInt16Type),
         DataType::UInt32 => numbers!(UInt32Type),
         DataType::UInt64 => numbers!(UInt64Type),
         DataType::Int16 => numbers!(Int16Type),
-        DataType::Utf8 => array
-            .as_string::<i32>()
-            .iter()
-            .try_for_each(|value| list.append(value)),
+        DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value)),
         DataType::Date32 => {
             const BEFORE_1970: i64 = 719_163;
             let date = list.py().import("datetime")?.getattr("date")?;
-            array
-                .as_primitive::<Date32Type>()
-                .iter()
-                .try_for_each(|days| {
-                    let days = days.map(|days| i64::from(days) + BEFORE_1970);
-                    let day = days.map(|day| date.call_method1("fromordinal", (day,)));
-                    list.append(day.transpose()?)
-                })
+            array.as_primitive::<Date32Type>().iter().try_for_each(|days| {
+                let days = days.map(|days| i64::from(days) + BEFORE_1970);
+                let day = days.map(|day| date.call_method1("fromordinal", (day,)));
+                list.append(day.transpose()?)
+            })
         }
-        other => Err(pyo3::exceptions::PyTypeError::new_err(format!(
-            "columns of {other} have no Python values"
-        ))),
+        other => Err(pyo3::exceptions::PyTypeError::new_err(format!("columns of {other} have no Python values"))),
     }
 }
 
 /// The columns by name.
-fn dict<'py>(
-    py: Python<'py>,
-    schema: &Schema,
-    batches: &[arrow::RecordBatch],
-) -> PyResult<Bound<'py, PyDict>> {
+fn dict<'py>(py: Python<'py>, schema: &Schema, batches: &[arrow::RecordBatch]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     for (at, field) in schema.fields().iter().enumerate() {
         all.set_item(field.name(), column(py, at, batches)?)?;
@@ -84,11 +64,7 @@ fn dict<'py>(
     Ok(all)
 }
 
-fn column<'py>(
-    py: Python<'py>,
-    at: usize,
-    batches: &[arrow::RecordBatch],
-) -> PyResult<Bound<'py, PyList>> {
+fn column<'py>(py: Python<'py>, at: usize, batches: &[arrow::RecordBatch]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for batch in batches {
         append(&list, batch.column(at))?;
@@ -115,10 +91,7 @@ impl RecordBatch {
     }
     fn __repr__(&self) -> String {
         let names = names(self.0.schema_ref()).join(", ");
-        format!(
-            "<lanefish.RecordBatch: {} rows of {names}>",
-            self.0.num_rows()
-        )
+        format!("<lanefish.RecordBatch: {} rows of {names}>", self.0.num_rows())
     }
     /// Number of rows.
     #[getter]
@@ -219,13 +192,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let batches: Vec<_> = self
-            .batches
-            .iter()
-            .cloned()
-            .map(struct_of)
-            .map(Ok)
-            .collect();
+        let batches: Vec<_> = self.batches.iter().cloned().map(struct_of).map(Ok).collect();
         let reader = ArrayIterator::new(batches, field_of(&self.schema));
         Ok(to_stream_pycapsule(py, Box::new(reader), requested_schema)?)
     }

@@ -56,22 +56,13 @@ pub fn measure_commands(
         subject: Subject::Command { bytes_per_position },
         measured: None,
     };
-    if !NAMES
-        .iter()
-        .any(|name| row(name, 0.0).is_requested(options))
-    {
+    if !NAMES.iter().any(|name| row(name, 0.0).is_requested(options)) {
         return Ok(());
     }
     let files = Files::generate(positions, options.size)?;
-    let runner = Runner {
-        analyzer,
-        threads: options.threads.max(1),
-    };
+    let runner = Runner { analyzer, threads: options.threads.max(1) };
     // The threads are those of a command; several commands at the same time would be something else.
-    let alone = BenchOptions {
-        threads: 1,
-        ..options.clone()
-    };
+    let alone = BenchOptions { threads: 1, ..options.clone() };
     let works = works(&files, runner);
     let mut comparison = Comparison::new(&alone);
     for work in &works {
@@ -89,13 +80,7 @@ pub fn measure_commands(
                 0
             };
             let runs = slice::from_ref(&work.run);
-            Some(Candidate::passes(
-                runs,
-                file.records(),
-                verified,
-                checksum,
-                pass,
-            ))
+            Some(Candidate::passes(runs, file.records(), verified, checksum, pass))
         });
     }
     comparison.finish(show)
@@ -132,11 +117,7 @@ fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
     let Files { boards, fen, pgn } = files;
     let stats = |file: &'a File| -> (&File, Run<'_>, Check<'_>) {
         let expected = totals(file.records() as u64, file.legal_moves());
-        (
-            file,
-            Box::new(move |out| runner.stats(file, out)),
-            Box::new(move |output| output == expected.as_bytes()),
-        )
+        (file, Box::new(move |out| runner.stats(file, out)), Box::new(move |output| output == expected.as_bytes()))
     };
     let compute = |names: &str| -> (&File, Run<'_>, Check<'_>) {
         let columns = Columns::named(names).expect("there are such columns");
@@ -157,8 +138,7 @@ fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
         let one = &lines[..lines.len() / fen.copies];
         output == one.repeat(boards.copies)
     };
-    let same_boards =
-        |file: &'a File| -> Check<'_> { Box::new(|output| boards_in(output) == file.all_boards()) };
+    let same_boards = |file: &'a File| -> Check<'_> { Box::new(|output| boards_in(output) == file.all_boards()) };
     let works = [
         stats(boards),
         stats(pgn),
@@ -171,14 +151,7 @@ fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
         convert(fen, Format::BOARDS, same_boards(fen)),
     ];
     let works = NAMES.into_iter().zip(works);
-    works
-        .map(|(name, (file, run, check))| Work {
-            name,
-            file,
-            run,
-            check,
-        })
-        .collect()
+    works.map(|(name, (file, run, check))| Work { name, file, run, check }).collect()
 }
 
 /// How commands run.
@@ -198,11 +171,8 @@ impl Runner<'_> {
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let inputs = Inputs::of(vec![Arc::from(file.path())]);
-        let options = RunOptions::new(self.analyzer)
-            .threads(self.threads)
-            .decode(decode)
-            .from(Some(file.format))
-            .strict(true);
+        let options =
+            RunOptions::new(self.analyzer).threads(self.threads).decode(decode).from(Some(file.format)).strict(true);
         let summary = run(&inputs, options, job, sink);
         summary.failure.map_or(Ok(()), Err)
     }
@@ -219,27 +189,16 @@ impl Runner<'_> {
 
     /// Columns as CSV.
     fn compute(self, file: &File, columns: &Columns, out: &mut dyn Write) -> Result<(), Error> {
-        let job = Rows {
-            columns,
-            format: &Csv,
-            masks: Masks::Hex,
-        };
+        let job = Rows { columns, format: &Csv, masks: Masks::Hex };
         let decode = DecodeOptions::default().fields(columns.fields());
         let mut header = Vec::new();
         Csv.header(columns, &mut header);
         out.write_all(&header).map_err(unwritten)?;
-        self.all(file, decode, &job, |text| {
-            out.write_all(&text).map_err(unwritten)
-        })
+        self.all(file, decode, &job, |text| out.write_all(&text).map_err(unwritten))
     }
 
     /// The same records in another format.
-    fn convert(
-        self,
-        file: &File,
-        encoder: &'static dyn Encoder,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
+    fn convert(self, file: &File, encoder: &'static dyn Encoder, out: &mut dyn Write) -> Result<(), Error> {
         let job = Conversion::new(encoder);
         let mut writer = encoder.writer();
         writer.begin(out).map_err(unwritten)?;
@@ -271,13 +230,8 @@ fn totals(positions: u64, legal_moves: u64) -> String {
 /// The sum of the column of that name in CSV without quotes.
 fn legal_moves_in(csv: &[u8]) -> Option<u64> {
     let mut lines = std::str::from_utf8(csv).ok()?.lines();
-    let column = lines
-        .next()?
-        .split(',')
-        .position(|name| name == "legal_moves")?;
-    lines
-        .map(|line| line.split(',').nth(column)?.parse::<u64>().ok())
-        .sum()
+    let column = lines.next()?.split(',').position(|name| name == "legal_moves")?;
+    lines.map(|line| line.split(',').nth(column)?.parse::<u64>().ok()).sum()
 }
 
 /// The boards of a boards file.
@@ -318,28 +272,15 @@ impl Files {
             (0..copies).try_for_each(|_| writer.write(&batch, 0..batch.len()))?;
             writer.finish().map(|_| ())
         };
-        let repeated = |text: Vec<u8>| {
-            move |out: &mut AtomicFile, copies| (0..copies).try_for_each(|_| out.write_all(&text))
-        };
+        let repeated =
+            |text: Vec<u8>| move |out: &mut AtomicFile, copies| (0..copies).try_for_each(|_| out.write_all(&text));
         let bytes = size_of::<Packed>() + 2 * size_of::<u16>();
         let (in_boards, in_fen) = (bytes * batch.len(), lines.len());
         let copies = |bytes: usize| size.div_ceil(bytes);
         let in_pgn = games.text.len();
         Ok(Self {
-            boards: File::new(
-                Format::BOARDS,
-                boards(),
-                legal_moves,
-                copies(in_boards),
-                blocks,
-            )?,
-            fen: File::new(
-                Format::FEN,
-                boards(),
-                legal_moves,
-                copies(in_fen),
-                repeated(lines),
-            )?,
+            boards: File::new(Format::BOARDS, boards(), legal_moves, copies(in_boards), blocks)?,
+            fen: File::new(Format::FEN, boards(), legal_moves, copies(in_fen), repeated(lines))?,
             pgn: File::new(
                 Format::PGN,
                 games.boards,
@@ -365,14 +306,7 @@ impl File {
         let written = write(&mut file, copies).and_then(|()| file.flush());
         let metadata = written.and_then(|()| std::fs::metadata(file.temporary_path()));
         let metadata = metadata.map_err(|source| Error::Write { path, source })?;
-        Ok(Self {
-            format,
-            file,
-            len: metadata.len(),
-            boards,
-            legal_moves,
-            copies,
-        })
+        Ok(Self { format, file, len: metadata.len(), boards, legal_moves, copies })
     }
     fn path(&self) -> &Path {
         self.file.temporary_path()
@@ -389,9 +323,7 @@ impl File {
 }
 
 fn legal_moves(positions: &[Position]) -> u64 {
-    let counts = positions
-        .iter()
-        .map(|position| u64::from(position.count_legal_moves()));
+    let counts = positions.iter().map(|position| u64::from(position.count_legal_moves()));
     counts.sum()
 }
 
@@ -404,17 +336,9 @@ mod tests {
     #[test]
     fn rows_are_verified() {
         for threads in [1, 2] {
-            let options = BenchOptions {
-                time: Duration::ZERO,
-                threads,
-                size: 1,
-                ..BenchOptions::default()
-            };
+            let options = BenchOptions { time: Duration::ZERO, threads, size: 1, ..BenchOptions::default() };
             let mut rows = Vec::new();
-            measure_commands(&options, &[], Tier::best().analyzer().unwrap(), |row| {
-                rows.push(row)
-            })
-            .unwrap();
+            measure_commands(&options, &[], Tier::best().analyzer().unwrap(), |row| rows.push(row)).unwrap();
             assert!(rows.iter().map(|row| row.name).eq(NAMES));
             for row in &rows {
                 assert!(row.measured.unwrap().verified, "{}", row.title());

@@ -32,11 +32,7 @@ const POSITIONS: usize = 1 << 14;
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_decode(
-    options: &BenchOptions,
-    positions: &[Position],
-    show: impl FnMut(Row),
-) -> Result<(), Error> {
+pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl FnMut(Row)) -> Result<(), Error> {
     let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
     let batch = batch_of(&positions);
     let boards: Vec<Packed> = boards_of(&batch).collect();
@@ -46,19 +42,14 @@ pub fn measure_decode(
     let file = chunk(boards_file(&batch));
 
     let mut comparison = Comparison::new(options);
-    for (format, chunk, boards) in [
-        (Format::FEN, &fen, &boards),
-        (Format::PGN, &pgn, &games.boards),
-        (Format::BOARDS, &file, &boards),
-    ] {
+    for (format, chunk, boards) in
+        [(Format::FEN, &fen, &boards), (Format::PGN, &pgn, &games.boards), (Format::BOARDS, &file, &boards)]
+    {
         let row = row(format.name(), chunk.bytes.len(), boards.len());
         comparison.add(row, || Some(reading(format, chunk, boards)));
     }
     comparison.add(row("pack", size_of_val(&*boards), boards.len()), || {
-        let packed: Vec<Packed> = positions
-            .iter()
-            .filter_map(|p| Packed::pack(p).ok())
-            .collect();
+        let packed: Vec<Packed> = positions.iter().filter_map(|p| Packed::pack(p).ok()).collect();
         let pass = |positions: &[Position]| {
             for position in positions {
                 let _ = black_box(Packed::pack(position));
@@ -66,13 +57,7 @@ pub fn measure_decode(
             0
         };
         let verified = packed == boards;
-        Some(Candidate::passes(
-            &positions,
-            1,
-            verified,
-            checksum(&packed),
-            pass,
-        ))
+        Some(Candidate::passes(&positions, 1, verified, checksum(&packed), pass))
     });
     comparison.add(row("unpack", size_of_val(&*boards), boards.len()), || {
         let same = |(board, position): (&Packed, &Position)| {
@@ -85,20 +70,13 @@ pub fn measure_decode(
             }
             0
         };
-        Some(Candidate::passes(
-            &boards,
-            1,
-            verified,
-            checksum(&boards),
-            pass,
-        ))
+        Some(Candidate::passes(&boards, 1, verified, checksum(&boards), pass))
     });
     comparison.add(row("write_fen", lines.len(), positions.len()), || {
         let text = String::from_utf8_lossy(&lines);
         let read = text.lines().zip(&positions);
-        let verified = read.fold(true, |good, (line, position)| {
-            good && Position::from_fen_unvalidated(line).as_ref() == Ok(position)
-        });
+        let verified = read
+            .fold(true, |good, (line, position)| good && Position::from_fen_unvalidated(line).as_ref() == Ok(position));
         let sum = digest(lines.iter().map(|&byte| byte.into()));
         let pass = |positions: &[Position]| fen_lines(positions).len() as u64;
         Some(Candidate::passes(&positions, 1, verified, sum, pass))
@@ -112,9 +90,7 @@ fn row(name: &'static str, bytes: usize, positions: usize) -> Row {
         name,
         kind: Kind::Portable,
         needs: &[],
-        subject: Subject::Decode {
-            bytes_per_position: bytes as f64 / positions as f64,
-        },
+        subject: Subject::Decode { bytes_per_position: bytes as f64 / positions as f64 },
         measured: None,
     }
 }
@@ -156,10 +132,7 @@ mod tests {
 
     #[test]
     fn rows_are_verified() {
-        let options = BenchOptions {
-            time: Duration::ZERO,
-            ..BenchOptions::default()
-        };
+        let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
         measure_decode(&options, &[], |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 6);

@@ -53,11 +53,7 @@ impl RandomGames {
             legal_moves += u64::from(position.count_legal_moves());
             boards.extend(Packed::pack(&position));
         }
-        Self {
-            text,
-            boards,
-            legal_moves,
-        }
+        Self { text, boards, legal_moves }
     }
 }
 

@@ -40,14 +40,8 @@ pub enum Kernel {
 
 impl Kernel {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Decode,
-        Self::AttackMaps,
-        Self::Checkers,
-        Self::Pins,
-        Self::LegalCount,
-        Self::Everything,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Decode, Self::AttackMaps, Self::Checkers, Self::Pins, Self::LegalCount, Self::Everything];
 
     /// The name of the rows.
     pub const fn name(self) -> &'static str {
@@ -69,9 +63,7 @@ impl Kernel {
             Self::Checkers => Queries::CHECKERS,
             Self::Pins => Queries::PINNED,
             Self::LegalCount => Queries::MOVES,
-            Self::Everything => Queries::ALL
-                .without(Queries::MOBILITY)
-                .without(Queries::INVALID),
+            Self::Everything => Queries::ALL.without(Queries::MOBILITY).without(Queries::INVALID),
         }
     }
 
@@ -153,17 +145,11 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_kernels(
-    options: &BenchOptions,
-    positions: &[Position],
-    mut show: impl FnMut(Row),
-) -> Result<(), Error> {
+pub fn measure_kernels(options: &BenchOptions, positions: &[Position], mut show: impl FnMut(Row)) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let alternatives = tiers::alternatives();
     for kernel in Kernel::ALL {
-        let expected = LazyCell::new(|| -> Vec<u64> {
-            positions.iter().map(|one| kernel.expected(one)).collect()
-        });
+        let expected = LazyCell::new(|| -> Vec<u64> { positions.iter().map(|one| kernel.expected(one)).collect() });
         let mut comparison = Comparison::new(options);
         for tier in Tier::all() {
             let algorithm = match tier.name() {
@@ -181,13 +167,9 @@ pub fn measure_kernels(
             });
         }
         if kernel != Kernel::Decode {
-            let others = alternatives
-                .iter()
-                .filter(|other| !other.counts_only || kernel == Kernel::LegalCount);
+            let others = alternatives.iter().filter(|other| !other.counts_only || kernel == Kernel::LegalCount);
             for alternative in others {
-                let Alternative {
-                    name, kind, needs, ..
-                } = *alternative;
+                let Alternative { name, kind, needs, .. } = *alternative;
                 comparison.add(row(kernel, None, name, kind, needs), || {
                     let analyzer = alternative.analyzer.as_deref()?;
                     Some(analyzing(analyzer, kernel, &groups, &expected))
@@ -199,13 +181,7 @@ pub fn measure_kernels(
     Ok(())
 }
 
-fn row(
-    kernel: Kernel,
-    tier: Option<Tier>,
-    algorithm: &'static str,
-    kind: Kind,
-    needs: &'static [&'static str],
-) -> Row {
+fn row(kernel: Kernel, tier: Option<Tier>, algorithm: &'static str, kind: Kind, needs: &'static [&'static str]) -> Row {
     Row {
         group: "kernels",
         name: kernel.name(),
@@ -216,12 +192,7 @@ fn row(
     }
 }
 
-fn analyzing<'a>(
-    analyzer: &'a dyn Analyzer,
-    kernel: Kernel,
-    groups: &'a [Group],
-    expected: &[u64],
-) -> Candidate<'a> {
+fn analyzing<'a>(analyzer: &'a dyn Analyzer, kernel: Kernel, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {
     let requested = kernel.queries();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, requested, &mut results);
@@ -237,11 +208,7 @@ fn analyzing<'a>(
     })
 }
 
-fn decoding<'a>(
-    analyzer: &'static dyn Analyzer,
-    groups: &'a [Group],
-    expected: &[u64],
-) -> Candidate<'a> {
+fn decoding<'a>(analyzer: &'static dyn Analyzer, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {
     let mut sets = vec![PieceSets::default(); groups.len()];
     analyzer.piece_sets(groups, &mut sets);
     let lanes = |PieceSets(sets): &PieceSets| {
@@ -278,18 +245,12 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = BenchOptions {
-            time: Duration::ZERO,
-            ..BenchOptions::default()
-        };
+        let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
         measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
         let others = tiers::alternatives();
         let counts_only = others.iter().filter(|other| other.counts_only).count();
-        assert_eq!(
-            rows.len(),
-            4 + 5 * (4 + others.len() - counts_only) + counts_only
-        );
+        assert_eq!(rows.len(), 4 + 5 * (4 + others.len() - counts_only) + counts_only);
         let mut checksums = HashMap::new();
         for row in &rows {
             let Some(measured) = row.measured else {

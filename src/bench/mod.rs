@@ -44,12 +44,7 @@ pub struct BenchOptions {
 impl Default for BenchOptions {
     /// A fifth of a second per row, all rows, one thread, files of 8 MB.
     fn default() -> Self {
-        Self {
-            time: Duration::from_millis(200),
-            filter: None,
-            threads: 1,
-            size: 8_000_000,
-        }
+        Self { time: Duration::from_millis(200), filter: None, threads: 1, size: 8_000_000 }
     }
 }
 
@@ -220,12 +215,7 @@ impl Timing {
         all.sort_unstable_by(f64::total_cmp);
         let quartile = |n: usize| all[(all.len() - 1) * n / 4];
         let nanoseconds = medians[medians.len() / 2];
-        Self {
-            nanoseconds,
-            spread: (quartile(3) - quartile(1)) / 2.0 / nanoseconds,
-            per_second,
-            samples: all.len(),
-        }
+        Self { nanoseconds, spread: (quartile(3) - quartile(1)) / 2.0 / nanoseconds, per_second, samples: all.len() }
     }
 }
 
@@ -267,26 +257,18 @@ pub fn measure_together<C: Sync>(
         taken
     };
     let by_thread: Result<Vec<Vec<Vec<Vec<f64>>>>, Error> = std::thread::scope(|scope| {
-        let running: io::Result<Vec<_>> = (1..threads)
-            .map(|_| std::thread::Builder::new().spawn_scoped(scope, one_thread))
-            .collect();
+        let running: io::Result<Vec<_>> =
+            (1..threads).map(|_| std::thread::Builder::new().spawn_scoped(scope, one_thread)).collect();
         start.get_or_init(|| running.is_ok());
-        let running = running.map_err(|reason| Error::Threads {
-            threads,
-            reason: reason.to_string(),
-        })?;
+        let running = running.map_err(|reason| Error::Threads { threads, reason: reason.to_string() })?;
         let own = one_thread();
-        let others = running
-            .into_iter()
-            .map(|thread| thread.join().expect("a measurement does not panic"));
+        let others = running.into_iter().map(|thread| thread.join().expect("a measurement does not panic"));
         Ok(std::iter::once(own).chain(others).collect())
     });
     let mut by_thread = by_thread?;
     (0..candidates.len())
         .map(|candidate| {
-            let of_candidate = by_thread
-                .iter_mut()
-                .map(|thread| std::mem::take(&mut thread[candidate]));
+            let of_candidate = by_thread.iter_mut().map(|thread| std::mem::take(&mut thread[candidate]));
             Timing::of(of_candidate.collect())
         })
         .map(Ok)
@@ -319,11 +301,7 @@ impl<'a> Candidate<'a> {
             }
             samples
         };
-        Self {
-            verified,
-            checksum,
-            take: Box::new(take),
-        }
+        Self { verified, checksum, take: Box::new(take) }
     }
 }
 
@@ -337,11 +315,7 @@ struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     fn new(options: &'a BenchOptions) -> Self {
-        Self {
-            options,
-            rows: Vec::new(),
-            candidates: Vec::new(),
-        }
+        Self { options, rows: Vec::new(), candidates: Vec::new() }
     }
 
     /// Adds a row if it is requested; `verify` returns `None` if this CPU cannot run it.
@@ -409,9 +383,7 @@ pub fn samples_under_pressure<T: Copy>(
     assert!(items.len() >= burst, "there must be enough to measure");
     let other = vec![1u64; OTHER_BYTES / size_of::<u64>()];
     // Reading the clock takes as long as a few queries, so its time is subtracted.
-    let clock = (0..100)
-        .map(|_| nanoseconds_since(Instant::now()))
-        .fold(f64::INFINITY, f64::min);
+    let clock = (0..100).map(|_| nanoseconds_since(Instant::now())).fold(f64::INFINITY, f64::min);
     let mut samples = Vec::new();
     let mut copy = Vec::with_capacity(burst);
     let begin = Instant::now();
@@ -452,19 +424,11 @@ mod tests {
 
     #[test]
     fn every_thread_measures_every_candidate() {
-        let options = BenchOptions {
-            time: Duration::ZERO,
-            threads: 2,
-            ..BenchOptions::default()
-        };
+        let options = BenchOptions { time: Duration::ZERO, threads: 2, ..BenchOptions::default() };
         let items = [1, 2, 3];
         let pass = |items: &[u64]| items.iter().sum();
         let timings = measure_together(&options, &[false, true], |&pressure, time| {
-            if pressure {
-                samples_under_pressure(&items, 2, time, pass)
-            } else {
-                samples(&items, time, pass)
-            }
+            if pressure { samples_under_pressure(&items, 2, time, pass) } else { samples(&items, time, pass) }
         })
         .unwrap();
         assert_eq!(timings.len(), 2);

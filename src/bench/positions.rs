@@ -81,10 +81,7 @@ mod tests {
     #[test]
     fn exactly_the_requested_number() {
         let mate = "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1";
-        let some = [
-            Position::standard(),
-            Position::from_fen_unvalidated(mate).unwrap(),
-        ];
+        let some = [Position::standard(), Position::from_fen_unvalidated(mate).unwrap()];
         for len in [0, 1, 2, 3, 100] {
             assert_eq!(follow_up(&some, len).len(), len);
             assert_eq!(follow_up(&[], len).len(), len);

@@ -6,9 +6,7 @@
 
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
-use super::{
-    BenchOptions, Candidate, Comparison, LEAST_NANOSECONDS, Row, Subject, nanoseconds_since,
-};
+use super::{BenchOptions, Candidate, Comparison, LEAST_NANOSECONDS, Row, Subject, nanoseconds_since};
 use crate::block::Group;
 use crate::chess::Position;
 use crate::error::Error;
@@ -62,25 +60,10 @@ pub fn measure_scan(
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let count_legal_moves = |groups: &[Group]| count_legal_moves(analyzer, groups);
-    let legal_moves = positions
-        .iter()
-        .map(|p| u64::from(p.count_legal_moves()))
-        .sum();
+    let legal_moves = positions.iter().map(|p| u64::from(p.count_legal_moves())).sum();
     let works = [
-        Work {
-            name: "sum",
-            needs: &[],
-            tier: None,
-            expected: plain_sum(&groups),
-            pass: &sum,
-        },
-        Work {
-            name: "checksum",
-            needs: &[],
-            tier: None,
-            expected: checksum_in_parts(&groups),
-            pass: &checksum,
-        },
+        Work { name: "sum", needs: &[], tier: None, expected: plain_sum(&groups), pass: &sum },
+        Work { name: "checksum", needs: &[], tier: None, expected: checksum_in_parts(&groups), pass: &checksum },
         Work {
             name: "legal_count",
             needs: analyzer.features(),
@@ -102,9 +85,7 @@ pub fn measure_scan(
         let next = AtomicUsize::new(0);
         let mut comparison = Comparison::new(options);
         for work in &works {
-            comparison.add(work.row(place, &all), || {
-                Some(work.candidate(place, &all, groups.len(), &next))
-            });
+            comparison.add(work.row(place, &all), || Some(work.candidate(place, &all, groups.len(), &next)));
         }
         comparison.finish(&mut show)?;
     }
@@ -127,24 +108,14 @@ impl Work<'_> {
             name: self.name,
             kind: Kind::of(self.needs),
             needs: self.needs,
-            subject: Subject::Scan {
-                place,
-                tier: self.tier,
-                bytes: size_of_val(groups),
-            },
+            subject: Subject::Scan { place, tier: self.tier, bytes: size_of_val(groups) },
             measured: None,
         }
     }
 
     /// Passes over parts of this length. All threads and rows share the counter `next`, so that in memory every part
     /// has left the caches before it is read again.
-    fn candidate<'a>(
-        &'a self,
-        place: Place,
-        groups: &'a [Group],
-        part: usize,
-        next: &'a AtomicUsize,
-    ) -> Candidate<'a> {
+    fn candidate<'a>(&'a self, place: Place, groups: &'a [Group], part: usize, next: &'a AtomicUsize) -> Candidate<'a> {
         let checksum = (self.pass)(&groups[..part]);
         let verified = checksum == self.expected;
         if place == Place::Cache {
@@ -163,11 +134,7 @@ impl Work<'_> {
             }
             samples
         };
-        Candidate {
-            verified,
-            checksum,
-            take: Box::new(take),
-        }
+        Candidate { verified, checksum, take: Box::new(take) }
     }
 }
 
@@ -221,11 +188,7 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = BenchOptions {
-            time: Duration::ZERO,
-            threads: 2,
-            ..BenchOptions::default()
-        };
+        let options = BenchOptions { time: Duration::ZERO, threads: 2, ..BenchOptions::default() };
         let analyzer = Tier::best().analyzer().unwrap();
         let mut rows = Vec::new();
         measure_scan(&options, &[], analyzer, |row| rows.push(row)).unwrap();

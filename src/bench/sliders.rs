@@ -7,9 +7,7 @@
 //! The algorithms run one query after the other. The lanes of the bulk kernels, which run one query per board, get the
 //! same queries in the layout of the kernels.
 
-use super::{
-    BenchOptions, Candidate, Comparison, Row, Subject, sample_positions, samples_under_pressure,
-};
+use super::{BenchOptions, Candidate, Comparison, Row, Subject, sample_positions, samples_under_pressure};
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
 use crate::error::Error;
@@ -94,10 +92,7 @@ pub struct Query {
 pub fn random_queries() -> Vec<Query> {
     let mut random = Random::new(3);
     (0..QUERIES)
-        .map(|_| Query {
-            square: Square::new(random.below(64) as u8),
-            occupied: Bitboard(random.bits()),
-        })
+        .map(|_| Query { square: Square::new(random.below(64) as u8), occupied: Bitboard(random.bits()) })
         .collect()
 }
 
@@ -111,9 +106,7 @@ pub fn real_queries(positions: &[Position], piece: SliderPiece) -> Vec<Query> {
             .iter()
             .flat_map(|position| {
                 let occupied = position.occupied();
-                squares(position, piece)
-                    .iter()
-                    .map(move |square| Query { square, occupied })
+                squares(position, piece).iter().map(move |square| Query { square, occupied })
             })
             .take(QUERIES)
             .collect()
@@ -160,18 +153,9 @@ pub fn agrees<A: Sliders>(algorithm: A, piece: SliderPiece, queries: &[Query]) -
     let attacks = |query: &Query| {
         let (square, occupied) = (query.square, query.occupied);
         match piece {
-            SliderPiece::Rook => [
-                algorithm.rook(square, occupied),
-                RayWalk.rook(square, occupied),
-            ],
-            SliderPiece::Bishop => [
-                algorithm.bishop(square, occupied),
-                RayWalk.bishop(square, occupied),
-            ],
-            SliderPiece::Queen => [
-                algorithm.queen(square, occupied),
-                RayWalk.queen(square, occupied),
-            ],
+            SliderPiece::Rook => [algorithm.rook(square, occupied), RayWalk.rook(square, occupied)],
+            SliderPiece::Bishop => [algorithm.bishop(square, occupied), RayWalk.bishop(square, occupied)],
+            SliderPiece::Queen => [algorithm.queen(square, occupied), RayWalk.queen(square, occupied)],
         }
     };
     queries.iter().all(|query| {
@@ -198,12 +182,7 @@ pub fn groups_of(queries: &[Query]) -> Vec<OneSlider> {
 
 /// Runs all queries on the lanes; returns the sum of the results.
 #[inline(never)]
-pub fn run_queries_on_lanes<S: Simd>(
-    simd: S,
-    way: Way,
-    piece: SliderPiece,
-    groups: &[OneSlider],
-) -> u64 {
+pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[OneSlider]) -> u64 {
     macro_rules! sum {
         ($way:expr, $moves:expr) => {
             simd.enter(
@@ -263,11 +242,7 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[One
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_sliders(
-    options: &BenchOptions,
-    positions: &[Position],
-    mut show: impl FnMut(Row),
-) -> Result<(), Error> {
+pub fn measure_sliders(options: &BenchOptions, positions: &[Position], mut show: impl FnMut(Row)) -> Result<(), Error> {
     let random = random_queries();
     for source in Source::ALL {
         for piece in SliderPiece::ALL {
@@ -279,13 +254,8 @@ pub fn measure_sliders(
                 },
             };
             let groups = groups_of(&queries);
-            let mut rows = SliderRows {
-                piece,
-                source,
-                queries: &queries,
-                groups: &groups,
-                comparison: Comparison::new(options),
-            };
+            let mut rows =
+                SliderRows { piece, source, queries: &queries, groups: &groups, comparison: Comparison::new(options) };
             for_each_algorithm(&mut rows);
             rows.add_lanes::<Scalar>(["lanes-fill-portable", "lanes-hyperbola-portable"]);
             #[cfg(target_arch = "x86_64")]
@@ -310,23 +280,13 @@ struct SliderRows<'a> {
 }
 
 impl<'a> SliderRows<'a> {
-    fn row(
-        &self,
-        name: &'static str,
-        kind: Kind,
-        needs: &'static [&'static str],
-        table_bytes: usize,
-    ) -> Row {
+    fn row(&self, name: &'static str, kind: Kind, needs: &'static [&'static str], table_bytes: usize) -> Row {
         Row {
             group: "sliders",
             name,
             kind,
             needs,
-            subject: Subject::Slider {
-                piece: self.piece,
-                source: self.source,
-                table_bytes,
-            },
+            subject: Subject::Slider { piece: self.piece, source: self.source, table_bytes },
             measured: None,
         }
     }
@@ -338,8 +298,7 @@ impl<'a> SliderRows<'a> {
             self.comparison.add(row, || {
                 let simd = S::detect()?;
                 let verified = lanes_agree(simd, way, piece, groups);
-                let pass =
-                    move |groups: &[OneSlider]| run_queries_on_lanes(simd, way, piece, groups);
+                let pass = move |groups: &[OneSlider]| run_queries_on_lanes(simd, way, piece, groups);
                 Some(candidate(source, groups, 8, verified, pass))
             });
         }
@@ -400,10 +359,7 @@ mod tests {
 
     #[test]
     fn rows_are_verified_and_agree() {
-        let options = BenchOptions {
-            time: Duration::ZERO,
-            ..BenchOptions::default()
-        };
+        let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
         measure_sliders(&options, &[], |row| rows.push(row)).unwrap();
         let names: std::collections::HashSet<_> = rows.iter().map(|row| row.name).collect();

@@ -35,10 +35,8 @@ const fn halves(line: Line) -> [Halves; 64] {
     let mut index = 0;
     while index < 64 {
         let from = Square::new(index as u8);
-        table[index] = Halves {
-            lower: ray_formula(from, line.negative()).0,
-            upper: ray_formula(from, line.positive()).0,
-        };
+        table[index] =
+            Halves { lower: ray_formula(from, line.negative()).0, upper: ray_formula(from, line.positive()).0 };
         index += 1;
     }
     table
@@ -67,26 +65,8 @@ static DIAGONALS: [Halves; 64] = halves(Line::Diagonal);
 static ANTIDIAGONALS: [Halves; 64] = halves(Line::Antidiagonal);
 
 static PAWN: [[Bitboard; 64]; 2] = [steps([(-1, 1), (1, 1)]), steps([(-1, -1), (1, -1)])];
-static KNIGHT: [Bitboard; 64] = steps([
-    (1, 2),
-    (2, 1),
-    (2, -1),
-    (1, -2),
-    (-1, -2),
-    (-2, -1),
-    (-2, 1),
-    (-1, 2),
-]);
-static KING: [Bitboard; 64] = steps([
-    (0, 1),
-    (1, 1),
-    (1, 0),
-    (1, -1),
-    (0, -1),
-    (-1, -1),
-    (-1, 0),
-    (-1, 1),
-]);
+static KNIGHT: [Bitboard; 64] = steps([(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]);
+static KING: [Bitboard; 64] = steps([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]);
 
 /// The squares a pawn attacks: the one or two diagonally in front of it.
 #[inline(always)]
@@ -229,11 +209,7 @@ mod tests {
                 let straight = walk(from, occupied, [(0, 1), (0, -1), (1, 0), (-1, 0)]);
                 let diagonal = walk(from, occupied, [(1, 1), (-1, -1), (1, -1), (-1, 1)]);
                 assert_eq!(rook_attacks(from, occupied), straight, "{from}\n{occupied}");
-                assert_eq!(
-                    bishop_attacks(from, occupied),
-                    diagonal,
-                    "{from}\n{occupied}"
-                );
+                assert_eq!(bishop_attacks(from, occupied), diagonal, "{from}\n{occupied}");
                 assert_eq!(queen_attacks(from, occupied), straight | diagonal);
             }
         }

@@ -17,11 +17,7 @@ const DE_BRUIJN: u64 = {
     let mut length = 6;
     while length < 64 {
         let with_one = (window << 1 | 1) & 63;
-        window = if seen >> with_one & 1 == 0 {
-            with_one
-        } else {
-            (window << 1) & 63
-        };
+        window = if seen >> with_one & 1 == 0 { with_one } else { (window << 1) & 63 };
         seen |= 1 << window;
         ring = ring << 1 | (window & 1);
         length += 1;
@@ -42,9 +38,7 @@ static INDEX: [u8; 64] = {
 /// The number of the only set bit.
 #[inline(always)]
 fn index(single: u64) -> Option<Square> {
-    Some(Square::new(
-        INDEX[(single.wrapping_mul(DE_BRUIJN) >> 58) as usize] & 63,
-    ))
+    Some(Square::new(INDEX[(single.wrapping_mul(DE_BRUIJN) >> 58) as usize] & 63))
 }
 
 /// The square with the lowest number, by De Bruijn multiplication.
@@ -55,11 +49,7 @@ fn index(single: u64) -> Option<Square> {
 /// ```
 #[inline(always)]
 pub fn forward_de_bruijn(set: Bitboard) -> Option<Square> {
-    if set.is_empty() {
-        None
-    } else {
-        index(set.0 & set.0.wrapping_neg())
-    }
+    if set.is_empty() { None } else { index(set.0 & set.0.wrapping_neg()) }
 }
 
 /// The square with the highest number, by filling downwards and De Bruijn multiplication.

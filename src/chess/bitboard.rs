@@ -2,9 +2,7 @@
 
 use super::square::{File, Rank, Square};
 use std::fmt;
-use std::ops::{
-    BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr, Sub, SubAssign,
-};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr, Sub, SubAssign};
 
 /// A set of squares: bit *n* stands for square *n*, a1 = bit 0, h8 = bit 63.
 ///
@@ -75,11 +73,7 @@ impl Bitboard {
     /// The square with the highest number.
     #[inline(always)]
     pub const fn last(self) -> Option<Square> {
-        if self.0 == 0 {
-            None
-        } else {
-            Some(Square::new(63 - self.0.leading_zeros() as u8))
-        }
+        if self.0 == 0 { None } else { Some(Square::new(63 - self.0.leading_zeros() as u8)) }
     }
     /// The board seen from the other side: ranks reversed.
     #[inline(always)]
@@ -123,9 +117,7 @@ impl IntoIterator for Bitboard {
 }
 impl FromIterator<Square> for Bitboard {
     fn from_iter<I: IntoIterator<Item = Square>>(squares: I) -> Self {
-        squares
-            .into_iter()
-            .fold(Self::EMPTY, |set, square| set | Self::square(square))
+        squares.into_iter().fold(Self::EMPTY, |set, square| set | Self::square(square))
     }
 }
 impl From<Square> for Bitboard {
@@ -186,11 +178,7 @@ impl fmt::Display for Bitboard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for rank in Rank::all().rev() {
             for file in File::all() {
-                let symbol = if self.contains(Square::at(file, rank)) {
-                    'X'
-                } else {
-                    '.'
-                };
+                let symbol = if self.contains(Square::at(file, rank)) { 'X' } else { '.' };
                 write!(f, "{}{symbol}", if file.index() == 0 { "" } else { " " })?;
             }
             writeln!(f)?;

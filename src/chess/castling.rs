@@ -24,11 +24,7 @@ impl CastlingSide {
     /// The side on which a rook stands as seen from its king: king side if its file is higher.
     #[inline]
     pub const fn of(king: Square, rook: Square) -> Self {
-        if rook.file().index() > king.file().index() {
-            Self::King
-        } else {
-            Self::Queen
-        }
+        if rook.file().index() > king.file().index() { Self::King } else { Self::Queen }
     }
 
     /// The destination file of the king.

@@ -21,18 +21,8 @@ pub const STANDARD: u16 = 518;
 /// ```
 pub fn start_position(number: u16) -> Option<[Role; 8]> {
     /// Which two of the remaining five squares hold the knights.
-    const KNIGHTS: [(usize, usize); 10] = [
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (0, 4),
-        (1, 2),
-        (1, 3),
-        (1, 4),
-        (2, 3),
-        (2, 4),
-        (3, 4),
-    ];
+    const KNIGHTS: [(usize, usize); 10] =
+        [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)];
     if number >= START_POSITIONS {
         return None;
     }
@@ -89,9 +79,7 @@ mod tests {
 
     #[test]
     fn start_positions_are_distinct_and_valid() {
-        let starts: Vec<_> = (0..START_POSITIONS)
-            .map(|number| start_position(number).unwrap())
-            .collect();
+        let starts: Vec<_> = (0..START_POSITIONS).map(|number| start_position(number).unwrap()).collect();
         for (number, start) in starts.iter().enumerate() {
             let places = |role| (0..8).filter(move |&file| start[file] == role);
             let [first, second] = [places(Role::Rook).min(), places(Role::Rook).max()];

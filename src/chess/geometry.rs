@@ -75,12 +75,7 @@ impl Direction {
     /// The directions of the rook.
     pub const ROOK: [Self; 4] = [Self::East, Self::North, Self::West, Self::South];
     /// The directions of the bishop.
-    pub const BISHOP: [Self; 4] = [
-        Self::NorthEast,
-        Self::NorthWest,
-        Self::SouthWest,
-        Self::SouthEast,
-    ];
+    pub const BISHOP: [Self; 4] = [Self::NorthEast, Self::NorthWest, Self::SouthWest, Self::SouthEast];
 
     /// One step: files to the right, ranks up.
     #[inline(always)]
@@ -142,11 +137,7 @@ const fn eight(ranks: bool, complement: bool) -> [Bitboard; 8] {
     let mut table = [Bitboard::EMPTY; 8];
     let mut i = 0;
     while i < 8 {
-        let set = if ranks {
-            Bitboard::rank(Rank::new(i))
-        } else {
-            Bitboard::file(File::new(i))
-        };
+        let set = if ranks { Bitboard::rank(Rank::new(i)) } else { Bitboard::file(File::new(i)) };
         table[i as usize] = if complement { Bitboard(!set.0) } else { set };
         i += 1;
     }
@@ -232,11 +223,7 @@ pub fn ray(square: Square, direction: Direction) -> Bitboard {
 pub const fn ray_formula(square: Square, direction: Direction) -> Bitboard {
     let bit = 1u64 << square.index();
     let line = line_formula(square, direction.line()).0;
-    Bitboard(if direction.is_positive() {
-        line & !(bit | (bit - 1))
-    } else {
-        line & (bit - 1)
-    })
+    Bitboard(if direction.is_positive() { line & !(bit | (bit - 1)) } else { line & (bit - 1) })
 }
 
 /// The four rays towards higher squares together.
@@ -276,9 +263,7 @@ pub const fn line_formula(square: Square, line: Line) -> Bitboard {
         Line::Rank => 0xFF << (8 * rank),
         Line::File => 0x0101_0101_0101_0101 << file,
         // One of the two shifts is by zero.
-        Line::Diagonal => {
-            MAIN_DIAGONAL << (8 * rank.saturating_sub(file)) >> (8 * file.saturating_sub(rank))
-        }
+        Line::Diagonal => MAIN_DIAGONAL << (8 * rank.saturating_sub(file)) >> (8 * file.saturating_sub(rank)),
         Line::Antidiagonal => {
             let sum = file + rank;
             MAIN_ANTIDIAGONAL << (8 * sum.saturating_sub(7)) >> (8 * 7u32.saturating_sub(sum))
@@ -388,18 +373,13 @@ mod tests {
     fn lines_follow_the_definition() {
         for square in Square::all() {
             for which in Line::ALL {
-                let whole: Bitboard = Square::all()
-                    .filter(|&other| share(square, other, which))
-                    .collect();
+                let whole: Bitboard = Square::all().filter(|&other| share(square, other, which)).collect();
                 let without = whole - square.into();
                 assert_eq!(line(square, which), whole);
                 assert_eq!(line_formula(square, which), whole);
                 assert_eq!(line_without_square(square, which), without);
                 assert_eq!(line_without_square_formula(square, which), without);
-                assert_eq!(
-                    ray(square, which.positive()) | ray(square, which.negative()),
-                    without
-                );
+                assert_eq!(ray(square, which.positive()) | ray(square, which.negative()), without);
             }
         }
     }
@@ -409,16 +389,10 @@ mod tests {
         for square in Square::all() {
             let (mut positive, mut negative) = (Bitboard::EMPTY, Bitboard::EMPTY);
             for direction in Direction::ALL {
-                let expected: Bitboard = Square::all()
-                    .filter(|&to| steps(square, to, direction).is_some())
-                    .collect();
+                let expected: Bitboard = Square::all().filter(|&to| steps(square, to, direction).is_some()).collect();
                 assert_eq!(ray(square, direction), expected);
                 assert_eq!(ray_formula(square, direction), expected);
-                assert!(
-                    expected
-                        .iter()
-                        .all(|to| (to > square) == direction.is_positive())
-                );
+                assert!(expected.iter().all(|to| (to > square) == direction.is_positive()));
                 if direction.is_positive() {
                     positive |= expected;
                 } else {
@@ -434,9 +408,7 @@ mod tests {
     fn pairs_follow_the_definition() {
         for from in Square::all() {
             for to in Square::all() {
-                let way = Direction::ALL
-                    .into_iter()
-                    .find_map(|way| Some((way, steps(from, to, way)?)));
+                let way = Direction::ALL.into_iter().find_map(|way| Some((way, steps(from, to, way)?)));
                 assert_eq!(direction(from, to), way.map(|(way, _)| way));
                 let at = |test: &dyn Fn(i32, i32) -> bool| -> Bitboard {
                     Square::all()
@@ -452,9 +424,7 @@ mod tests {
                 let through: Bitboard = Square::all()
                     .filter(|&square| {
                         from != to
-                            && Line::ALL
-                                .iter()
-                                .any(|&which| share(from, to, which) && share(from, square, which))
+                            && Line::ALL.iter().any(|&which| share(from, to, which) && share(from, square, which))
                     })
                     .collect();
                 assert_eq!(line_through(from, to), through);

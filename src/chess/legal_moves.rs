@@ -39,16 +39,8 @@ impl MoveList {
     #[inline]
     pub const fn new() -> Self {
         // All bytes zero, so that an empty list is cleared memory.
-        let filler = Move {
-            from: Square::new(0),
-            to: Square::new(0),
-            kind: MoveKind::Promotion(Role::Pawn),
-        };
-        Self {
-            inline: [filler; Self::INLINE],
-            len: 0,
-            spilled: Vec::new(),
-        }
+        let filler = Move { from: Square::new(0), to: Square::new(0), kind: MoveKind::Promotion(Role::Pawn) };
+        Self { inline: [filler; Self::INLINE], len: 0, spilled: Vec::new() }
     }
     /// Adds a move at the end.
     #[inline]
@@ -67,11 +59,7 @@ impl MoveList {
     /// The moves as a slice.
     #[inline]
     pub fn as_slice(&self) -> &[Move] {
-        if self.len <= Self::INLINE {
-            &self.inline[..self.len]
-        } else {
-            &self.spilled
-        }
+        if self.len <= Self::INLINE { &self.inline[..self.len] } else { &self.spilled }
     }
 }
 
@@ -251,10 +239,7 @@ impl Position {
         let attacked = |square, occupied| self.attackers_of(square, !us, occupied).any();
         !attacked(king, self.occupied())
             && !king_path.iter().any(|at| attacked(at, without_king))
-            && !attacked(
-                king_destination,
-                others | king_destination.into() | rook_destination.into(),
-            )
+            && !attacked(king_destination, others | king_destination.into() | rook_destination.into())
     }
 
     /// Calls `each` with the legal moves, for one piece and kind at a time; target sets are never empty.
@@ -305,18 +290,10 @@ impl Position {
             fan(from, knight_attacks(from) & targets, FanKind::Normal);
         }
         for from in self.pieces(us, Role::Bishop) | self.pieces(us, Role::Queen) {
-            fan(
-                from,
-                bishop_attacks(from, occupied) & allowed(from),
-                FanKind::Normal,
-            );
+            fan(from, bishop_attacks(from, occupied) & allowed(from), FanKind::Normal);
         }
         for from in self.pieces(us, Role::Rook) | self.pieces(us, Role::Queen) {
-            fan(
-                from,
-                rook_attacks(from, occupied) & allowed(from),
-                FanKind::Normal,
-            );
+            fan(from, rook_attacks(from, occupied) & allowed(from), FanKind::Normal);
         }
         if let Some(from) = king {
             let without_king = occupied - from.into();

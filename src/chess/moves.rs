@@ -77,11 +77,7 @@ impl Move {
             (3, 0 | 1) => MoveKind::Castle,
             _ => return None,
         };
-        Some(Self {
-            from: Square::new((bits & 63) as u8),
-            to: Square::new((bits >> 6 & 63) as u8),
-            kind,
-        })
+        Some(Self { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
     }
 
     /// The move in UCI form. Castling is written `e1g1` if all castling rights are those of standard chess, and as king
@@ -101,18 +97,16 @@ impl Move {
     /// The move in UCI form, castling as king takes rook in `chess960` and by the king's destination otherwise.
     pub fn uci_as(self, chess960: bool) -> UciText {
         let to = match self.kind {
-            MoveKind::Castle if !chess960 => Square::at(
-                CastlingSide::of(self.from, self.to).king_destination(),
-                self.from.rank(),
-            ),
+            MoveKind::Castle if !chess960 => {
+                Square::at(CastlingSide::of(self.from, self.to).king_destination(), self.from.rank())
+            }
             _ => self.to,
         };
         let promotion = match self.kind {
             MoveKind::Promotion(role) => Some(role.letter() as u8),
             _ => None,
         };
-        let [from, to] = [self.from, to]
-            .map(|square| [square.file().letter() as u8, square.rank().digit() as u8]);
+        let [from, to] = [self.from, to].map(|square| [square.file().letter() as u8, square.rank().digit() as u8]);
         UciText {
             bytes: [from[0], from[1], to[0], to[1], promotion.unwrap_or(b' ')],
             len: if promotion.is_some() { 5 } else { 4 },
@@ -131,9 +125,7 @@ impl Move {
         let promotion = match text.as_bytes()[4..] {
             [] => None,
             [letter] => Some(
-                Role::from_letter(letter)
-                    .filter(|role| Role::PROMOTIONS.contains(role))
-                    .ok_or(MoveError::Syntax)?,
+                Role::from_letter(letter).filter(|role| Role::PROMOTIONS.contains(role)).ok_or(MoveError::Syntax)?,
             ),
             _ => return Err(MoveError::Syntax),
         };
@@ -151,18 +143,11 @@ impl Move {
             mv.from == from
                 && mv.kind == MoveKind::Castle
                 && promotion.is_none()
-                && to
-                    == Square::at(
-                        CastlingSide::of(mv.from, mv.to).king_destination(),
-                        from.rank(),
-                    )
+                && to == Square::at(CastlingSide::of(mv.from, mv.to).king_destination(), from.rank())
                 && from.file().index().abs_diff(to.file().index()) > 1
         };
         let found = legal.iter().find(fits);
-        found
-            .or_else(|| legal.iter().find(by_goal))
-            .copied()
-            .ok_or(MoveError::Illegal)
+        found.or_else(|| legal.iter().find(by_goal)).copied().ok_or(MoveError::Illegal)
     }
 }
 

@@ -62,14 +62,7 @@ pub enum Role {
 
 impl Role {
     /// Pawn, knight, bishop, rook, queen, king.
-    pub const ALL: [Self; 6] = [
-        Self::Pawn,
-        Self::Knight,
-        Self::Bishop,
-        Self::Rook,
-        Self::Queen,
-        Self::King,
-    ];
+    pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::Bishop, Self::Rook, Self::Queen, Self::King];
     /// The possible promotions: knight, bishop, rook, queen.
     pub const PROMOTIONS: [Self; 4] = [Self::Knight, Self::Bishop, Self::Rook, Self::Queen];
 
@@ -119,11 +112,7 @@ impl Piece {
     /// The piece of a FEN letter.
     #[inline]
     pub const fn from_letter(letter: u8) -> Option<Self> {
-        let color = if letter.is_ascii_uppercase() {
-            Color::White
-        } else {
-            Color::Black
-        };
+        let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
         match Role::from_letter(letter) {
             Some(role) if letter.is_ascii_alphabetic() => Some(Self { color, role }),
             _ => None,

@@ -86,12 +86,8 @@ impl Position {
     /// The piece on a square.
     #[inline]
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
-        let color = *Color::ALL
-            .iter()
-            .find(|&&color| self.color(color).contains(square))?;
-        let role = *Role::ALL
-            .iter()
-            .find(|&&role| self.role(role).contains(square))?;
+        let color = *Color::ALL.iter().find(|&&color| self.color(color).contains(square))?;
+        let role = *Role::ALL.iter().find(|&&role| self.role(role).contains(square))?;
         Some(Piece { color, role })
     }
     /// Puts a piece on a square and replaces any piece there.
@@ -118,17 +114,11 @@ impl Position {
     /// The role of the piece on a square.
     #[inline]
     pub fn role_at(&self, square: Square) -> Option<Role> {
-        Role::ALL
-            .into_iter()
-            .find(|&role| self.role(role).contains(square))
+        Role::ALL.into_iter().find(|&role| self.role(role).contains(square))
     }
     /// A position from its piece sets, which must be disjoint and cover one another.
     #[inline(always)]
     pub(crate) fn from_sets(by_role: [Bitboard; 6], by_color: [Bitboard; 2]) -> Self {
-        Self {
-            by_role,
-            by_color,
-            ..Self::empty()
-        }
+        Self { by_role, by_color, ..Self::empty() }
     }
 }

@@ -80,14 +80,8 @@ impl RandomPlay {
 
     /// The games of this seed.
     pub fn new(seed: u64, start: Start) -> Self {
-        let mut play = Self {
-            random: Random::new(seed),
-            start,
-            game: 0,
-            ply: 0,
-            position: Position::standard(),
-            over: false,
-        };
+        let mut play =
+            Self { random: Random::new(seed), start, game: 0, ply: 0, position: Position::standard(), over: false };
         play.set_up();
         play
     }
@@ -100,11 +94,7 @@ impl RandomPlay {
             Start::Chess960 => {
                 let mut start = || self.random.below(chess960::START_POSITIONS.into()) as u16;
                 let white = start();
-                let black = if self.game.is_multiple_of(2) {
-                    white
-                } else {
-                    start()
-                };
+                let black = if self.game.is_multiple_of(2) { white } else { start() };
                 Position::chess960(white, black).unwrap_or_else(Position::standard)
             }
         };
@@ -122,19 +112,13 @@ impl Iterator for RandomPlay {
         let position = self.position.clone();
         let bare = (position.occupied() - position.role(Role::King)).is_empty();
         let moves = position.legal_moves();
-        self.over =
-            moves.is_empty() || bare || position.halfmove >= 100 || self.ply >= Self::LONGEST;
+        self.over = moves.is_empty() || bare || position.halfmove >= 100 || self.ply >= Self::LONGEST;
         let (game, ply) = (self.game, self.ply);
         let next = (!self.over).then(|| moves[self.random.below(moves.len() as u32) as usize]);
         if let Some(mv) = next {
             self.position.make(mv);
             self.ply += 1;
         }
-        Some(RandomPosition {
-            position,
-            game,
-            ply,
-            next,
-        })
+        Some(RandomPosition { position, game, ply, next })
     }
 }

@@ -23,16 +23,7 @@ use super::square::{File, Rank, Square};
 
 const STRAIGHT: [(i8, i8); 4] = [(0, 1), (1, 0), (0, -1), (-1, 0)];
 const DIAGONAL: [(i8, i8); 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
-const KNIGHT: [(i8, i8); 8] = [
-    (1, 2),
-    (2, 1),
-    (2, -1),
-    (1, -2),
-    (-1, -2),
-    (-2, -1),
-    (-2, 1),
-    (-1, 2),
-];
+const KNIGHT: [(i8, i8); 8] = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 
 /// The squares that the piece on a square attacks, walked step by step.
 fn attacks(position: &Position, from: Square) -> Bitboard {
@@ -42,9 +33,7 @@ fn attacks(position: &Position, from: Square) -> Bitboard {
     let forward = forward(piece.color);
     let step = |steps: &[(i8, i8)]| -> Bitboard {
         let steps = steps.iter();
-        steps
-            .filter_map(|&(files, ranks)| from.offset(files, ranks))
-            .collect()
+        steps.filter_map(|&(files, ranks)| from.offset(files, ranks)).collect()
     };
     let slide = |steps: &[(i8, i8)]| {
         let mut attacked = Bitboard::EMPTY;
@@ -87,9 +76,7 @@ pub fn attacked_by(position: &Position, color: Color) -> Bitboard {
 pub fn checkers_of(position: &Position, color: Color) -> Bitboard {
     let king = position.pieces(color, Role::King);
     let enemies = position.color(!color).iter();
-    enemies
-        .filter(|&from| (attacks(position, from) & king).any())
-        .collect()
+    enemies.filter(|&from| (attacks(position, from) & king).any()).collect()
 }
 
 /// The pieces of the side to move whose removal from the board would let another enemy piece attack its king.
@@ -124,10 +111,7 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
             after.remove(mv.to);
             let rook = Role::Rook;
             after.put(Square::at(side.king_destination(), rank), piece);
-            after.put(
-                Square::at(side.rook_destination(), rank),
-                Piece { color, role: rook },
-            );
+            after.put(Square::at(side.rook_destination(), rank), Piece { color, role: rook });
             return after;
         }
     }
@@ -136,29 +120,19 @@ fn pieces_after(position: &Position, mv: Move) -> Position {
 }
 
 fn castling_side(king: Square, rook: Square) -> CastlingSide {
-    if rook.file() > king.file() {
-        CastlingSide::King
-    } else {
-        CastlingSide::Queen
-    }
+    if rook.file() > king.file() { CastlingSide::King } else { CastlingSide::Queen }
 }
 
 /// The squares from one file to another on a rank, both included.
 fn span(rank: Rank, from: File, to: File) -> Bitboard {
     let (low, high) = (from.min(to), from.max(to));
-    File::all()
-        .filter(|&file| low <= file && file <= high)
-        .map(|file| Square::at(file, rank))
-        .collect()
+    File::all().filter(|&file| low <= file && file <= high).map(|file| Square::at(file, rank)).collect()
 }
 
 fn castling_is_possible(position: &Position, king: Square, rook: Square) -> bool {
     let us = position.side_to_move;
     let rank = CastlingRights::back_rank(us);
-    let own_rook = Piece {
-        color: us,
-        role: Role::Rook,
-    };
+    let own_rook = Piece { color: us, role: Role::Rook };
     if king.rank() != rank
         || rook.rank() != rank
         || !position.castling.0.contains(rook)
@@ -177,13 +151,7 @@ fn castling_is_possible(position: &Position, king: Square, rook: Square) -> bool
             // An attack on an empty square is detected by putting the king there.
             let mut there = lifted.clone();
             let hidden = there.piece_at(at);
-            there.put(
-                at,
-                Piece {
-                    color: us,
-                    role: Role::King,
-                },
-            );
+            there.put(at, Piece { color: us, role: Role::King });
             // The king's path may cross the castling rook's square, where it cannot be attacked *through* it.
             debug_assert!(hidden.is_none() || at == rook);
             checkers_of(&there, us).is_empty()

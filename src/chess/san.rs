@@ -32,8 +32,7 @@ impl Move {
     /// Appends the text of [`Self::san`].
     pub(crate) fn append_san(self, position: &Position, text: &mut Vec<u8>) {
         let role = position.role_at(self.from).unwrap_or(Role::Pawn);
-        let captures = self.kind == MoveKind::EnPassant
-            || position.color(!position.side_to_move).contains(self.to);
+        let captures = self.kind == MoveKind::EnPassant || position.color(!position.side_to_move).contains(self.to);
         if self.kind == MoveKind::Castle {
             text.extend_from_slice(match CastlingSide::of(self.from, self.to) {
                 CastlingSide::King => b"O-O",
@@ -124,9 +123,7 @@ impl San {
                 rest = before.strip_suffix(b"=").unwrap_or(before);
                 Some(letter)
             }
-            [before @ .., b'=' | b'/', letter] | [before @ .., letter]
-                if letter.is_ascii_alphabetic() =>
-            {
+            [before @ .., b'=' | b'/', letter] | [before @ .., letter] if letter.is_ascii_alphabetic() => {
                 rest = before;
                 Some(letter)
             }
@@ -157,14 +154,7 @@ impl San {
             [first, second] => (Some(file(first)?), Some(rank(second)?)),
             _ => return None,
         };
-        Some(Self {
-            role,
-            file,
-            rank,
-            to,
-            captures,
-            promotion,
-        })
+        Some(Self { role, file, rank, to, captures, promotion })
     }
 
     /// Whether a legal move matches, apart from the capture sign.
@@ -200,11 +190,7 @@ impl San {
 /// is a step.)
 fn king_goes_to(mv: Move, to: Square) -> bool {
     mv.kind == MoveKind::Castle
-        && to
-            == Square::at(
-                CastlingSide::of(mv.from, mv.to).king_destination(),
-                mv.from.rank(),
-            )
+        && to == Square::at(CastlingSide::of(mv.from, mv.to).king_destination(), mv.from.rank())
         && mv.from.file().index().abs_diff(to.file().index()) > 1
 }
 
@@ -291,11 +277,7 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
         if strict && text[0] != b'O' {
             return Err(MoveError::Syntax);
         }
-        return only(
-            legal().filter(|mv| {
-                mv.kind == MoveKind::Castle && CastlingSide::of(mv.from, mv.to) == side
-            }),
-        );
+        return only(legal().filter(|mv| mv.kind == MoveKind::Castle && CastlingSide::of(mv.from, mv.to) == side));
     }
     if is_standard(text) {
         let (role, rest) = named(text);
@@ -314,13 +296,7 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
     let text = &*without_figurines(text);
     let (role, rest) = named(text);
     let san = San::parse(role, rest);
-    if let Some(
-        san @ San {
-            file: Some(file),
-            rank: Some(rank),
-            ..
-        },
-    ) = san
+    if let Some(san @ San { file: Some(file), rank: Some(rank), .. }) = san
         && rest.len() == text.len()
     {
         // Both squares are given: any piece, as in UCI.
@@ -336,21 +312,15 @@ pub(crate) fn read(position: &Position, text: &[u8], strict: bool) -> Result<Mov
     if san.is_none() && bishop.is_none() {
         return Err(MoveError::Syntax);
     }
-    only(legal().filter(|&mv| {
-        [san, bishop]
-            .iter()
-            .flatten()
-            .any(|san| san.matches(mv, position))
-    }))
+    only(legal().filter(|&mv| [san, bishop].iter().flatten().any(|san| san.matches(mv, position))))
 }
 
 /// The piece of the first letter, or a pawn, and the rest of the text; `b` is a file.
 fn named(text: &[u8]) -> (Role, &[u8]) {
     match text {
-        [
-            letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K' | b'p' | b'n' | b'r' | b'q' | b'k'),
-            rest @ ..,
-        ] => (Role::from_letter(*letter).unwrap_or(Role::Pawn), rest),
+        [letter @ (b'P' | b'N' | b'B' | b'R' | b'Q' | b'K' | b'p' | b'n' | b'r' | b'q' | b'k'), rest @ ..] => {
+            (Role::from_letter(*letter).unwrap_or(Role::Pawn), rest)
+        }
         _ => (Role::Pawn, text),
     }
 }

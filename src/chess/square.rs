@@ -119,11 +119,7 @@ impl Square {
     pub const fn offset(self, files: i8, ranks: i8) -> Option<Self> {
         let file = (self.0 & 7) as i8 + files;
         let rank = (self.0 >> 3) as i8 + ranks;
-        if 0 <= file && file < 8 && 0 <= rank && rank < 8 {
-            Some(Self((rank * 8 + file) as u8))
-        } else {
-            None
-        }
+        if 0 <= file && file < 8 && 0 <= rank && rank < 8 { Some(Self((rank * 8 + file) as u8)) } else { None }
     }
 }
 

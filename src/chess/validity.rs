@@ -155,9 +155,7 @@ impl Violations {
     }
     /// The broken rules.
     pub fn iter(self) -> impl Iterator<Item = Rule> {
-        Rule::ALL
-            .into_iter()
-            .filter(move |&rule| self.contains(rule))
+        Rule::ALL.into_iter().filter(move |&rule| self.contains(rule))
     }
     /// The stable names of the broken rules, see [`Rule::name`].
     pub fn names(self) -> impl Iterator<Item = &'static str> {
@@ -270,13 +268,8 @@ impl Position {
             return false;
         };
         let home = Square::new((2 * target.index() - victim.index()) as u8);
-        let step = Unmove {
-            from: home,
-            to: victim,
-            was: Role::Pawn,
-        };
-        !self.occupied().contains(home)
-            && step.king_was_safe(self, king, self.occupied() ^ step.both())
+        let step = Unmove { from: home, to: victim, was: Role::Pawn };
+        !self.occupied().contains(home) && step.king_was_safe(self, king, self.occupied() ^ step.both())
     }
 
     /// Whether some move of the opponent leads here from a position in which the king was not in check.
@@ -309,9 +302,9 @@ impl Position {
         let pawn_step = |to: Square| {
             let straight = behind(to, 0).is_some_and(|from| possible(from, to, Role::Pawn, false));
             straight
-                || [-1, 1].into_iter().any(|files| {
-                    behind(to, files).is_some_and(|from| possible(from, to, Role::Pawn, true))
-                })
+                || [-1, 1]
+                    .into_iter()
+                    .any(|files| behind(to, files).is_some_and(|from| possible(from, to, Role::Pawn, true)))
         };
         for role in Role::ALL {
             for to in self.pieces(them, role) {
@@ -329,10 +322,7 @@ impl Position {
                     let mut from = piece_attacks(role, them, to, occupied) - occupied;
                     from -= to.into();
                     from.iter().any(|from| possible(from, to, role, false))
-                        || role != Role::King
-                            && promotable
-                            && to.rank() == Rank::new(last)
-                            && pawn_step(to)
+                        || role != Role::King && promotable && to.rank() == Rank::new(last) && pawn_step(to)
                         || role == Role::King && self.castling_was_possible(king, to)
                 };
                 if found {
@@ -353,13 +343,12 @@ impl Position {
         (occupied & emptied).is_empty()
             && [-1, 1].into_iter().any(|files| {
                 let from = to.offset(files, back);
-                from.filter(|&from| !occupied.contains(from))
-                    .is_some_and(|from| {
-                        let was = Role::Pawn;
-                        let step = Unmove { from, to, was };
-                        let before = occupied ^ step.both() | victim.into();
-                        step.king_was_safe(self, king, before)
-                    })
+                from.filter(|&from| !occupied.contains(from)).is_some_and(|from| {
+                    let was = Role::Pawn;
+                    let step = Unmove { from, to, was };
+                    let before = occupied ^ step.both() | victim.into();
+                    step.king_was_safe(self, king, before)
+                })
             })
     }
 
@@ -372,18 +361,15 @@ impl Position {
         }
         CastlingSide::ALL.into_iter().any(|side| {
             let rook = Square::at(side.rook_destination(), rank);
-            if to.file() != side.king_destination() || !self.pieces(them, Role::Rook).contains(rook)
-            {
+            if to.file() != side.king_destination() || !self.pieces(them, Role::Rook).contains(rook) {
                 return false;
             }
             let others = self.occupied() - to.into() - rook.into();
             let starts = || File::all().map(|file| Square::at(file, rank));
             starts().any(|king_from| {
                 starts().any(|rook_from| {
-                    let crossed = between(king_from, to)
-                        | between(rook_from, rook)
-                        | king_from.into()
-                        | rook_from.into();
+                    let crossed =
+                        between(king_from, to) | between(rook_from, rook) | king_from.into() | rook_from.into();
                     let before = others | king_from.into() | rook_from.into();
                     let moved = Bitboard::from(to) | rook.into();
                     king_from != rook_from
@@ -432,69 +418,25 @@ mod tests {
         use Validity::{Playable, Strict};
         for (text, validity, names) in [
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Strict, &[][..]),
-            (
-                "8/8/8/8/8/8/8/4K3 w - - 0 1",
-                Playable,
-                &["not_one_king_each"],
-            ),
-            (
-                "4k3/8/8/8/8/8/8/3KK3 w - - 0 1",
-                Playable,
-                &["not_one_king_each"],
-            ),
-            (
-                "3kk3/8/8/8/8/8/8/8 w - - 0 1",
-                Playable,
-                &["not_one_king_each"],
-            ),
-            (
-                "4k3/pppppppp/pppppppp/8/8/PPPPPPPP/PPPPPPPP/4K2N w - - 0 1",
-                Playable,
-                &["too_many_pieces"],
-            ),
-            (
-                "p3k3/8/8/8/8/8/8/4K2P w - - 0 1",
-                Playable,
-                &["pawn_on_back_rank"],
-            ),
-            (
-                "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1",
-                Playable,
-                &["opponent_in_check"],
-            ),
-            (
-                "8/8/8/8/8/8/4k3/4K3 w - - 0 1",
-                Playable,
-                &["opponent_in_check"],
-            ),
-            (
-                "4k3/8/8/8/8/8/8/4K1RR w GH - 0 1",
-                Playable,
-                &["castling_rights"],
-            ),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", Playable, &["not_one_king_each"]),
+            ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", Playable, &["not_one_king_each"]),
+            ("3kk3/8/8/8/8/8/8/8 w - - 0 1", Playable, &["not_one_king_each"]),
+            ("4k3/pppppppp/pppppppp/8/8/PPPPPPPP/PPPPPPPP/4K2N w - - 0 1", Playable, &["too_many_pieces"]),
+            ("p3k3/8/8/8/8/8/8/4K2P w - - 0 1", Playable, &["pawn_on_back_rank"]),
+            ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", Playable, &["opponent_in_check"]),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", Playable, &["opponent_in_check"]),
+            ("4k3/8/8/8/8/8/8/4K1RR w GH - 0 1", Playable, &["castling_rights"]),
             ("4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1", Strict, &[]),
             ("4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1", Playable, &[]),
-            (
-                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
-                Strict,
-                &["too_many_pawns"],
-            ),
+            ("4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1", Strict, &["too_many_pawns"]),
             (
                 "4k3/8/8/8/8/Q7/PPPPPPPP/RNBQKBNR w - - 0 1",
                 Strict,
                 &["too_many_pieces_of_a_side", "too_many_promoted_pieces"],
             ),
-            (
-                "4k3/8/8/8/8/Q7/PPPPPPPP/1N1QK3 w - - 0 1",
-                Strict,
-                &["too_many_promoted_pieces"],
-            ),
+            ("4k3/8/8/8/8/Q7/PPPPPPPP/1N1QK3 w - - 0 1", Strict, &["too_many_promoted_pieces"]),
             // Both on light squares.
-            (
-                "4k3/8/8/8/8/8/PPPPPPPP/4KB1B w - - 0 1",
-                Strict,
-                &["too_many_promoted_pieces"],
-            ),
+            ("4k3/8/8/8/8/8/PPPPPPPP/4KB1B w - - 0 1", Strict, &["too_many_promoted_pieces"]),
             ("4k3/8/8/8/8/8/PPPPPPPP/2B1KB2 w - - 0 1", Strict, &[]),
         ] {
             assert_eq!(broken(text, validity), names, "{text}");

@@ -64,9 +64,7 @@ const fn isaac64() -> [u64; LEN] {
                 _ => a ^ a >> 33,
             };
             a = shifted.wrapping_add(memory[(index + SIZE / 2) % SIZE]);
-            let y = memory[(x >> 3) as usize % SIZE]
-                .wrapping_add(a)
-                .wrapping_add(b);
+            let y = memory[(x >> 3) as usize % SIZE].wrapping_add(a).wrapping_add(b);
             memory[index] = y;
             b = memory[(y >> 11) as usize % SIZE].wrapping_add(x);
             let place = batch * SIZE + SIZE - 1 - index;
@@ -167,9 +165,8 @@ impl Position {
     /// The square that the last move passed over, if it was the double step of a pawn.
     fn passed_by(&self, last: Move) -> Option<Square> {
         let (from, to) = (last.from.index(), last.to.index());
-        let is_double = last.kind == MoveKind::Normal
-            && from.abs_diff(to) == 16
-            && self.role_at(last.to) == Some(Role::Pawn);
+        let is_double =
+            last.kind == MoveKind::Normal && from.abs_diff(to) == 16 && self.role_at(last.to) == Some(Role::Pawn);
         is_double.then(|| Square::new(((from + to) / 2) as u8))
     }
 

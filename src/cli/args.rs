@@ -12,12 +12,7 @@ use std::path::PathBuf;
 
 /// Process chess positions in bulk, one board per SIMD lane.
 #[derive(Debug, Parser)]
-#[command(
-    name = "lanefish",
-    version,
-    disable_version_flag = true,
-    max_term_width = 100
-)]
+#[command(name = "lanefish", version, disable_version_flag = true, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -77,13 +72,7 @@ pub(crate) struct Global {
     pub(crate) shard: Option<Shard>,
 
     /// Skip the first N records
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) skip: u64,
 
     /// Stop after N records (not counting skipped ones)
@@ -183,14 +172,10 @@ pub(crate) enum TierChoice {
 
 fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
     // An empty LANEFISH_TIER is no choice.
-    let names = [
-        PossibleValue::new("auto"),
-        PossibleValue::new("").hide(true),
-    ]
-    .into_iter()
-    .chain(lanefish::tiers::Tier::all().map(|tier| PossibleValue::new(tier.name())));
-    PossibleValuesParser::new(names)
-        .map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
+    let names = [PossibleValue::new("auto"), PossibleValue::new("").hide(true)]
+        .into_iter()
+        .chain(lanefish::tiers::Tier::all().map(|tier| PossibleValue::new(tier.name())));
+    PossibleValuesParser::new(names).map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
 }
 
 /// Auto, always or never.

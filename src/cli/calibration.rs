@@ -34,11 +34,7 @@ impl Verdict {
 
     /// In plain words, with what to do if the choice is wrong.
     fn text(&self, advice: &str) -> String {
-        let Self {
-            chosen,
-            fastest,
-            ratio,
-        } = self;
+        let Self { chosen, fastest, ratio } = self;
         match self.holds() {
             true if chosen == fastest => {
                 format!("{chosen} is used, and nothing is faster here; nothing to do")
@@ -47,9 +43,7 @@ impl Verdict {
                 "{chosen} is used, and {fastest} is equal within noise ({ratio:.2} times as fast); nothing to do"
             ),
             false => {
-                format!(
-                    "{chosen} is used, but {fastest} is {ratio:.2} times as fast here; {advice}"
-                )
+                format!("{chosen} is used, but {fastest} is {ratio:.2} times as fast here; {advice}")
             }
         }
     }
@@ -89,41 +83,23 @@ impl Calibration {
     }
 
     /// Compares the candidates that run here, if the chosen one does.
-    fn verdict(
-        &self,
-        name: impl Fn(&Row) -> Option<String>,
-        is_chosen: impl Fn(&Row) -> bool,
-    ) -> Option<Verdict> {
-        let in_question = || {
-            self.rows
-                .iter()
-                .filter_map(|row| Some((row, name(row)?, nanoseconds(row)?)))
-        };
+    fn verdict(&self, name: impl Fn(&Row) -> Option<String>, is_chosen: impl Fn(&Row) -> bool) -> Option<Verdict> {
+        let in_question = || self.rows.iter().filter_map(|row| Some((row, name(row)?, nanoseconds(row)?)));
         let (_, chosen, own) = in_question().find(|(row, ..)| is_chosen(row))?;
         let (_, fastest, least) = in_question().min_by(|(.., a), (.., b)| a.total_cmp(b))?;
-        Some(Verdict {
-            chosen,
-            fastest,
-            ratio: own / least,
-        })
+        Some(Verdict { chosen, fastest, ratio: own / least })
     }
 
     /// Whether [`Tier::best`] is the fastest tier.
     fn tier(&self) -> Option<Verdict> {
-        self.verdict(
-            |row| who(row).0.map(|tier| tier.to_string()),
-            |row| who(row).0 == Some(Tier::best()),
-        )
+        self.verdict(|row| who(row).0.map(|tier| tier.to_string()), |row| who(row).0 == Some(Tier::best()))
     }
 
     /// Whether the algorithm of the tier `bmi2` is the fastest for sliders looked up piece by piece.
     fn per_piece(&self) -> Option<Verdict> {
         let is_bmi2 = |row: &Row| who(row).0.is_some_and(|tier| tier.name() == "bmi2");
         let is_per_piece = |row: &Row| is_bmi2(row) || who(row).0.is_none();
-        self.verdict(
-            |row| is_per_piece(row).then(|| who(row).1.to_owned()),
-            is_bmi2,
-        )
+        self.verdict(|row| is_per_piece(row).then(|| who(row).1.to_owned()), is_bmi2)
     }
 
     pub(super) fn json(&self) -> Value {
@@ -151,8 +127,7 @@ impl Calibration {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text =
-            "\nlegal move counts, millions of positions per second on one thread:\n".to_owned();
+        let mut text = "\nlegal move counts, millions of positions per second on one thread:\n".to_owned();
         for row in &self.rows {
             let (tier, algorithm) = who(row);
             let tier = tier.map_or("-", Tier::name);
@@ -175,11 +150,7 @@ impl Calibration {
                 "bmi2" => "measure again on a quiet machine, and try --tier portable",
                 _ => "it matters only with --tier bmi2",
             };
-            let _ = writeln!(
-                text,
-                "choice of slider algorithm in the tier bmi2: {}",
-                verdict.text(advice)
-            );
+            let _ = writeln!(text, "choice of slider algorithm in the tier bmi2: {}", verdict.text(advice));
         }
         text
     }

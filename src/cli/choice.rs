@@ -36,10 +36,7 @@ pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a s
 /// Names of all formats, or of those that can be written.
 pub(crate) fn format_names(writable: bool) -> Vec<&'static str> {
     let formats = Format::ALL.iter().copied();
-    formats
-        .filter(|&format| !writable || format.is_writable())
-        .map(Format::name)
-        .collect()
+    formats.filter(|&format| !writable || format.is_writable()).map(Format::name).collect()
 }
 
 /// An error in an argument, printed the way clap prints its own.
@@ -66,12 +63,7 @@ impl FormatName {
 
 impl TypedValueParser for FormatName {
     type Value = Format;
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Format, clap::Error> {
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Format, clap::Error> {
         self.parse_among(command, argument, value, &format_names(self.writable))
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -98,10 +90,7 @@ impl FormatName {
             }
         };
         let (argument, known) = (named(argument), names.join(", "));
-        Err(invalid(
-            command,
-            format!("{argument}: {problem}\n  [possible values: {known}]"),
-        ))
+        Err(invalid(command, format!("{argument}: {problem}\n  [possible values: {known}]")))
     }
 }
 
@@ -121,12 +110,7 @@ impl TargetName {
 
 impl TypedValueParser for TargetName {
     type Value = Target;
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Target, clap::Error> {
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Target, clap::Error> {
         #[cfg(feature = "parquet")]
         if let Some(name) = value.to_str()
             && let Ok(kind) = <TableKind as clap::ValueEnum>::from_str(name, false)
@@ -151,22 +135,13 @@ pub(crate) struct ColumnNames;
 
 impl TypedValueParser for ColumnNames {
     type Value = String;
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
         let names = StringValueParser::new().parse_ref(command, argument, value)?;
         let Err(error) = Columns::named(&names) else {
             return Ok(names);
         };
         let is_unknown = |name: &&str| Columns::named(name).is_err();
-        let hint = names
-            .split(',')
-            .map(str::trim)
-            .find(is_unknown)
-            .map_or_else(String::new, meant_column);
+        let hint = names.split(',').map(str::trim).find(is_unknown).map_or_else(String::new, meant_column);
         Err(invalid(
             command,
             format!(
@@ -177,9 +152,7 @@ impl TypedValueParser for ColumnNames {
         ))
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(values(
-            std::iter::once("all").chain(column_names()).collect(),
-        ))
+        Some(values(std::iter::once("all").chain(column_names()).collect()))
     }
 }
 

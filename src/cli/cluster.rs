@@ -78,11 +78,9 @@ impl ClusterArgs {
         // Tasks are given some time, and files removed.
         interrupt::be_patient();
         match &self.role {
-            Role::Scheduler(scheduler) => {
-                run_scheduler(scheduler.bind, interrupt::flag(), |bind| {
-                    session.note(format_args!("scheduler on {bind}"));
-                })?
-            }
+            Role::Scheduler(scheduler) => run_scheduler(scheduler.bind, interrupt::flag(), |bind| {
+                session.note(format_args!("scheduler on {bind}"));
+            })?,
             Role::Executor(executor) => {
                 let slots = executor.slots.map_or(session.threads, usize::from);
                 let options = ExecutorOptions::new(&executor.scheduler)
@@ -112,8 +110,7 @@ fn log_to_stderr(session: &Session<'_>) {
         1 => "info",
         _ => "debug",
     };
-    let filter =
-        format!("error,ballista_core={level},ballista_executor={level},ballista_scheduler={level}");
+    let filter = format!("error,ballista_core={level},ballista_executor={level},ballista_scheduler={level}");
     let logger = env_logger::Builder::new().parse_filters(&filter).try_init();
     // There is no other.
     drop(logger);

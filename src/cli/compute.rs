@@ -82,11 +82,7 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = Columns::named(&self.columns)?;
-        let run = Run {
-            fields: columns.fields(),
-            tags: columns.tags(),
-            ..Run::default()
-        };
+        let run = Run { fields: columns.fields(), tags: columns.tags(), ..Run::default() };
         let rows = match Rows::of(self.format, &self.output)?.output() {
             RowOutput::Text(rows) => rows.format(),
             #[cfg(feature = "parquet")]
@@ -104,14 +100,8 @@ impl ComputeArgs {
         let mut header = Vec::new();
         rows.header(&columns, &mut header);
         output.put(&header)?;
-        let job = jobs::Rows {
-            columns: &columns,
-            format: rows,
-            masks: self.masks.into(),
-        };
-        let done = session.read(&self.inputs, &self.reading, run, &job, |text| {
-            output.put(&text)
-        })?;
+        let job = jobs::Rows { columns: &columns, format: rows, masks: self.masks.into() };
+        let done = session.read(&self.inputs, &self.reading, run, &job, |text| output.put(&text))?;
         if done.summary.failure.is_none() {
             session.commit(Some(output))?;
         }
@@ -122,9 +112,11 @@ impl ComputeArgs {
 /// Name, type and meaning of each column; tags come last, as one.
 fn listing() -> impl Iterator<Item = [&'static str; 3]> {
     let columns = COLUMNS.iter();
-    columns
-        .map(|column| [column.name, column.kind.name(), column.meaning])
-        .chain([[TAGS.pattern, TAGS.kind.name(), TAGS.meaning]])
+    columns.map(|column| [column.name, column.kind.name(), column.meaning]).chain([[
+        TAGS.pattern,
+        TAGS.kind.name(),
+        TAGS.meaning,
+    ]])
 }
 
 fn list_columns(json: bool) -> Result<u8> {

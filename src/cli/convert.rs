@@ -39,11 +39,7 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let run = Run {
-            fields: Fields::ALL,
-            lost_tags: true,
-            ..Run::default()
-        };
+        let run = Run { fields: Fields::ALL, lost_tags: true, ..Run::default() };
         let format = match Target::of(self.to, &self.output)? {
             Target::Records(format) => format,
             #[cfg(feature = "parquet")]
@@ -88,16 +84,11 @@ impl ConvertArgs {
             let lost: Vec<String> = lost
                 .into_iter()
                 .filter(|&(_, records)| records > 0)
-                .map(|(field, records)| {
-                    format!("`{}` ({})", field.name(), counted(records, "record"))
-                })
+                .map(|(field, records)| format!("`{}` ({})", field.name(), counted(records, "record")))
                 .chain(tags)
                 .collect();
             if !lost.is_empty() {
-                session.note(format_args!(
-                    "{format} cannot hold these, which were omitted: {}",
-                    lost.join(", ")
-                ));
+                session.note(format_args!("{format} cannot hold these, which were omitted: {}", lost.join(", ")));
             }
         }
         session.conclude(done.summary)

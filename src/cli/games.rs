@@ -32,10 +32,7 @@ impl GamesArgs {
         let global = session.global();
         let mut skip = global.skip;
         let mut left = global.limit.unwrap_or(u64::MAX);
-        let run = Run {
-            game_rows: true,
-            ..Run::default()
-        };
+        let run = Run { game_rows: true, ..Run::default() };
         let format = match Rows::of(self.format, &self.output)?.output() {
             RowOutput::Text(TextRows::Csv) => GameFormat::Csv,
             RowOutput::Text(TextRows::Jsonl) => GameFormat::JsonLines,

@@ -69,10 +69,7 @@ impl GenerateArgs {
                     };
                     thread::Builder::new()
                         .spawn_scoped(scope, make)
-                        .map_err(|reason| Error::Threads {
-                            threads: threads as usize,
-                            reason: reason.to_string(),
-                        })?;
+                        .map_err(|reason| Error::Threads { threads: threads as usize, reason: reason.to_string() })?;
                     Ok(receiver)
                 })
                 .collect::<Result<Vec<Receiver<Encoded>>, Error>>()?;
@@ -80,9 +77,8 @@ impl GenerateArgs {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted.into());
                 }
-                let encoded = receivers[(shard % threads) as usize]
-                    .recv()
-                    .context("a generating thread ended early")?;
+                let encoded =
+                    receivers[(shard % threads) as usize].recv().context("a generating thread ended early")?;
                 match &mut blocks {
                     Some(blocks) => {
                         let joined = blocks.join(encoded);
@@ -112,19 +108,12 @@ impl GenerateArgs {
 
     /// The positions of one shard; the last may be cut short.
     fn shard(&self, shard: u64, encoder: &'static dyn Encoder) -> Encoded {
-        let start = if self.chess960 {
-            Start::Chess960
-        } else {
-            Start::Standard
-        };
+        let start = if self.chess960 { Start::Chess960 } else { Start::Standard };
         // Mixed twice, so that neighbouring seeds and shards are unrelated.
         let seed = Random::new(Random::new(self.seed).bits() ^ shard).bits();
         let len = SHARD.min(self.number - shard * SHARD) as usize;
         let mut batch = Batch::new();
-        for position in RandomPlay::new(seed, start)
-            .map(|played| played.position)
-            .take(len)
-        {
+        for position in RandomPlay::new(seed, start).map(|played| played.position).take(len) {
             // Random play never fills the board, so that every position has a packed form.
             if let Ok(board) = Packed::pack(&position) {
                 batch.push(board, position.halfmove, position.fullmove);

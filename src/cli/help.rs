@@ -108,10 +108,7 @@ fn is_useless(command: &str, id: &str) -> bool {
         "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
         "perft" => matches!(id, "force" | "color"),
         "bench" => matches!(id, "force" | "color"),
-        "info" => matches!(
-            id,
-            "force" | "color" | "progress" | "shard" | "skip" | "limit"
-        ),
+        "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
         "sql" => matches!(id, "color" | "shard" | "skip" | "limit"),
         "stats" | "show" => false,
         _ => id == "color",
@@ -132,9 +129,7 @@ pub(super) fn command() -> Command {
             let mut command = command.mut_args(|arg| {
                 let id = arg.get_id().as_str().to_owned();
                 let arg = match &*id {
-                    "inputs" | "input" | "files" | "suite" => {
-                        arg.value_hint(ValueHint::AnyPath)
-                    }
+                    "inputs" | "input" | "files" | "suite" => arg.value_hint(ValueHint::AnyPath),
                     "directory" => arg.value_hint(ValueHint::DirPath),
                     _ => arg,
                 };
@@ -155,9 +150,7 @@ pub(super) fn command() -> Command {
             }
             command.after_long_help(long_end(&name, reads))
         })
-        .after_help(format!(
-            "{INPUTS}\n\nlanefish COMMAND -h lists the options of a command, --help explains them."
-        ))
+        .after_help(format!("{INPUTS}\n\nlanefish COMMAND -h lists the options of a command, --help explains them."))
         .after_long_help(format!(
             "{INPUTS}\n\n{}\n\n{}\n\n{STATUS}\n\n{ENVIRONMENT}",
             formats_text(),
@@ -196,18 +189,11 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
     let Some((name, own)) = matches.subcommand() else {
         return Ok(());
     };
-    let given = |id: &str| {
-        own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine)
-    };
+    let given = |id: &str| own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine);
     let missing = source(name).filter(|(id, _)| !given(id));
-    for id in OF_READING
-        .into_iter()
-        .filter(|&id| given(id) && id != "from")
-    {
+    for id in OF_READING.into_iter().filter(|&id| given(id) && id != "from") {
         let reason = match missing {
-            _ if name == "sql" && is_useless(name, id) => {
-                "whose statements say which records they want".to_owned()
-            }
+            _ if name == "sql" && is_useless(name, id) => "whose statements say which records they want".to_owned(),
             // Every other option of reading is one of its tables.
             _ if name == "sql" => continue,
             _ if is_useless(name, id) => "which reads no records".to_owned(),
@@ -328,52 +314,28 @@ fn examples_text(name: &str) -> String {
 pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "stats" => &[
-            (
-                "What a dump of games is made of",
-                "lanefish stats games.pgn.zst",
-            ),
-            (
-                "One number from it",
-                "lanefish stats --json games.pgn.zst | jq .legal_moves.mean",
-            ),
-            (
-                "A page with plots, boards and remarks",
-                "lanefish stats games.pgn.zst --html games.html",
-            ),
-            (
-                "Each phase of the game by itself",
-                "lanefish stats --by phase games.pgn.zst",
-            ),
-            (
-                "What has changed",
-                "lanefish stats --compare old.boards new.boards",
-            ),
+            ("What a dump of games is made of", "lanefish stats games.pgn.zst"),
+            ("One number from it", "lanefish stats --json games.pgn.zst | jq .legal_moves.mean"),
+            ("A page with plots, boards and remarks", "lanefish stats games.pgn.zst --html games.html"),
+            ("Each phase of the game by itself", "lanefish stats --by phase games.pgn.zst"),
+            ("What has changed", "lanefish stats --compare old.boards new.boards"),
             (
                 "One of four machines, and then all of it",
                 "lanefish stats --json --shard 0/4 dump.pgn.zst > 0.json; lanefish stats --merge ?.json",
             ),
-            (
-                "Only strong players, without the opening",
-                "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst",
-            ),
+            ("Only strong players, without the opening", "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst"),
         ],
         "compute" => &[
             (
                 "Some columns of the first ten positions",
                 "lanefish compute positions.epd --columns fen,legal_moves,in_check --limit 10",
             ),
-            (
-                "All columns, as compressed JSON lines",
-                "lanefish compute games.pgn.zst --columns all -o rows.jsonl.zst",
-            ),
+            ("All columns, as compressed JSON lines", "lanefish compute games.pgn.zst --columns all -o rows.jsonl.zst"),
             (
                 "Typed columns for DuckDB, Polars, pandas and others",
                 "lanefish compute games.boards --columns all -o rows.parquet",
             ),
-            (
-                "From another program",
-                "grep -v ' b ' a.fen | lanefish compute",
-            ),
+            ("From another program", "grep -v ' b ' a.fen | lanefish compute"),
         ],
         "convert" => &[
             (
@@ -415,18 +377,9 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         "cluster" => &[
-            (
-                "On one machine",
-                "lanefish cluster scheduler --bind 10.0.0.1:50050",
-            ),
-            (
-                "On all of them",
-                "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051",
-            ),
-            (
-                "Statistics of a whole collection",
-                "lanefish stats --cluster 10.0.0.1:50050 /shared/games/",
-            ),
+            ("On one machine", "lanefish cluster scheduler --bind 10.0.0.1:50050"),
+            ("On all of them", "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051"),
+            ("Statistics of a whole collection", "lanefish stats --cluster 10.0.0.1:50050 /shared/games/"),
             (
                 "A query",
                 "lanefish sql --cluster 10.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
@@ -438,10 +391,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             "lanefish cluster executor --scheduler 127.0.0.1:50050 --slots 2",
         )],
         "show" => &[
-            (
-                "A position",
-                "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\"",
-            ),
+            ("A position", "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\""),
             (
                 "The tenth record of a file, with the squares that White attacks",
                 "lanefish show games.pgn --index 9 --attacks white",
@@ -449,81 +399,39 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "perft" => &[
             ("From the start position", "lanefish perft 6"),
-            (
-                "Counts per move, from another position",
-                "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5",
-            ),
-            (
-                "A file of known counts",
-                "lanefish perft --suite standard.perft",
-            ),
+            ("Counts per move, from another position", "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5"),
+            ("A file of known counts", "lanefish perft --suite standard.perft"),
         ],
         "bench" => &[
             ("Everything, in about a minute and a half", "lanefish bench"),
-            (
-                "One algorithm, on positions of a file",
-                "lanefish bench sliders --filter pext --input positions.epd",
-            ),
-            (
-                "As JSON, for other programs",
-                "lanefish bench kernels --json > kernels.json",
-            ),
+            ("One algorithm, on positions of a file", "lanefish bench sliders --filter pext --input positions.epd"),
+            ("As JSON, for other programs", "lanefish bench kernels --json > kernels.json"),
         ],
         "generate" => &[
-            (
-                "A million positions, the same everywhere",
-                "lanefish generate -n 1000000 --seed 7 -o random.boards",
-            ),
-            (
-                "Chess960, compressed",
-                "lanefish generate -n 50000 --chess960 -o random.fen.zst",
-            ),
+            ("A million positions, the same everywhere", "lanefish generate -n 1000000 --seed 7 -o random.boards"),
+            ("Chess960, compressed", "lanefish generate -n 50000 --chess960 -o random.fen.zst"),
         ],
         "verify" => &[
-            (
-                "Everything that is wrong with some files",
-                "lanefish verify data/",
-            ),
-            (
-                "As JSON, at the level of the other commands",
-                "lanefish verify --json --validity playable a.boards",
-            ),
+            ("Everything that is wrong with some files", "lanefish verify data/"),
+            ("As JSON, at the level of the other commands", "lanefish verify --json --validity playable a.boards"),
         ],
         "info" => &[
             ("This CPU, and which tier is used", "lanefish info"),
             ("A file", "lanefish info games.boards"),
-            (
-                "Whether the choice of tier is right here",
-                "lanefish info --calibrate",
-            ),
+            ("Whether the choice of tier is right here", "lanefish info --calibrate"),
         ],
         "completions" => &[
-            (
-                "For bash",
-                "lanefish completions bash > ~/.local/share/bash-completion/completions/lanefish",
-            ),
-            (
-                "For fish",
-                "lanefish completions fish > ~/.config/fish/completions/lanefish.fish",
-            ),
+            ("For bash", "lanefish completions bash > ~/.local/share/bash-completion/completions/lanefish"),
+            ("For fish", "lanefish completions fish > ~/.config/fish/completions/lanefish.fish"),
         ],
         "man" => &[
             ("Read a page", "lanefish man compute | man -l -"),
-            (
-                "Install all of them",
-                "lanefish man --directory ~/.local/share/man/man1",
-            ),
+            ("Install all of them", "lanefish man --directory ~/.local/share/man/man1"),
         ],
         _ => &[
             ("What a dataset is made of", "lanefish stats games.pgn.zst"),
-            (
-                "Rows for other programs",
-                "lanefish compute positions.epd --columns fen,legal_moves -o rows.csv.gz",
-            ),
-            (
-                "Packed for reading again",
-                "lanefish convert games.pgn.zst -o games.boards",
-            ),
+            ("Rows for other programs", "lanefish compute positions.epd --columns fen,legal_moves -o rows.csv.gz"),
+            ("Packed for reading again", "lanefish convert games.pgn.zst -o games.boards"),
         ],
     }
 }

@@ -57,11 +57,7 @@ impl InfoArgs {
             }
             return Ok(0);
         }
-        let facts = self
-            .files
-            .iter()
-            .map(|path| self.file_facts(session, path))
-            .collect::<Result<Vec<_>>>()?;
+        let facts = self.files.iter().map(|path| self.file_facts(session, path)).collect::<Result<Vec<_>>>()?;
         let status = self.tell(&facts)?;
         session.commit(None)?;
         Ok(status)
@@ -117,11 +113,7 @@ fn text(facts: &Object) -> String {
 
 fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
     let names = |present: bool| -> Vec<&'static str> {
-        cpu::features()
-            .into_iter()
-            .filter(|feature| feature.present == present)
-            .map(|feature| feature.name)
-            .collect()
+        cpu::features().into_iter().filter(|feature| feature.present == present).map(|feature| feature.name).collect()
     };
     let available: Vec<&str> = Tier::available().map(Tier::name).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -146,9 +138,7 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     }
     let reason = tier.why().to_owned();
     if cpu::pext_is_microcoded() {
-        return format!(
-            "{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen"
-        );
+        return format!("{reason}; PEXT is present but microcoded on this CPU family, so bmi2 is not chosen");
     }
     reason
 }
@@ -170,10 +160,7 @@ impl InfoArgs {
         let mut facts = Object::from_iter([
             ("file".to_owned(), json!(path.display().to_string())),
             ("format".to_owned(), json!(format.name())),
-            (
-                "compression".to_owned(),
-                json!(compression.map_or("none", |c| c.name())),
-            ),
+            ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
             ("bytes".to_owned(), json!(bytes)),
         ]);
         if format == Format::BOARDS && compression.is_none() {
@@ -190,22 +177,14 @@ impl InfoArgs {
         } else if let Some(tables) = format.tables() {
             let opened = formats::open(&path, Some(format), session.access(), Arc::default())?;
             let table = tables.facts(opened.input.into_source(format.name())?);
-            let table = table.map_err(|damage| lanefish::Error::Damaged {
-                path: Arc::clone(&path),
-                damage,
-            })?;
+            let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(&path), damage })?;
             let columns = table.columns.iter();
-            let columns: Vec<_> = columns
-                .map(|(name, kind)| format!("{name}:{kind}"))
-                .collect();
+            let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
             facts.insert("records".to_owned(), json!(table.rows));
             facts.insert("columns".to_owned(), json!(columns));
             facts.insert("groups".to_owned(), json!(table.groups));
         } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
-            let reading = Reading {
-                from: None,
-                ..Reading::default()
-            };
+            let reading = Reading { from: None, ..Reading::default() };
             let inputs = [path.to_path_buf()];
             let done = session.read(&inputs, &reading, Run::default(), &Nothing, |()| Ok(()))?;
             if let Some(failure) = done.summary.failure {

@@ -54,10 +54,7 @@ fn say(what: &str) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stderr = rustix::stdio::stderr();
         let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if poll(&mut ready, Some(&now)).is_ok_and(|ready| ready > 0) {
             // A progress line is cleared first.
             let clear = if take_drawn() { CLEAR } else { "" };
@@ -92,10 +89,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     if !is_ignored(SIGHUP) {
         signals.push(SIGHUP);
     }
-    let failed = |reason: std::io::Error| lanefish::Error::Threads {
-        threads: 1,
-        reason: reason.to_string(),
-    };
+    let failed = |reason: std::io::Error| lanefish::Error::Threads { threads: 1, reason: reason.to_string() };
     let mut signals = Signals::new(signals).map_err(failed)?;
     // Any handler will do: a write beyond the largest size of files that is allowed then fails like other writes.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
@@ -115,10 +109,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
         }
         end();
     };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(listen)
-        .map_err(failed)?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(failed)?;
     Ok(())
 }
 
@@ -144,8 +135,5 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
             end();
         }
     };
-    ctrlc::set_handler(handler).map_err(|error| lanefish::Error::Threads {
-        threads: 1,
-        reason: error.to_string(),
-    })
+    ctrlc::set_handler(handler).map_err(|error| lanefish::Error::Threads { threads: 1, reason: error.to_string() })
 }

@@ -26,8 +26,7 @@ impl ManArgs {
         // What clap generates, such as `help`, has no page.
         let commands = || pages_of(&all, "");
         if let Some(directory) = &self.directory {
-            fs::create_dir_all(directory)
-                .with_context(|| format!("cannot create {}", directory.display()))?;
+            fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
             let own = std::iter::once((String::new(), &all));
             for (name, command) in own.chain(commands()) {
                 let file = match &*name {
@@ -35,8 +34,7 @@ impl ManArgs {
                     name => format!("lanefish-{name}.1"),
                 };
                 let path = directory.join(file);
-                fs::write(&path, page(&name, command)?)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+                fs::write(&path, page(&name, command)?).with_context(|| format!("cannot write {}", path.display()))?;
             }
             return Ok(0);
         }
@@ -47,10 +45,7 @@ impl ManArgs {
                 None => {
                     let known = commands();
                     let known = known.iter().map(|(name, _)| name.as_str());
-                    bail!(
-                        "there is no command `{name}`{}",
-                        super::choice::did_you_mean(name, known)
-                    )
+                    bail!("there is no command `{name}`{}", super::choice::did_you_mean(name, known))
                 }
             },
         };
@@ -75,16 +70,11 @@ fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)
 fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     let mut command = command.clone();
     // The text below has sections of its own. What `-h` omits would have no text.
-    command = command
-        .after_help("")
-        .after_long_help("")
-        .mut_args(|arg| arg.hide_short_help(false));
+    command = command.after_help("").after_long_help("").mut_args(|arg| arg.hide_short_help(false));
     if !name.is_empty() {
         command = command.display_name(format!("lanefish-{name}"));
     }
-    let has_commands = command
-        .get_subcommands()
-        .any(|command| command.get_name() != "help");
+    let has_commands = command.get_subcommands().any(|command| command.get_name() != "help");
     command = command.mut_subcommands(|command| match command.get_name() {
         "help" => command.hide(true),
         _ => command,
@@ -102,12 +92,7 @@ fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     let mut end = ".SH EXAMPLES\n".to_owned();
     for (what, how) in examples(name) {
         // Writing to a string cannot fail.
-        let _ = write!(
-            end,
-            "{}:\n.PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.PP\n",
-            roff(what),
-            roff(how)
-        );
+        let _ = write!(end, "{}:\n.PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.PP\n", roff(what), roff(how));
     }
     for (title, text) in [("EXIT STATUS", STATUS), ("ENVIRONMENT", ENVIRONMENT)] {
         let _ = writeln!(end, ".SH \"{title}\"");

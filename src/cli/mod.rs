@@ -50,12 +50,10 @@ const FAILED: u8 = 2;
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
     let mut definitions = help::command();
-    let parsed = definitions
-        .try_get_matches_from_mut(std::env::args_os())
-        .and_then(|matches| {
-            help::check(&mut definitions, &matches)?;
-            Cli::from_arg_matches(&matches)
-        });
+    let parsed = definitions.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
+        help::check(&mut definitions, &matches)?;
+        Cli::from_arg_matches(&matches)
+    });
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(say(&error)),
@@ -130,17 +128,13 @@ fn dispatch(cli: &Cli) -> Result<u8> {
 
 /// Whether the reader of standard output went away, as with `| head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<lanefish::Error>()
-        .is_some_and(lanefish::Error::is_closed_stdout)
+    error.downcast_ref::<lanefish::Error>().is_some_and(lanefish::Error::is_closed_stdout)
 }
 
 /// Writes to standard output at once.
 fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
     let mut out = output::stdout()?;
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(|source| lanefish::Error::Stdout { source })
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| lanefish::Error::Stdout { source })
 }
 
 /// Prints the whole output of a command.
@@ -150,10 +144,8 @@ fn print(bytes: &[u8]) -> Result<()> {
 
 /// Prints a JSON object, each key on a line of its own and each value on one line.
 fn print_object(object: &Map<String, Value>) -> Result<()> {
-    let lines: Vec<String> = object
-        .iter()
-        .map(|(key, value)| format!("  {}: {value}", Value::String(key.clone())))
-        .collect();
+    let lines: Vec<String> =
+        object.iter().map(|(key, value)| format!("  {}: {value}", Value::String(key.clone()))).collect();
     let lines: Vec<_> = lines.iter().map(|line| one_line::of_json(line)).collect();
     print(format!("{{\n{}\n}}\n", lines.join(",\n")).as_bytes())
 }

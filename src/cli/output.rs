@@ -23,10 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Output {
     Plain(Sink),
-    Compressed {
-        named: Named,
-        out: Box<Compressed<Sink>>,
-    },
+    Compressed { named: Named, out: Box<Compressed<Sink>> },
 }
 
 /// Standard output or a file.
@@ -63,11 +60,7 @@ impl Packing {
         let levels = levels(compression);
         let level = level.unwrap_or(default_level(compression));
         if !levels.contains(&level) {
-            bail!(
-                "--level {level}: {compression} has levels {} to {}",
-                levels.start(),
-                levels.end()
-            );
+            bail!("--level {level}: {compression} has levels {} to {}", levels.start(), levels.end());
         }
         Ok(Some(Self { compression, level }))
     }
@@ -78,9 +71,7 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
     let path = path?;
     match Destination::of(Some(path)) {
         Destination::Stdout | Destination::Stderr => None,
-        Destination::Stream(_) | Destination::File(_) => {
-            Compression::of_extension(path.extension()?.to_str()?)
-        }
+        Destination::Stream(_) | Destination::File(_) => Compression::of_extension(path.extension()?.to_str()?),
     }
 }
 
@@ -129,13 +120,11 @@ impl Rows {
             Some("csv") => Ok(Self::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(Self::Jsonl),
             #[cfg(feature = "parquet")]
-            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => {
-                Ok(match kind {
-                    TableKind::Parquet => Self::Parquet,
-                    TableKind::Arrow => Self::Arrow,
-                    TableKind::Arrows => Self::Arrows,
-                })
-            }
+            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => Ok(match kind {
+                TableKind::Parquet => Self::Parquet,
+                TableKind::Arrow => Self::Arrow,
+                TableKind::Arrows => Self::Arrows,
+            }),
             _ => bail!(
                 "cannot infer a format from '{}'; use {}, or pass --format",
                 path.display(),
@@ -191,10 +180,7 @@ pub(crate) struct Named(Option<PathBuf>);
 impl Named {
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         match &self.0 {
-            Some(path) => Error::Write {
-                path: path.clone(),
-                source,
-            },
+            Some(path) => Error::Write { path: path.clone(), source },
             None => Error::Stdout { source },
         }
     }
@@ -212,20 +198,12 @@ pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
 impl Output {
     /// Opens a file, or standard output for `-` and for no name. Commands go through the session, which first checks
     /// whether the same place is already used.
-    pub(crate) fn open(
-        path: Option<&Path>,
-        force: bool,
-        packing: Option<Packing>,
-        threads: usize,
-    ) -> Result<Self> {
+    pub(crate) fn open(path: Option<&Path>, force: bool, packing: Option<Packing>, threads: usize) -> Result<Self> {
         let sink = Sink::open(path, force)?;
         let Some(Packing { compression, level }) = packing else {
             return Ok(Self::Plain(sink));
         };
-        Ok(Self::Compressed {
-            named: sink.named(),
-            out: Box::new(Compressed::new(sink, compression, level, threads)?),
-        })
+        Ok(Self::Compressed { named: sink.named(), out: Box::new(Compressed::new(sink, compression, level, threads)?) })
     }
 
     /// Whether the file is compressed as a whole.
@@ -264,8 +242,7 @@ impl Output {
 
     /// Writes; errors name the place.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.write_all(bytes)
-            .map_err(|error| self.named().failed(error))
+        self.write_all(bytes).map_err(|error| self.named().failed(error))
     }
 
     /// Flushes the buffer, then makes the files appear under their names, all or none.
@@ -304,21 +281,14 @@ impl Write for Output {
 
 impl Sink {
     fn open(path: Option<&Path>, force: bool) -> Result<Self> {
-        let special = |path: &Path, file| Self::Special {
-            path: path.to_owned(),
-            out: BufWriter::with_capacity(BUFFER, file),
-        };
+        let special =
+            |path: &Path, file| Self::Special { path: path.to_owned(), out: BufWriter::with_capacity(BUFFER, file) };
         match (Destination::of(path), path) {
-            (Destination::Stdout, _) | (_, None) => {
-                Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout()?)))
-            }
+            (Destination::Stdout, _) | (_, None) => Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout()?))),
             #[cfg(unix)]
             (Destination::Stderr, Some(path)) => {
                 use std::os::fd::AsFd;
-                let failed = |source| Error::Write {
-                    path: path.to_owned(),
-                    source,
-                };
+                let failed = |source| Error::Write { path: path.to_owned(), source };
                 let stderr = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
                 Ok(special(path, stderr.into()))
             }
@@ -329,10 +299,7 @@ impl Sink {
                 Ok(Self::File(AtomicFile::create(path, force)?))
             }
             (_, Some(path)) => {
-                let failed = |source| Error::Write {
-                    path: path.to_owned(),
-                    source,
-                };
+                let failed = |source| Error::Write { path: path.to_owned(), source };
                 // A file behind a descriptor may have content already.
                 let append = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
                 let mut options = OpenOptions::new();
@@ -398,18 +365,11 @@ impl Target {
 }
 
 /// The format of an output: as given, or else inferred from the file name.
-pub(crate) fn format_of(
-    to: Option<Format>,
-    args: &OutputArgs,
-    default: Option<Format>,
-) -> Result<Format> {
+pub(crate) fn format_of(to: Option<Format>, args: &OutputArgs, default: Option<Format>) -> Result<Format> {
     if let Some(format) = to {
         return Ok(format);
     }
-    let file = args
-        .output
-        .as_deref()
-        .filter(|path| path.as_os_str() != "-");
+    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     match (file, default) {
         (None, Some(default)) => Ok(default),
         (None, None) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
@@ -432,15 +392,8 @@ impl RecordOutput {
         if !format.about().is_text {
             output.refuse_terminal(format)?;
         }
-        let encoder = format
-            .encoder()
-            .with_context(|| format!("{format} can be read but not written"))?;
-        let mut records = Self {
-            named: output.named(),
-            output,
-            encoder,
-            writer: encoder.writer(),
-        };
+        let encoder = format.encoder().with_context(|| format!("{format} can be read but not written"))?;
+        let mut records = Self { named: output.named(), output, encoder, writer: encoder.writer() };
         let begun = records.writer.begin(&mut records.output);
         begun.map_err(|source| records.named.failed(source))?;
         Ok(records)

@@ -24,16 +24,10 @@ use std::time::Instant;
 
 /// Count the move tree below a position
 #[derive(Debug, Args)]
-#[command(
-    override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE..."
-)]
+#[command(override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE...")]
 pub(crate) struct PerftArgs {
     /// The position [default: the start position] and the depth in plies
-    #[arg(
-        value_name = "[FEN] DEPTH",
-        required_unless_present = "suite",
-        conflicts_with = "suite"
-    )]
+    #[arg(value_name = "[FEN] DEPTH", required_unless_present = "suite", conflicts_with = "suite")]
     position_and_depth: Vec<String>,
 
     /// Print the count below each move of the position
@@ -45,12 +39,7 @@ pub(crate) struct PerftArgs {
     suite: Vec<PathBuf>,
 
     /// With --suite, skip counts above this
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 100_000_000,
-        requires = "suite"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite")]
     max_nodes: u64,
 
     /// One JSON object instead of text
@@ -66,19 +55,13 @@ impl PerftArgs {
         let Some((depth, fen)) = self.position_and_depth.split_last() else {
             bail!("missing DEPTH");
         };
-        let depth: u32 = depth
-            .parse()
-            .ok()
-            .filter(|&depth| depth <= 100)
-            .with_context(|| format!("`{depth}` is not a depth"))?;
+        let depth: u32 =
+            depth.parse().ok().filter(|&depth| depth <= 100).with_context(|| format!("`{depth}` is not a depth"))?;
         let position = position_of(&fen.join(" "), session, false)?;
         let phase = session.phase(&format!("counting to depth {depth}"));
         let begin = Instant::now();
-        let moves = if self.divide {
-            perft::divide(&position, depth, session.analyzer, session.threads)?
-        } else {
-            Vec::new()
-        };
+        let moves =
+            if self.divide { perft::divide(&position, depth, session.analyzer, session.threads)? } else { Vec::new() };
         let nodes = if self.divide && depth > 0 {
             moves.iter().map(|(_, nodes)| nodes).sum()
         } else {
@@ -97,10 +80,8 @@ impl PerftArgs {
             object.insert("tier".to_owned(), json!(session.analyzer.tier().name()));
             object.insert("threads".to_owned(), json!(session.threads));
             if self.divide {
-                let moves: Map<_, _> = moves
-                    .iter()
-                    .map(|(mv, nodes)| (mv.uci(&position).to_string(), json!(nodes)))
-                    .collect();
+                let moves: Map<_, _> =
+                    moves.iter().map(|(mv, nodes)| (mv.uci(&position).to_string(), json!(nodes))).collect();
                 object.insert("moves".to_owned(), moves.into());
             }
             super::print_object(&object)?;
@@ -117,14 +98,8 @@ impl PerftArgs {
     }
 
     fn suite(&self, session: &Session<'_>) -> Result<u8> {
-        let reading = Reading {
-            from: None,
-            ..Reading::default()
-        };
-        let run = Run {
-            fields: [Field::Operations].into_iter().collect(),
-            ..Run::default()
-        };
+        let reading = Reading { from: None, ..Reading::default() };
+        let run = Run { fields: [Field::Operations].into_iter().collect(), ..Run::default() };
         let mut cases = Vec::new();
         let done = session.read(&self.suite, &reading, run, &Suite, |some| {
             cases.extend(some.cases);
@@ -143,17 +118,8 @@ impl PerftArgs {
         let begin = Instant::now();
         let phase = session.phase("counting");
         for (number, case) in cases.iter().enumerate() {
-            phase.set(format!(
-                "counting, position {} of {}",
-                number + 1,
-                cases.len()
-            ));
-            for &Count {
-                depth,
-                expected,
-                line,
-            } in &case.counts
-            {
+            phase.set(format!("counting, position {} of {}", number + 1, cases.len()));
+            for &Count { depth, expected, line } in &case.counts {
                 if expected > self.max_nodes {
                     skipped += 1;
                     continue;
@@ -167,10 +133,7 @@ impl PerftArgs {
                         Some(line) => format!("{file}:{line}"),
                         None => file.to_string(),
                     };
-                    session.note(format_args!(
-                        "{place}: {nodes} at depth {depth}, not {expected}: {}",
-                        case.position
-                    ));
+                    session.note(format_args!("{place}: {nodes} at depth {depth}, not {expected}: {}", case.position));
                     wrong.push(json!({
                         "file": file.to_string(),
                         "line": line,
@@ -213,21 +176,13 @@ impl PerftArgs {
             session.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
         }
         let status = session.conclude(done.summary)?;
-        Ok(if ok {
-            status
-        } else {
-            status.max(SOMETHING_WRONG)
-        })
+        Ok(if ok { status } else { status.max(SOMETHING_WRONG) })
     }
 }
 
 /// The first file that holds positions without a single count: it would check nothing.
 fn without_counts<'a>(files: &'a [FileSummary], cases: &[Case]) -> Option<&'a Path> {
-    let counted: HashSet<&Path> = cases
-        .iter()
-        .filter(|case| !case.counts.is_empty())
-        .map(|case| &*case.file)
-        .collect();
+    let counted: HashSet<&Path> = cases.iter().filter(|case| !case.counts.is_empty()).map(|case| &*case.file).collect();
     let mut paths = files.iter().map(|file| &*file.path);
     paths.find(|path| !counted.contains(path))
 }
@@ -287,9 +242,7 @@ impl Job for Suite {
 impl Cases {
     fn case(&mut self, batch: &Batch, row: usize) -> Option<Case> {
         let chunk = self.chunk.as_ref()?;
-        let operations = batch
-            .values(Field::Operations)
-            .and_then(|values| values.text(row));
+        let operations = batch.values(Field::Operations).and_then(|values| values.text(row));
         let operations = operations.map_or("", |text| text);
         let text = chunk.bytes.get(batch.origin(row)..).unwrap_or_default();
         if let Some((at, lines)) = &mut self.lines {
@@ -300,9 +253,7 @@ impl Cases {
         let counts = perft_counts(operations).map(|(depth, expected)| Count {
             depth,
             expected,
-            line: self
-                .lines
-                .map(|(_, before)| before + 1 + lines_before_count(text, depth)),
+            line: self.lines.map(|(_, before)| before + 1 + lines_before_count(text, depth)),
         });
         Some(Case {
             file: Arc::clone(&chunk.file),
@@ -318,9 +269,7 @@ fn lines_before_count(record: &[u8], depth: u32) -> u64 {
     let mut has_position = false;
     let lines = record.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     for (number, line) in (0..).zip(lines) {
-        let mut words = line
-            .split(|&byte| byte == b' ')
-            .filter(|word| !word.is_empty());
+        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
         match words.next() {
             Some(b"perft") => {
                 let own = words.next().and_then(|word| str::from_utf8(word).ok());

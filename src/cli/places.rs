@@ -39,8 +39,8 @@ impl Destination {
             };
             let real = directory.canonicalize().unwrap_or_default();
             if real.starts_with("/proc") || real == Path::new("/dev/fd") {
-                let own = real == Path::new("/dev/fd")
-                    || real == Path::new(&format!("/proc/{}/fd", std::process::id()));
+                let own =
+                    real == Path::new("/dev/fd") || real == Path::new(&format!("/proc/{}/fd", std::process::id()));
                 return match name.file_name().and_then(|name| name.to_str()) {
                     Some("1") if own => Self::Stdout,
                     Some("2") if own => Self::Stderr,
@@ -53,9 +53,7 @@ impl Destination {
             }
         }
         match fs::metadata(path) {
-            Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-                Self::Stream(path.to_owned())
-            }
+            Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Self::Stream(path.to_owned()),
             _ => Self::File(path.to_owned()),
         }
     }
@@ -74,30 +72,14 @@ pub(crate) struct Place {
 impl Place {
     /// The place of an output.
     pub(crate) fn of_output(destination: &Destination) -> Self {
-        let nowhere = Self {
-            stdout: *destination == Destination::Stdout,
-            inode: None,
-            name: None,
-        };
+        let nowhere = Self { stdout: *destination == Destination::Stdout, inode: None, name: None };
         match destination {
             Destination::Stdout if closed::stdout_is_closed() => nowhere,
-            Destination::Stdout => Self {
-                inode: open_inode(&io::stdout()),
-                ..nowhere
-            },
-            Destination::Stderr => Self {
-                inode: open_inode(&io::stderr()),
-                ..nowhere
-            },
+            Destination::Stdout => Self { inode: open_inode(&io::stdout()), ..nowhere },
+            Destination::Stderr => Self { inode: open_inode(&io::stderr()), ..nowhere },
             Destination::Stream(path) | Destination::File(path) => match fs::metadata(path) {
-                Ok(metadata) => Self {
-                    inode: inode(&metadata),
-                    ..nowhere
-                },
-                Err(_) => Self {
-                    name: name(path),
-                    ..nowhere
-                },
+                Ok(metadata) => Self { inode: inode(&metadata), ..nowhere },
+                Err(_) => Self { name: name(path), ..nowhere },
             },
         }
     }
@@ -107,15 +89,9 @@ impl Place {
         let inode = if path == Path::new("-") {
             open_inode(&io::stdin())
         } else {
-            fs::metadata(path)
-                .ok()
-                .and_then(|metadata| inode(&metadata))
+            fs::metadata(path).ok().and_then(|metadata| inode(&metadata))
         };
-        Self {
-            stdout: false,
-            inode,
-            name: None,
-        }
+        Self { stdout: false, inode, name: None }
     }
 
     /// Whether both are the same place.

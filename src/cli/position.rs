@@ -10,27 +10,17 @@ use std::ffi::OsStr;
 /// Whether an argument looks like a FEN rather than a file name: eight ranks of pieces, or
 /// `startpos`.
 pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
-    let Some(board) = argument
-        .to_str()
-        .and_then(|text| text.split_whitespace().next())
-    else {
+    let Some(board) = argument.to_str().and_then(|text| text.split_whitespace().next()) else {
         return false;
     };
     if board == "startpos" {
         return true;
     }
-    board.matches('/').count() == 7
-        && board
-            .bytes()
-            .all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
+    board.matches('/').count() == 7 && board.bytes().all(|byte| b"pnbrqkPNBRQK12345678/".contains(&byte))
 }
 
 /// The position of a FEN; no argument or `startpos` is the start position.
-pub(crate) fn position_of(
-    fen: &str,
-    session: &Session<'_>,
-    keep_en_passant: bool,
-) -> Result<Position> {
+pub(crate) fn position_of(fen: &str, session: &Session<'_>, keep_en_passant: bool) -> Result<Position> {
     if fen.is_empty() || fen == "startpos" {
         return Ok(Position::standard());
     }

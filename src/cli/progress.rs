@@ -91,14 +91,8 @@ impl Meter {
         let shown = match when {
             When::Never => Shown::Never,
             When::Auto if !terminal => Shown::Never,
-            When::Auto => Shown::NotYet {
-                terminal,
-                after: PATIENCE,
-            },
-            When::Always => Shown::NotYet {
-                terminal,
-                after: Duration::ZERO,
-            },
+            When::Auto => Shown::NotYet { terminal, after: PATIENCE },
+            When::Always => Shown::NotYet { terminal, after: Duration::ZERO },
         };
         Self {
             total,
@@ -184,28 +178,18 @@ impl State {
             let running = job.tasks - job.tasks_done;
             return vec![
                 (3, format!("stage {stage} of {}", job.stages)),
-                (
-                    0,
-                    format!("{} done", counted(job.tasks_done as u64, "task")),
-                ),
+                (0, format!("{} done", counted(job.tasks_done as u64, "task"))),
                 (2, format!("{running} running")),
                 (1, clock(self.elapsed)),
             ];
         }
-        let Progress {
-            bytes: done,
-            records,
-            games,
-            ..
-        } = self.progress;
+        let Progress { bytes: done, records, games, .. } = self.progress;
         let seconds = self.elapsed.as_secs_f64().max(1e-3);
         let mut parts = vec![(6, "reading".to_owned())];
         if let Some(share) = self.share() {
             parts.push((0, format!("{:.0} %", 100.0 * share)));
         }
-        let of = self
-            .total
-            .map_or_else(String::new, |total| format!(" of {}", bytes(total as f64)));
+        let of = self.total.map_or_else(String::new, |total| format!(" of {}", bytes(total as f64)));
         parts.push((3, format!("{}{of}", bytes(done as f64))));
         parts.push((4, format!("{}/s", bytes(done as f64 / seconds))));
         if games > 0 {
@@ -216,10 +200,7 @@ impl State {
         parts.push((1, clock(self.elapsed)));
         if let Some(share) = self.share().filter(|&share| share > 0.0) {
             let left = seconds * (1.0 - share) / share;
-            parts.push((
-                1,
-                format!("{} left", clock(Duration::from_secs_f64(left.min(1e7)))),
-            ));
+            parts.push((1, format!("{} left", clock(Duration::from_secs_f64(left.min(1e7))))));
         }
         parts
     }
@@ -228,11 +209,8 @@ impl State {
     fn words(&self, width: usize) -> String {
         let parts = self.parts();
         for least in (0..=8).rev() {
-            let kept: Vec<&str> = parts
-                .iter()
-                .filter(|&&(rank, _)| rank <= least)
-                .map(|(_, text)| text.as_str())
-                .collect();
+            let kept: Vec<&str> =
+                parts.iter().filter(|&&(rank, _)| rank <= least).map(|(_, text)| text.as_str()).collect();
             let text = kept.join("  ");
             if text.len() <= width {
                 return text;
@@ -273,11 +251,7 @@ pub(crate) struct Phase {
 impl Phase {
     pub(crate) fn begin(when: When, text: &str) -> Self {
         let text = Arc::new(Mutex::new(text.to_owned()));
-        let mut phase = Self {
-            text: Arc::clone(&text),
-            stop: None,
-            drawing: None,
-        };
+        let mut phase = Self { text: Arc::clone(&text), stop: None, drawing: None };
         if when == When::Never || !is_terminal() {
             return phase;
         }
@@ -338,10 +312,7 @@ mod tests {
     #[test]
     fn rate_and_time_left_are_those_since_the_start() {
         let line = state(1 << 30, Some(4 << 30), 20).words(200);
-        assert!(
-            line.contains("25 %  1.00 GiB of 4.00 GiB  51.2 MiB/s"),
-            "{line}"
-        );
+        assert!(line.contains("25 %  1.00 GiB of 4.00 GiB  51.2 MiB/s"), "{line}");
         assert!(line.contains("0:20  1:00 left"), "{line}");
         // Nothing has been read yet, or more than was there before.
         assert!(!state(0, Some(1 << 30), 0).words(200).contains("left"));

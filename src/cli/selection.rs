@@ -37,12 +37,7 @@ pub(crate) struct SelectionArgs {
     max_per_game: Option<u32>,
 
     /// Seed for --max-per-game
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
     seed: u64,
 
     /// Only games in which both players are rated ELO or higher
@@ -55,12 +50,7 @@ pub(crate) struct SelectionArgs {
 
     /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence,
     /// or as the tag has them (300+3)
-    #[arg(
-        long,
-        value_name = "CLASS|SPEC",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "CLASS|SPEC", value_delimiter = ',', allow_hyphen_values = true)]
     time_control: Vec<TimeControl>,
 
     /// Only games with these results
@@ -112,10 +102,8 @@ enum VariantChoice {
 
 /// `A..B`, `A..`, `..B` or a single number.
 fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
-    let number = |text: &str| {
-        text.parse::<u32>()
-            .map_err(|_| "expected plies such as 10..60, 10.., ..60 or 12".to_owned())
-    };
+    let number =
+        |text: &str| text.parse::<u32>().map_err(|_| "expected plies such as 10..60, 10.., ..60 or 12".to_owned());
     match text.split_once("..") {
         None => number(text).map(|ply| (ply, Some(ply))),
         Some((first, last)) => {

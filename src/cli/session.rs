@@ -95,10 +95,7 @@ pub(crate) fn analyzer_for(choice: TierChoice) -> Result<&'static dyn Analyzer> 
     };
     tier.analyzer().with_context(|| {
         let available: Vec<_> = Tier::available().map(Tier::name).collect();
-        format!(
-            "this CPU cannot run the tier `{tier}`; it can run {}",
-            available.join(", ")
-        )
+        format!("this CPU cannot run the tier `{tier}`; it can run {}", available.join(", "))
     })
 }
 
@@ -137,8 +134,7 @@ impl<'a> Session<'a> {
         // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() {
             for name in names.iter().filter(|name| name.is_file()) {
-                let opened =
-                    formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
+                let opened = formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }
@@ -153,9 +149,7 @@ impl<'a> Session<'a> {
         const HOW: &str = "name files or directories, or - for standard input, or pipe records in; \
             --help shows how";
         let note = || {
-            self.note(format_args!(
-                "reading standard input, because no input is named"
-            ));
+            self.note(format_args!("reading standard input, because no input is named"));
         };
         match Stdin::find() {
             Stdin::File => {}
@@ -171,9 +165,7 @@ impl<'a> Session<'a> {
         let path = args.output.as_deref();
         let packing = Packing::of(path, args.level)?;
         let prepared = self.prepared.borrow();
-        let inputs = prepared
-            .as_ref()
-            .map_or(&[][..], |prepared| &prepared.names);
+        let inputs = prepared.as_ref().map_or(&[][..], |prepared| &prepared.names);
         self.compare(path, inputs)?;
         self.compared.set(true);
         self.open(path, packing)
@@ -185,10 +177,7 @@ impl<'a> Session<'a> {
             && let Some(file) = output.file()
         {
             for left in AtomicFile::leftovers(file.path()) {
-                self.note(format_args!(
-                    "{}: left by a run that was killed; it can be deleted",
-                    left.display()
-                ));
+                self.note(format_args!("{}: left by a run that was killed; it can be deleted", left.display()));
             }
         }
         Ok(output)
@@ -212,11 +201,7 @@ impl<'a> Session<'a> {
         if rejects.is_some() {
             rejects_place = Place::of_output(&Destination::of(rejects));
             if rejects_place.is(&output_place) {
-                bail!(
-                    "two outputs in the same place: {} and --rejects {}",
-                    named(output),
-                    named(rejects)
-                );
+                bail!("two outputs in the same place: {} and --rejects {}", named(output), named(rejects));
             }
             outputs.push((rejects, &rejects_place));
         }
@@ -265,9 +250,7 @@ impl<'a> Session<'a> {
 
     /// How inputs are opened.
     pub(crate) fn access(&self) -> Access {
-        Access::default()
-            .map(!self.global.no_mmap)
-            .max_window(self.global.max_window)
+        Access::default().map(!self.global.no_mmap).max_window(self.global.max_window)
     }
 
     /// Prints a note, which is not an error.
@@ -322,10 +305,7 @@ impl<'a> Session<'a> {
         }
         for path in &inputs.skipped {
             if self.verbose() {
-                self.note(format_args!(
-                    "{}: not a supported format, skipped",
-                    path.display()
-                ));
+                self.note(format_args!("{}: not a supported format, skipped", path.display()));
             }
         }
         Ok(inputs)
@@ -381,10 +361,7 @@ impl<'a> Session<'a> {
                     false => self.global.limit.or(run.limit),
                 })
                 .limit_games(match run.game_rows {
-                    true => self
-                        .global
-                        .limit
-                        .map(|limit| self.global.skip.saturating_add(limit)),
+                    true => self.global.limit.map(|limit| self.global.skip.saturating_add(limit)),
                     false => None,
                 })
                 .past_damage(run.past_damage)
@@ -398,10 +375,7 @@ impl<'a> Session<'a> {
         if summary.failure.is_none() {
             self.keep_rejects(rejects);
         }
-        Ok(Timed {
-            summary,
-            elapsed: begin.elapsed(),
-        })
+        Ok(Timed { summary, elapsed: begin.elapsed() })
     }
 
     /// Reports what was rejected and dropped, and returns the exit status or the error that ended the run. If
@@ -422,9 +396,7 @@ impl<'a> Session<'a> {
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
                 match goes_on {
                     true => self.note(format_args!("{records} records could be read")),
-                    false => self.note(format_args!(
-                        "the {records} records before that place were processed"
-                    )),
+                    false => self.note(format_args!("the {records} records before that place were processed")),
                 }
                 Err(error.into())
             }
@@ -440,10 +412,7 @@ impl<'a> Session<'a> {
         // With --strict the error is the record; how many others were found by then depends on timing.
         if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
             let records = grouped(summary.records);
-            self.note(format_args!(
-                "{} of {records} records rejected:",
-                grouped(rejected)
-            ));
+            self.note(format_args!("{} of {records} records rejected:", grouped(rejected)));
             for reject in &summary.first_rejects {
                 self.note(format_args!("  {reject}"));
             }
@@ -461,11 +430,7 @@ impl<'a> Session<'a> {
         }
         for (remark, times) in summary.remarks.iter() {
             if self.verbose() || !remark.is_detail {
-                self.note(format_args!(
-                    "{} {}",
-                    counted(times, remark.what),
-                    remark.how
-                ));
+                self.note(format_args!("{} {}", counted(times, remark.what), remark.how));
             }
         }
         // The files of a data set say the same.
@@ -492,10 +457,7 @@ impl<'a> Session<'a> {
         for (option, left_out) in &summary.left_out {
             let unknown = match left_out.unknown {
                 0 => String::new(),
-                games => format!(
-                    ", {} for a date that is unknown or cannot be read",
-                    counted(games, "game")
-                ),
+                games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
             };
             self.note(format_args!(
                 "--{option} left out {} and {}{unknown}",
@@ -509,9 +471,7 @@ impl<'a> Session<'a> {
 /// A file itself, or the entries of a directory.
 fn files_of(path: &Path) -> Vec<PathBuf> {
     match fs::read_dir(path) {
-        Ok(entries) => entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .collect(),
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
         Err(_) => vec![path.to_owned()],
     }
 }

@@ -62,10 +62,7 @@ impl Job for Take {
         Vec::new()
     }
     fn tile(&self, positions: &mut Self::Part, tile: &Tile<'_>) {
-        positions.extend(
-            tile.rows()
-                .filter_map(|row| Some((tile.batch.index(row), tile.batch.position(row).ok()?))),
-        );
+        positions.extend(tile.rows().filter_map(|row| Some((tile.batch.index(row), tile.batch.position(row).ok()?))));
     }
 }
 
@@ -75,21 +72,13 @@ impl ShowArgs {
             && looks_like_fen(first.as_os_str())
             && !Path::new(first).exists()
         {
-            let words: Vec<_> = self
-                .inputs
-                .iter()
-                .map(|word| word.to_string_lossy())
-                .collect();
+            let words: Vec<_> = self.inputs.iter().map(|word| word.to_string_lossy()).collect();
             let keep = self.reading.keep_en_passant;
             let position = position_of(&words.join(" "), session, keep)?;
             super::print(self.draw(&position, session.style).as_bytes())?;
             return Ok(0);
         }
-        let run = Run {
-            skip: self.index,
-            limit: Some(1),
-            ..Run::default()
-        };
+        let run = Run { skip: self.index, limit: Some(1), ..Run::default() };
         let mut first = true;
         let style = session.style;
         let done = session.read(&self.inputs, &self.reading, run, &Take, |positions| {
@@ -207,10 +196,7 @@ impl ShowArgs {
                 Some(piece) if piece.color == Color::White => 231,
                 _ => 16,
             };
-            return style.sgr(
-                &format!("1;38;5;{ink};48;5;{background}"),
-                &format!(" {letter} "),
-            );
+            return style.sgr(&format!("1;38;5;{ink};48;5;{background}"), &format!(" {letter} "));
         }
         let letter = if letter == ' ' { '.' } else { letter };
         match (checks || king_in_check, pinned, white, black) {
@@ -257,10 +243,7 @@ fn facts(position: &Position, attacks: bool) -> Vec<String> {
         (false, 1) => ", check",
         (false, _) => ", double check",
     };
-    let mut facts = vec![
-        format!("{side} to move{state}"),
-        format!("{} legal moves", moves.len()),
-    ];
+    let mut facts = vec![format!("{side} to move{state}"), format!("{} legal moves", moves.len())];
     if checkers.any() {
         facts.push(format!("checkers {}", list(checkers)));
     }

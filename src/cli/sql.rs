@@ -18,9 +18,7 @@ use lanefish::one_line;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
-use lanefish::sql::{
-    Limits, ReadOptions, RowFormat, RowWriter, Session as SqlSession, SqlError, Statement, Step,
-};
+use lanefish::sql::{Limits, ReadOptions, RowFormat, RowWriter, Session as SqlSession, SqlError, Statement, Step};
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -37,11 +35,7 @@ const MOST_SHOWN: usize = 1000;
 pub(crate) struct SqlArgs {
     /// Statements, separated by semicolons; - reads them from standard input
     // A comment begins with a hyphen.
-    #[arg(
-        value_name = "QUERY",
-        required_unless_present = "file",
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "QUERY", required_unless_present = "file", allow_hyphen_values = true)]
     query: Option<String>,
 
     /// Read the statements from this file
@@ -139,15 +133,9 @@ impl SqlArgs {
             .from(self.reading.from)
             .access(session.access())
             .strict(session.global().strict);
-        let sql = self
-            .session(session, options, rejects.is_some())
-            .map_err(failed)?;
-        let mut printer = Printer {
-            format,
-            is_one: self.output.output.is_some() || format.is_binary(),
-            output,
-            results: 0,
-        };
+        let sql = self.session(session, options, rejects.is_some()).map_err(failed)?;
+        let mut printer =
+            Printer { format, is_one: self.output.output.is_some() || format.is_binary(), output, results: 0 };
         let mut status = 0;
         for statement in &statements {
             let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
@@ -174,11 +162,9 @@ impl SqlArgs {
     /// The session that carries the statements out.
     fn session(
         &self,
-        #[cfg_attr(
-            not(feature = "cluster"),
-            expect(unused_variables, reason = "not in this build")
-        )]
-        session: &Session<'_>,
+        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))] session: &Session<
+            '_,
+        >,
         options: ReadOptions,
         rejects: bool,
     ) -> Result<SqlSession, SqlError> {
@@ -186,9 +172,8 @@ impl SqlArgs {
         if let Some(address) = &self.cluster {
             return SqlSession::on_cluster(options, super::cluster::connect(session, address)?);
         }
-        let limits = Limits::default()
-            .memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX)))
-            .temp(self.temp.clone());
+        let limits =
+            Limits::default().memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX))).temp(self.temp.clone());
         SqlSession::new(options, &limits, rejects)
     }
 
@@ -205,8 +190,7 @@ impl SqlArgs {
         match (&self.query, &self.file) {
             (Some(query), _) if query != "-" => text.clone_from(query),
             (None, Some(path)) if path != Path::new("-") => {
-                text = fs::read_to_string(path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
+                text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             }
             _ => {
                 let read = io::stdin().read_to_string(&mut text);
@@ -220,12 +204,7 @@ impl SqlArgs {
         if let Some(format) = self.format {
             return Ok(format);
         }
-        let Some(path) = self
-            .output
-            .output
-            .as_deref()
-            .filter(|path| *path != Path::new("-"))
-        else {
+        let Some(path) = self.output.output.as_deref().filter(|path| *path != Path::new("-")) else {
             return Ok(match io::stdout().is_terminal() {
                 true => SqlFormat::Table,
                 false => SqlFormat::Csv,
@@ -234,13 +213,11 @@ impl SqlArgs {
         match super::output::extension(path).as_deref() {
             Some("csv") => Ok(SqlFormat::Csv),
             Some("jsonl" | "ndjson" | "json") => Ok(SqlFormat::Jsonl),
-            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => {
-                Ok(match kind {
-                    TableKind::Parquet => SqlFormat::Parquet,
-                    TableKind::Arrow => SqlFormat::Arrow,
-                    TableKind::Arrows => SqlFormat::Arrows,
-                })
-            }
+            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => Ok(match kind {
+                TableKind::Parquet => SqlFormat::Parquet,
+                TableKind::Arrow => SqlFormat::Arrow,
+                TableKind::Arrows => SqlFormat::Arrows,
+            }),
             _ => bail!(
                 "cannot infer a format from '{}'; use .csv, .jsonl, .parquet or .arrow, or pass --format",
                 path.display()
@@ -262,9 +239,7 @@ pub(crate) struct Wrong {
 fn failure(error: SqlError, text: &str) -> anyhow::Error {
     let mut message = error.to_string();
     let excerpt = error.place().and_then(|(line, column)| {
-        let shown = text
-            .lines()
-            .nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let shown = text.lines().nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let before = usize::try_from(column.checked_sub(1)?).ok()?;
         // A line of a megabyte is no help.
         (shown.len() <= 500).then(|| format!("  {shown}\n  {}^\n", " ".repeat(before)))
@@ -273,10 +248,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
         SqlError::Table(error) => return error.into(),
         SqlError::Column { name, known, .. } => {
             message += &did_you_mean(&name, known.iter().map(String::as_str));
-            if [".parquet'", ".arrow'", ".feather'"]
-                .iter()
-                .any(|end| text.contains(end))
-            {
+            if [".parquet'", ".arrow'", ".feather'"].iter().any(|end| text.contains(end)) {
                 message += "; plain('FILE') has the columns that a file has";
             }
         }
@@ -286,11 +258,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
         SqlError::Memory(_) => message += "; --memory SIZE allows more",
         _ => {}
     }
-    Wrong {
-        message,
-        excerpt: excerpt.unwrap_or_default(),
-    }
-    .into()
+    Wrong { message, excerpt: excerpt.unwrap_or_default() }.into()
 }
 
 /// Carries out a statement and prints its rows.
@@ -381,9 +349,7 @@ impl Printer {
         if let Some(format) = self.format.rows() {
             let failed = self.output.named();
             let writer = RowWriter::new(format, schema, &mut self.output);
-            return Ok(Printing::Rows(
-                writer.map_err(|error| failed.failed(error))?,
-            ));
+            return Ok(Printing::Rows(writer.map_err(|error| failed.failed(error))?));
         }
         let mut table = Table::new();
         table.load_style(RULED);
@@ -393,19 +359,14 @@ impl Printer {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        Ok(Printing::Table {
-            table: Box::new(table),
-            rows: 0,
-        })
+        Ok(Printing::Table { table: Box::new(table), rows: 0 })
     }
 
     fn put(&mut self, printing: &mut Printing, batch: &RecordBatch) -> Result<()> {
         match printing {
             Printing::Rows(writer) => {
                 let named = self.output.named();
-                writer
-                    .put(batch, &mut self.output)
-                    .map_err(|error| named.failed(error))?;
+                writer.put(batch, &mut self.output).map_err(|error| named.failed(error))?;
             }
             Printing::Table { table, rows } => {
                 let options = FormatOptions::default();
@@ -413,11 +374,7 @@ impl Printer {
                 let columns = columns.map(|column| ArrayFormatter::try_new(&**column, &options));
                 let columns = columns.collect::<Result<Vec<_>, _>>()?;
                 for row in 0..batch.num_rows().min(MOST_SHOWN.saturating_sub(*rows)) {
-                    table.add_row(
-                        columns
-                            .iter()
-                            .map(|column| shown(&column.value(row).to_string())),
-                    );
+                    table.add_row(columns.iter().map(|column| shown(&column.value(row).to_string())));
                 }
                 *rows += batch.num_rows();
             }
@@ -429,17 +386,13 @@ impl Printer {
         match printing {
             Printing::Rows(writer) => {
                 let named = self.output.named();
-                writer
-                    .finish(&mut self.output)
-                    .map_err(|error| named.failed(error))?;
+                writer.finish(&mut self.output).map_err(|error| named.failed(error))?;
             }
             Printing::Table { table, rows } => {
                 self.output.put(format!("{table}\n").as_bytes())?;
                 if let more @ 1.. = rows.saturating_sub(MOST_SHOWN) {
                     let more = counted(more as u64, "more row");
-                    session.note(format_args!(
-                        "{more} not shown; --format csv has all of them"
-                    ));
+                    session.note(format_args!("{more} not shown; --format csv has all of them"));
                 }
             }
         }

@@ -58,10 +58,7 @@ pub(crate) fn pipe_has_bytes(note: impl FnOnce()) -> bool {
             }
         }
     };
-    let second = Timespec {
-        tv_sec: 1,
-        tv_nsec: 0,
-    };
+    let second = Timespec { tv_sec: 1, tv_nsec: 0 };
     let events = wait(Some(&second)).or_else(|| {
         note();
         wait(None)

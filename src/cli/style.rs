@@ -37,10 +37,6 @@ impl Style {
     }
     /// Text with an SGR code such as `1` or `48;5;240`.
     pub(crate) fn sgr(self, code: &str, text: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }

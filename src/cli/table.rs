@@ -83,10 +83,7 @@ impl TableArgs {
         session.prepare(inputs, reading)?;
         let mut output = session.open_output(args)?;
         if output.is_compressed() {
-            bail!(
-                "{} files are not compressed as a whole: name the file without the last extension",
-                kind.name()
-            );
+            bail!("{} files are not compressed as a whole: name the file without the last extension", kind.name());
         }
         output.refuse_terminal(kind.name())?;
         let named = output.named();
@@ -94,19 +91,15 @@ impl TableArgs {
         let job = Table::new(rows, format);
         let mut file = job.begin(&mut output).map_err(failed)?;
         let done = session.read(inputs, reading, run, &job, |part| {
-            part.blocks().try_for_each(|block| -> Result<(), Error> {
-                file.put(block.map_err(failed)?).map_err(failed)
-            })
+            part.blocks()
+                .try_for_each(|block| -> Result<(), Error> { file.put(block.map_err(failed)?).map_err(failed) })
         })?;
         if done.summary.failure.is_none() {
             job.finish(file).map_err(failed)?;
             session.commit(Some(output))?;
             let tags = &done.summary.lost_tags;
             if !tags.is_empty() {
-                session.note(format_args!(
-                    "{} cannot hold these, which were omitted: {tags}",
-                    kind.name()
-                ));
+                session.note(format_args!("{} cannot hold these, which were omitted: {tags}", kind.name()));
             }
         }
         session.conclude(done.summary)

@@ -31,14 +31,8 @@ pub(crate) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let run = Run {
-            default_validity: Validity::Strict,
-            past_damage: true,
-            ..Run::default()
-        };
-        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| {
-            Ok(())
-        })?;
+        let run = Run { default_validity: Validity::Strict, past_damage: true, ..Run::default() };
+        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {
             return session.conclude(summary);
@@ -51,11 +45,7 @@ impl VerifyArgs {
             super::print(text(&summary, ok).as_bytes())?;
         }
         let status = session.conclude(summary)?;
-        Ok(if damaged {
-            status.max(SOMETHING_WRONG)
-        } else {
-            status
-        })
+        Ok(if damaged { status.max(SOMETHING_WRONG) } else { status })
     }
 }
 
@@ -64,11 +54,8 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
         .files
         .iter()
         .map(|file| {
-            let damage: Vec<Value> = file
-                .damage
-                .iter()
-                .map(|damage| json!({ "offset": damage.offset, "what": damage.what }))
-                .collect();
+            let damage: Vec<Value> =
+                file.damage.iter().map(|damage| json!({ "offset": damage.offset, "what": damage.what })).collect();
             json!({
                 "path": file.path.display().to_string(),
                 "format": file.format.map(Format::name),
@@ -79,10 +66,7 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
             })
         })
         .collect();
-    Map::from_iter([
-        ("files".to_owned(), files.into()),
-        ("ok".to_owned(), json!(ok)),
-    ])
+    Map::from_iter([("files".to_owned(), files.into()), ("ok".to_owned(), json!(ok))])
 }
 
 fn text(summary: &Summary, ok: bool) -> String {

@@ -4,12 +4,8 @@ use super::cells::{Cells, Described, Type, days_of};
 use super::signature;
 use crate::table::{Array, Values};
 use arrow_array::builder::StringBuilder;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{
-    ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
-};
+use arrow_array::types::{ArrowPrimitiveType, Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::collections::HashMap;
@@ -20,8 +16,7 @@ use std::sync::Arc;
 pub fn schema(columns: &[Described]) -> Schema {
     let fields = columns.iter().map(|column| {
         let meaning = (signature::MEANING.to_owned(), column.meaning.to_string());
-        Field::new(&*column.name, data_type(column.kind), column.nullable)
-            .with_metadata(HashMap::from([meaning]))
+        Field::new(&*column.name, data_type(column.kind), column.nullable).with_metadata(HashMap::from([meaning]))
     });
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let metadata = HashMap::from([("lanefish.version".to_owned(), version)]);

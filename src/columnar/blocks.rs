@@ -125,8 +125,7 @@ impl Blocks {
     /// The codes of the texts that repeat.
     fn encode_texts(&mut self, runs: &[Run<Vec<Cells>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
-        self.dictionaries
-            .resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
+        self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
         let dictionaries = self.dictionaries.iter_mut().enumerate();
         dictionaries
             .map(|(column, dictionary)| {

@@ -46,12 +46,7 @@ pub struct Described {
 impl Described {
     /// A column that is computed for every record.
     pub fn new(name: &str, kind: Type, meaning: &str) -> Self {
-        Self {
-            name: name.into(),
-            kind,
-            nullable: false,
-            meaning: meaning.into(),
-        }
+        Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
     }
     /// The same, with values that can be missing.
     #[must_use]
@@ -75,12 +70,7 @@ impl Described {
             (_, Kind::I16) => Type::I16,
             (_, Kind::Text) => Type::Text,
         };
-        Self {
-            name: column.name().into(),
-            kind,
-            nullable: column.is_carried(),
-            meaning: column.meaning().into(),
-        }
+        Self { name: column.name().into(), kind, nullable: column.is_carried(), meaning: column.meaning().into() }
     }
 }
 

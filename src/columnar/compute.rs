@@ -61,13 +61,7 @@ pub struct ComputeOptions<'a> {
 impl<'a> ComputeOptions<'a> {
     /// The defaults: one thread, and a bad row is an error.
     pub fn new(analyzer: &'a dyn Analyzer) -> Self {
-        Self {
-            analyzer,
-            threads: 1,
-            decode: DecodeOptions::default(),
-            on_bad: OnBad::default(),
-            interrupt: None,
-        }
+        Self { analyzer, threads: 1, decode: DecodeOptions::default(), on_bad: OnBad::default(), interrupt: None }
     }
 }
 
@@ -136,10 +130,7 @@ impl Positions {
 }
 
 fn wrong(reason: String) -> Error {
-    Error::Columns {
-        path: Arc::from(Path::new(NAME)),
-        reason,
-    }
+    Error::Columns { path: Arc::from(Path::new(NAME)), reason }
 }
 
 /// The columns of a piece, of the rows that count.
@@ -147,10 +138,7 @@ struct Fill<'a>(&'a Columns);
 
 impl Fill<'_> {
     fn add(&self, cells: &mut Vec<Cells>, tile: &Tile<'_>) {
-        let filled = self
-            .0
-            .iter()
-            .map(|column| Cells::of_array(column.fill(tile)));
+        let filled = self.0.iter().map(|column| Cells::of_array(column.fill(tile)));
         Cells::append_tile(cells, filled.collect(), tile);
     }
     /// The columns without rows.
@@ -228,11 +216,7 @@ struct Work<'a> {
 /// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compute(
-    positions: &Positions,
-    columns: &Columns,
-    options: &ComputeOptions<'_>,
-) -> Result<Computed, Error> {
+pub fn compute(positions: &Positions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
     let decode = options.decode.clone().fields(columns.fields());
     let decode = decode.tags(columns.tags());
     let part = positions.0.parts(super::BLOCK as u64, &decode);
@@ -291,9 +275,7 @@ pub fn compute(
             *computed.reasons.entry(reason).or_default() += times;
         }
         let room = FIRST_REJECTS - computed.first_rejects.len();
-        computed
-            .first_rejects
-            .extend(piece.rejects.into_iter().take(room));
+        computed.first_rejects.extend(piece.rejects.into_iter().take(room));
         computed.remarks.merge(&piece.remarks);
     }
     Ok(computed)
@@ -308,9 +290,7 @@ impl Work<'_> {
                 self.is_interrupted.store(true, Ordering::Relaxed);
             }
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.end.load(Ordering::Relaxed)
-                || self.is_interrupted.load(Ordering::Relaxed)
-            {
+            if number >= self.end.load(Ordering::Relaxed) || self.is_interrupted.load(Ordering::Relaxed) {
                 return;
             }
             let Some(part) = (self.part)(number) else {
@@ -328,12 +308,8 @@ impl Work<'_> {
 
     fn piece(&self, part: Part, results: &mut [GroupResults]) -> Result<Piece, Error> {
         let job = Fill(self.columns);
-        let Judged {
-            rows,
-            output: mut cells,
-            mut rejects,
-            remarks,
-        } = judged(part, self.decode, self.analyzer, &job, results)?;
+        let Judged { rows, output: mut cells, mut rejects, remarks } =
+            judged(part, self.decode, self.analyzer, &job, results)?;
         if self.on_bad == OnBad::Raise && !rejects.is_empty() {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
         }
@@ -353,13 +329,7 @@ impl Work<'_> {
             cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
         }
         let batch = record_batch(self.described, self.schema, cells);
-        Ok(Piece {
-            batch: batch.map_err(|error| damaged(error.to_string()))?,
-            bad,
-            rejects,
-            reasons,
-            remarks,
-        })
+        Ok(Piece { batch: batch.map_err(|error| damaged(error.to_string()))?, bad, rejects, reasons, remarks })
     }
 }
 
@@ -372,10 +342,7 @@ struct Judged<T> {
 }
 
 fn damaged(what: String) -> Error {
-    Error::Damaged {
-        path: Arc::from(Path::new(NAME)),
-        damage: Damage { offset: 0, what },
-    }
+    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage { offset: 0, what } }
 }
 
 /// Decodes a piece, and runs a job on the rows that count.
@@ -394,19 +361,11 @@ fn judged<J: Job>(
     if let Some(damage) = decoded.damage.pop() {
         return Err(damaged(damage.what));
     }
-    let mut totals = Totals {
-        records: rows.start,
-        ..Totals::default()
-    };
+    let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);
     let (output, rejects) = judge_alone(analyzer, options, job, (format, &chunk), decoded, results);
-    Ok(Judged {
-        rows,
-        output,
-        rejects,
-        remarks,
-    })
+    Ok(Judged { rows, output, rejects, remarks })
 }
 
 /// Runs a job on positions that count, one piece after the other; `take` receives what it makes of each, and the number

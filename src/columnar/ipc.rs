@@ -32,11 +32,7 @@ impl Ipc {
     /// For these columns.
     pub fn new(columns: impl Into<Arc<[Described]>>, kind: IpcKind) -> Self {
         let columns = columns.into();
-        Self {
-            schema: Arc::new(schema(&columns)),
-            columns,
-            kind,
-        }
+        Self { schema: Arc::new(schema(&columns)), columns, kind }
     }
     /// The schema of all batches.
     pub fn schema(&self) -> SchemaRef {

@@ -52,18 +52,13 @@ pub(super) fn of_columns(fields: &Fields) -> String {
 ///
 /// # Errors
 /// If they are not those with which it was written.
-pub(crate) fn check_columns(
-    fields: &Fields,
-    metadata: &HashMap<String, String>,
-) -> Result<(), String> {
+pub(crate) fn check_columns(fields: &Fields, metadata: &HashMap<String, String>) -> Result<(), String> {
     let Some(written) = metadata.get(COLUMNS) else {
         return Ok(());
     };
     let count = written.split(' ').next();
-    let is_whole = count == Some(&*fields.len().to_string())
-        && fields
-            .iter()
-            .all(|field| field.metadata().contains_key(MEANING));
+    let is_whole =
+        count == Some(&*fields.len().to_string()) && fields.iter().all(|field| field.metadata().contains_key(MEANING));
     match is_whole && *written != of_columns(fields) {
         false => Ok(()),
         true => Err(format!(
@@ -118,9 +113,7 @@ pub(super) fn of_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Strin
 /// # Errors
 /// If they are not those with which it was written.
 pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Result<(), String> {
-    let is_ours = file
-        .created_by()
-        .is_some_and(|name| name.starts_with(WRITER));
+    let is_ours = file.created_by().is_some_and(|name| name.starts_with(WRITER));
     let pairs = file.key_value_metadata();
     let mut pairs = pairs.into_iter().flatten();
     let written = pairs.find(|pair| pair.key == CHECKSUM);

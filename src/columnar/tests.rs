@@ -32,11 +32,7 @@ fn columns() -> Vec<Described> {
     columns
 }
 
-fn values<T: Clone + Default>(
-    rows: usize,
-    random: &mut Random,
-    mut value: impl FnMut(&mut Random) -> T,
-) -> Values<T> {
+fn values<T: Clone + Default>(rows: usize, random: &mut Random, mut value: impl FnMut(&mut Random) -> T) -> Values<T> {
     let mut values = Values::default();
     // Runs with all, no and some values.
     let mut kind = 0;
@@ -55,36 +51,23 @@ fn values<T: Clone + Default>(
 fn rows(len: usize, random: &mut Random) -> Vec<Cells> {
     let most = 1 << random.below(16);
     let words: Vec<Arc<str>> = (0..200).map(|n| Arc::from(format!("word {n}"))).collect();
-    let text = values(len, random, |random| {
-        words[random.below(200) as usize].to_string()
-    });
+    let text = values(len, random, |random| words[random.below(200) as usize].to_string());
     let long = values(len, random, |random| format!("{:0100}", random.bits()));
     let date = values(len, random, |random| {
-        format!(
-            "{}.{:02}.{:02}",
-            1900 + random.below(200),
-            random.below(14),
-            random.below(33)
-        )
+        format!("{}.{:02}.{:02}", 1900 + random.below(200), random.below(14), random.below(33))
     });
     let texts = |values: Values<String>| {
         let mut texts = Texts::default();
         (0..len).for_each(|row| texts.push(values.get(row).map(|text| Arc::from(&**text))));
         Array::Text(texts)
     };
-    let boards = (0..len)
-        .map(|_| std::array::from_fn(|_| random.bits()))
-        .collect();
+    let boards = (0..len).map(|_| std::array::from_fn(|_| random.bits())).collect();
     let required: Values<u16> = (0..len).map(|_| random.below(40) as u16).collect();
     let mut columns: Vec<Cells> = [
         Array::Flag(values(len, random, |random| random.below(2) > 0)),
-        Array::U8(values(len, random, |random| {
-            random.below(most.min(256)) as u8
-        })),
+        Array::U8(values(len, random, |random| random.below(most.min(256)) as u8)),
         Array::U16(values(len, random, |random| random.below(most) as u16)),
-        Array::I16(values(len, random, |random| {
-            (random.below(most) as i16).wrapping_sub(most as i16 / 2)
-        })),
+        Array::I16(values(len, random, |random| (random.below(most) as i16).wrapping_sub(most as i16 / 2))),
         Array::U32(values(len, random, |random| random.bits() as u32)),
         Array::U64(values(len, random, |random| random.bits())),
         texts(text),
@@ -145,12 +128,7 @@ fn agree(found: &[RecordBatch], expected: &RecordBatch) {
 fn parquet_files_have_the_values() {
     let columns = columns();
     let mut random = Random::new(33);
-    for lens in [
-        &[0][..],
-        &[1],
-        &[700, 0, 20_000, 3, 30_000],
-        &[BLOCK, BLOCK, 1],
-    ] {
+    for lens in [&[0][..], &[1], &[700, 0, 20_000, 3, 30_000], &[BLOCK, BLOCK, 1]] {
         let pieces: Vec<_> = lens.iter().map(|&len| rows(len, &mut random)).collect();
         let expected = whole(&columns, &pieces);
         let mut files = Vec::new();
@@ -201,10 +179,7 @@ fn row_groups_statistics_and_page_index() {
     let metadata = reader.metadata();
     assert_eq!(metadata.num_row_groups(), 2);
     assert_eq!(metadata.row_group(0).num_rows(), ROW_GROUP as i64);
-    assert_eq!(
-        metadata.row_group(1).num_rows(),
-        (22 * len - ROW_GROUP) as i64
-    );
+    assert_eq!(metadata.row_group(1).num_rows(), (22 * len - ROW_GROUP) as i64);
     let word = metadata.row_group(1).column(1);
     let statistics = word.statistics().unwrap();
     assert_eq!(statistics.min_bytes_opt(), Some(&b"piece 20"[..]));
@@ -221,21 +196,13 @@ fn row_groups_statistics_and_page_index() {
     let mut out = Vec::new();
     let mut sink = encoder.begin(&mut out).unwrap();
     let mut blocks = Blocks::default();
-    for block in blocks
-        .join(pieces[0].clone(), 0..len)
-        .into_iter()
-        .chain(blocks.finish())
-    {
+    for block in blocks.join(pieces[0].clone(), 0..len).into_iter().chain(blocks.finish()) {
         sink.put(encoder.encode(block).unwrap()).unwrap();
     }
     sink.finish(true).unwrap();
     let batches = read(&out.into());
     let schema = batches[0].schema();
-    let names: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| field.name().as_str())
-        .collect();
+    let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     assert_eq!(names, ["number", "word"]);
 }
 

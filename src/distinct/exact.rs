@@ -49,17 +49,11 @@ pub struct ExactOptions {
 
 impl Default for ExactOptions {
     fn default() -> Self {
-        Self {
-            memory: 1 << 30,
-            directory: std::env::temp_dir(),
-        }
+        Self { memory: 1 << 30, directory: std::env::temp_dir() }
     }
 }
 
-crate::setters::setters!(ExactOptions {
-    memory: u64,
-    directory: PathBuf,
-});
+crate::setters::setters!(ExactOptions { memory: u64, directory: PathBuf });
 
 /// Counts distinct positions exactly.
 #[derive(Debug)]
@@ -152,8 +146,7 @@ impl Exact {
                 lock(&self.failure).get_or_insert(error);
                 return;
             }
-            part.records
-                .extend(records.iter().map(|&(_, record)| record));
+            part.records.extend(records.iter().map(|&(_, record)| record));
         }
     }
 
@@ -442,9 +435,7 @@ mod tests {
         let mut results = vec![Default::default(); batch.groups().len()];
         analyzer.analyze(batch.groups(), Queries::KINDS, &mut results);
         let len = batch.len();
-        let mask: Vec<u64> = (0..len.div_ceil(64))
-            .map(|word| !0 >> (64 - (len - 64 * word).min(64)))
-            .collect();
+        let mask: Vec<u64> = (0..len.div_ceil(64)).map(|word| !0 >> (64 - (len - 64 * word).min(64))).collect();
         exact.add_tile(&Tile::new(batch, 0, len, &results, &mask));
     }
 
@@ -458,9 +449,7 @@ mod tests {
             fields
         };
         [1, 2, 3, 4].map(|len| {
-            let of = positions
-                .iter()
-                .map(|position| fields(position)[..len].to_vec());
+            let of = positions.iter().map(|position| fields(position)[..len].to_vec());
             of.collect::<HashSet<_>>().len() as u64
         })
     }
@@ -486,10 +475,7 @@ mod tests {
             positions.push(fen.parse().unwrap());
         }
         let expected = plainly(&positions);
-        assert!(
-            expected.windows(2).all(|pair| pair[0] < pair[1]),
-            "{expected:?}"
-        );
+        assert!(expected.windows(2).all(|pair| pair[0] < pair[1]), "{expected:?}");
         // In memory; in runs that are merged at once; and in several passes.
         for (memory, merged) in [(1 << 30, None), (0, None), (0, Some(4)), (0, Some(2))] {
             let mut exact = Exact::new(&ExactOptions::default().memory(memory)).unwrap();
@@ -498,9 +484,7 @@ mod tests {
             }
             // Everything several times, in pieces.
             for _ in 0..3 {
-                positions
-                    .chunks(1000)
-                    .for_each(|some| add(&exact, &batch_of(some)));
+                positions.chunks(1000).for_each(|some| add(&exact, &batch_of(some)));
             }
             let runs = exact.parts.iter().map(|part| lock(part).runs.len()).max();
             assert_eq!(runs > Some(0), memory == 0);

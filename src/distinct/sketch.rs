@@ -41,11 +41,7 @@ pub struct Sketch {
 impl Default for Sketch {
     fn default() -> Self {
         let registers = vec![0; REGISTERS].into_boxed_slice();
-        Self {
-            registers: registers.try_into().expect("all registers"),
-            least: 0,
-            at_least: REGISTERS,
-        }
+        Self { registers: registers.try_into().expect("all registers"), least: 0, at_least: REGISTERS }
     }
 }
 
@@ -64,11 +60,7 @@ impl Sketch {
         let mut sketch = Self::default();
         *sketch.registers = registers.try_into().ok()?;
         sketch.raise();
-        (sketch
-            .registers
-            .iter()
-            .all(|&rank| usize::from(rank) <= MOST))
-        .then_some(sketch)
+        (sketch.registers.iter().all(|&rank| usize::from(rank) <= MOST)).then_some(sketch)
     }
 
     /// The registers, 0 to 51 each.
@@ -182,13 +174,7 @@ impl Sketches {
     ///
     /// # Panics
     /// If there are fewer results than groups, or the mask has no bits for some of the groups.
-    pub fn add_tile(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        groups: &[Group],
-        results: &[GroupResults],
-        mask: &[u64],
-    ) {
+    pub fn add_tile(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults], mask: &[u64]) {
         const AT_ONCE: usize = 2;
         let mut keys = [Keys::default(); AT_ONCE];
         const GROUPS: usize = AT_ONCE * Keys::GROUPS;
@@ -236,9 +222,7 @@ mod tests {
         let mut numbers = Random::new(11);
         let mut sketch = Sketch::default();
         let mut count = 0u64;
-        for end in [
-            0, 1, 2, 10, 100, 1000, 10_000, 50_000, 100_000, 1_000_000, 3_000_000,
-        ] {
+        for end in [0, 1, 2, 10, 100, 1000, 10_000, 50_000, 100_000, 1_000_000, 3_000_000] {
             while count < end {
                 let key = numbers.bits();
                 sketch.insert(key);
@@ -246,10 +230,7 @@ mod tests {
                 count += 1;
             }
             let error = sketch.estimate().abs_diff(count) as f64;
-            assert!(
-                error <= 5.0 * Sketch::ERROR * count as f64,
-                "{count}: {error}"
-            );
+            assert!(error <= 5.0 * Sketch::ERROR * count as f64, "{count}: {error}");
         }
     }
 

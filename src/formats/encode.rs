@@ -38,12 +38,7 @@ pub trait Encoder: fmt::Debug + Sync {
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    fn block(
-        &self,
-        _first: u64,
-        _runs: &[(&Batch, Range<usize>)],
-        _block: &mut Encoded,
-    ) -> io::Result<()> {
+    fn block(&self, _first: u64, _runs: &[(&Batch, Range<usize>)], _block: &mut Encoded) -> io::Result<()> {
         Ok(())
     }
 
@@ -104,12 +99,7 @@ pub struct Blocks {
 impl Blocks {
     /// For an output of this format, if it is made of blocks.
     pub fn of(encoder: &'static dyn Encoder) -> Option<Self> {
-        Some(Self {
-            encoder,
-            block_len: encoder.block_len()?,
-            waiting: Runs::default(),
-            records: 0,
-        })
+        Some(Self { encoder, block_len: encoder.block_len()?, waiting: Runs::default(), records: 0 })
     }
     /// Takes the next piece; returns the blocks that it completes.
     ///
@@ -157,11 +147,7 @@ impl Blocks {
     fn take(&mut self, len: usize) -> Block {
         let first = self.records;
         self.records += len as u64;
-        Block {
-            encoder: self.encoder,
-            first,
-            runs: self.waiting.take(len),
-        }
+        Block { encoder: self.encoder, first, runs: self.waiting.take(len) }
     }
 }
 
@@ -231,12 +217,7 @@ mod tests {
         let encoder = Format::BOARDS.encoder().unwrap();
         let len = encoder.block_len().unwrap();
         let batches = [Arc::new(Batch::new()), Arc::new(Batch::new())];
-        for lens in [
-            &[0, 1, len - 1, 0, len, 2 * len, 3][..],
-            &[3 * len + 5, 0, len],
-            &[1; 100],
-            &[],
-        ] {
+        for lens in [&[0, 1, len - 1, 0, len, 2 * len, 3][..], &[3 * len + 5, 0, len], &[1; 100], &[]] {
             let mut blocks = Blocks::of(encoder).unwrap();
             let mut made = Vec::new();
             let mut expected = Vec::new();

@@ -54,9 +54,7 @@ impl Codec for Evals {
 /// Whether a text looks like evaluations.
 fn sniff(head: &[u8]) -> bool {
     let head = lines::without_mark(head);
-    let mut json = Json {
-        rest: head.trim_ascii_start(),
-    };
+    let mut json = Json { rest: head.trim_ascii_start() };
     json.take(b'{') && json.string() == Some(b"fen")
 }
 
@@ -73,10 +71,7 @@ struct Eval<'a> {
 fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     let malformed = |json: &Json<'_>| {
         let column = line.len() - json.rest.len() + 1;
-        BadLine::new(
-            "malformed_json",
-            format!("column {column}: expected the JSON of an evaluation"),
-        )
+        BadLine::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
     };
     let mut json = Json { rest: line };
     let (mut text, mut best) = (None, None);
@@ -107,17 +102,10 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     } else {
         text
     };
-    let fen = fen::parse(
-        text,
-        FenOptions {
-            keep_en_passant: options.keep_en_passant,
-        },
-    )?;
+    let fen = fen::parse(text, FenOptions { keep_en_passant: options.keep_en_passant })?;
     let position = fen.position.clone();
     let eval = best.unwrap_or_default();
-    let mate = eval
-        .mate
-        .map(|mate| pgn::mate_in(mate < 0, mate.unsigned_abs()));
+    let mate = eval.mate.map(|mate| pgn::mate_in(mate < 0, mate.unsigned_abs()));
     let most = i64::from(MOST_CENTIPAWNS);
     let score = match mate {
         Some(_) => None,
@@ -127,9 +115,10 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
         None | Some(b"") => None,
         Some(mv) => {
             let text = String::from_utf8_lossy(mv);
-            Some(Move::from_uci(&text, &position).map_err(|error| {
-                BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))
-            })?)
+            Some(
+                Move::from_uci(&text, &position)
+                    .map_err(|error| BadLine::new("illegal_move", format!("`{text}` in {position}: {error}")))?,
+            )
         }
     };
     let mut texts = Vec::new();
@@ -234,11 +223,7 @@ impl<'a> Json<'a> {
 
     fn number_text(&mut self) -> Option<&'a [u8]> {
         self.blanks();
-        let len = self
-            .rest
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
-            .count();
+        let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte)).count();
         let (text, rest) = self.rest.split_at(len);
         self.rest = rest;
         (len > 0).then_some(text)
@@ -295,11 +280,7 @@ impl<'a> Json<'a> {
                     continue;
                 }
                 b'a'..=b'z' => {
-                    let len = self
-                        .rest
-                        .iter()
-                        .take_while(|byte| byte.is_ascii_lowercase())
-                        .count();
+                    let len = self.rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
                     self.rest = &self.rest[len..];
                 }
                 _ => {

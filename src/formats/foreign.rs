@@ -68,21 +68,14 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         "arrow" | "arrows" | "feather" | "ipc" => "an Arrow file",
         "sqlite" | "db" => "a database",
         "csv" => "a table (CSV; only that of the Lichess puzzles is read)",
-        "jsonl" | "ndjson" => {
-            "a file of JSON lines (only those of the Lichess evaluations are read)"
-        }
+        "jsonl" | "ndjson" => "a file of JSON lines (only those of the Lichess evaluations are read)",
         _ => return None,
     })
 }
 
 /// Why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
 /// A name that some reader claims (`named`) counts for more than nothing, and less than content.
-pub(super) fn recognized(
-    head: &[u8],
-    all: bool,
-    path: &Path,
-    named: Option<Format>,
-) -> Option<String> {
+pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
     let by_name = || match named {
         None => of_name(path),
         Some(_) => None,
@@ -100,9 +93,7 @@ pub(super) fn recognized(
 /// ```
 pub fn is_scored_line(line: &[u8]) -> bool {
     let mut parts = line.split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
-    let (Some(fen), Some(score), Some(result), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
+    let (Some(fen), Some(score), Some(result), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return false;
     };
     let mut words = fen.split(u8::is_ascii_whitespace);
@@ -111,17 +102,12 @@ pub fn is_scored_line(line: &[u8]) -> bool {
         let is_digit = |byte: &u8| byte.is_ascii_digit() || b"+-./[]".contains(byte);
         !text.is_empty() && text.iter().all(is_digit)
     };
-    is_board(board)
-        && matches!(words.next(), Some(b"w" | b"b"))
-        && is_number(score)
-        && is_number(result)
+    is_board(board) && matches!(words.next(), Some(b"w" | b"b")) && is_number(score) && is_number(result)
 }
 
 fn is_board(word: &[u8]) -> bool {
     word.iter().filter(|&&byte| byte == b'/').count() == 7
-        && word
-            .iter()
-            .all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte))
+        && word.iter().all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte))
 }
 
 /// The last extension in lower case, without that of a compression.
@@ -136,10 +122,8 @@ fn extension(path: &Path) -> Option<String> {
 
 /// Texts of training data.
 fn of_lines(head: &[u8]) -> Option<&'static str> {
-    let mut lines = head
-        .split(|&byte| byte == b'\n')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty() && line[0] != b'#');
+    let mut lines =
+        head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty() && line[0] != b'#');
     let first = lines.next()?;
     if is_scored_line(first) {
         return Some("a text of training data (FEN | score | result)");
@@ -147,8 +131,7 @@ fn of_lines(head: &[u8]) -> Option<&'static str> {
     let board = first.strip_prefix(b"fen ")?;
     let board = board.split(u8::is_ascii_whitespace).next()?;
     let next = lines.next()?;
-    (is_board(board) && next.starts_with(b"move "))
-        .then_some("a Stockfish plain file (training data as text)")
+    (is_board(board) && next.starts_with(b"move ")).then_some("a Stockfish plain file (training data as text)")
 }
 
 /// Number of records checked.
@@ -161,19 +144,14 @@ fn records<const LEN: usize>(head: &[u8], all: bool, is_record: fn(&[u8; LEN]) -
 }
 
 fn word(bytes: &[u8; 32]) -> u64 {
-    bytes[..8]
-        .iter()
-        .rev()
-        .fold(0, |word, &byte| word << 8 | u64::from(byte))
+    bytes[..8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 /// The occupied squares of a board of 32 bytes, each with its code; `None` if unused codes are not
 /// zero.
 fn coded(record: &[u8; 32]) -> Option<Vec<(u8, u8)>> {
     let mut occupancy = word(record);
-    let mut codes = record[8..24]
-        .iter()
-        .flat_map(|&byte| [byte & 15, byte >> 4]);
+    let mut codes = record[8..24].iter().flat_map(|&byte| [byte & 15, byte >> 4]);
     let mut pieces = Vec::new();
     while occupancy != 0 {
         pieces.push((occupancy.trailing_zeros() as u8, codes.next()?));
@@ -239,9 +217,7 @@ fn is_sfen(record: &[u8; 40]) -> bool {
     let mut bits = |count: usize| {
         let value = (0..count).fold(0, |value, bit| {
             let place = at + bit;
-            let set = record[..32]
-                .get(place / 8)
-                .is_some_and(|byte| byte >> (place % 8) & 1 != 0);
+            let set = record[..32].get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 != 0);
             value | usize::from(set) << bit
         });
         at += count;
@@ -294,9 +270,7 @@ mod tests {
     fn bytes(hex: &str) -> Vec<u8> {
         let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
         let digit = |at: usize| (digits[at] as char).to_digit(16).unwrap() as u8;
-        (0..digits.len() / 2)
-            .map(|at| digit(2 * at) << 4 | digit(2 * at + 1))
-            .collect()
+        (0..digits.len() / 2).map(|at| digit(2 * at) << 4 | digit(2 * at + 1)).collect()
     }
 
     #[test]
@@ -320,14 +294,8 @@ mod tests {
             (bytes(sfen), "packed sfen"),
             (b"BINP\x26\0\0\0".to_vec(), "Stockfish binpack"),
             (b"PARE\x15\x04".to_vec(), "encrypted Parquet"),
-            (
-                b"fen 8/8/8/8/8/8/6k1/K7 w - - 0 1\nmove a1b1\n".to_vec(),
-                "plain",
-            ),
-            (
-                b"8/8/8/8/8/8/6k1/K7 w - - 0 1 | 5 | 1.0\n".to_vec(),
-                "FEN | score | result",
-            ),
+            (b"fen 8/8/8/8/8/8/6k1/K7 w - - 0 1\nmove a1b1\n".to_vec(), "plain"),
+            (b"8/8/8/8/8/8/6k1/K7 w - - 0 1 | 5 | 1.0\n".to_vec(), "FEN | score | result"),
         ] {
             // Whatever its name.
             for name in ["x", "x.bin", "x.fen", "x.txt"] {
@@ -345,14 +313,7 @@ mod tests {
 
     #[test]
     fn names_tell_where_content_does_not() {
-        for name in [
-            "a.binpack",
-            "a.PLAIN.zst",
-            "a.si5",
-            "a.sqlite",
-            "a.csv.gz",
-            "a.bin",
-        ] {
+        for name in ["a.binpack", "a.PLAIN.zst", "a.si5", "a.sqlite", "a.csv.gz", "a.bin"] {
             let reason = detect(b"anything", false, Path::new(name)).unwrap_err();
             assert!(reason.contains("cannot read that format yet"), "{name}");
         }

@@ -14,11 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// En passant squares that are dropped, in any format.
-pub(super) static DROPPED_EN_PASSANT: Remark = Remark {
-    what: "en passant square",
-    how: "dropped, because no en passant capture is legal",
-    is_detail: true,
-};
+pub(super) static DROPPED_EN_PASSANT: Remark =
+    Remark { what: "en passant square", how: "dropped, because no en passant capture is legal", is_detail: true };
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -122,10 +119,7 @@ pub(super) struct BadLine {
 
 impl BadLine {
     pub(super) fn new(reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            reason,
-            message: message.into(),
-        }
+        Self { reason, message: message.into() }
     }
 }
 
@@ -189,9 +183,7 @@ pub(super) fn decode(
                 batch.origins.push(start as u32);
                 ordinals.push(decoded.records as u32);
                 decoded.records += 1;
-                decoded
-                    .remarks
-                    .add(&DROPPED_EN_PASSANT, record.dropped_en_passant.into());
+                decoded.remarks.add(&DROPPED_EN_PASSANT, record.dropped_en_passant.into());
                 for (&field, values) in &mut columns {
                     add(&record, field, values);
                 }
@@ -255,9 +247,8 @@ fn add(record: &Record, field: Field, values: &mut Array) {
 /// A byte of Windows-1252: ISO-8859-1, but for letters and signs in place of the second set of control characters.
 pub(super) fn windows_1252(byte: u8) -> char {
     const SIGNS: [char; 32] = [
-        '€', '\u{FFFD}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{FFFD}', 'Ž',
-        '\u{FFFD}', '\u{FFFD}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ',
-        '\u{FFFD}', 'ž', 'Ÿ',
+        '€', '\u{FFFD}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{FFFD}', 'Ž', '\u{FFFD}',
+        '\u{FFFD}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{FFFD}', 'ž', 'Ÿ',
     ];
     match byte {
         0x80..=0x9F => SIGNS[usize::from(byte - 0x80)],

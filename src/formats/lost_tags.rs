@@ -105,10 +105,7 @@ mod tests {
         assert!(tags.is_empty());
         tags.add("Round", 1);
         tags.add("Event", 2);
-        assert_eq!(
-            tags.to_string(),
-            "tag `Event` (2 games), tag `Round` (1 game)"
-        );
+        assert_eq!(tags.to_string(), "tag `Event` (2 games), tag `Round` (1 game)");
         (0..20).for_each(|at| tags.add(&format!("X{at}"), 1));
         assert!(tags.to_string().ends_with(" and 2 more"));
         tags.add(&"é".repeat(1000), 1);

@@ -268,12 +268,7 @@ impl Format {
 
     /// Stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
     /// whole: a reject. The chunk has its first bytes; `feeds` counts the line feeds in the whole record.
-    pub(crate) fn decode_giant(
-        self,
-        chunk: &Chunk,
-        feeds: u64,
-        options: &DecodeOptions,
-    ) -> Decoded {
+    pub(crate) fn decode_giant(self, chunk: &Chunk, feeds: u64, options: &DecodeOptions) -> Decoded {
         let games = self.about().has_games;
         let blanks = match games {
             true => chunk.bytes.len() - chunk.bytes.trim_ascii_start().len(),
@@ -284,13 +279,7 @@ impl Format {
         reject.place.line = Some(line);
         reject.place.offset = blanks as u64;
         reject.place.game = games.then_some(0);
-        Decoded {
-            rejects: vec![reject],
-            records: 1,
-            lines: feeds,
-            games: u64::from(games),
-            ..Decoded::default()
-        }
+        Decoded { rejects: vec![reject], records: 1, lines: feeds, games: u64::from(games), ..Decoded::default() }
     }
 }
 
@@ -332,9 +321,7 @@ impl FromStr for Format {
             .iter()
             .copied()
             .find(|format| format.name() == name)
-            .ok_or_else(|| UnknownFormat {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| UnknownFormat { name: name.to_owned() })
     }
 }
 
@@ -429,16 +416,7 @@ pub struct Chunk {
 impl Chunk {
     /// A chunk at the start of an input.
     pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
-        Self {
-            file,
-            bytes,
-            offset: 0,
-            truncated: false,
-            frame: None,
-            blocks: None,
-            part: None,
-            header: None,
-        }
+        Self { file, bytes, offset: 0, truncated: false, frame: None, blocks: None, part: None, header: None }
     }
 
     /// Checks that a file that is read in place has not become shorter than what the chunk needs of it. If it has, what
@@ -515,27 +493,19 @@ impl Remarks {
         if times == 0 {
             return;
         }
-        match self
-            .0
-            .iter_mut()
-            .find(|(known, _)| std::ptr::eq(*known, remark))
-        {
+        match self.0.iter_mut().find(|(known, _)| std::ptr::eq(*known, remark)) {
             Some((_, count)) => *count += times,
             None => self.0.push((remark, times)),
         }
     }
     /// Adds those of another.
     pub fn merge(&mut self, other: &Self) {
-        other
-            .iter()
-            .for_each(|(remark, times)| self.add(remark, times));
+        other.iter().for_each(|(remark, times)| self.add(remark, times));
     }
     /// How often a remark applies.
     pub fn count(&self, remark: &'static Remark) -> u64 {
         let mut counts = self.iter();
-        counts
-            .find(|(known, _)| std::ptr::eq(*known, remark))
-            .map_or(0, |(_, count)| count)
+        counts.find(|(known, _)| std::ptr::eq(*known, remark)).map_or(0, |(_, count)| count)
     }
     /// All that apply.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
@@ -625,12 +595,7 @@ impl Decoded {
 
     /// Keeps only the batches that begin before this byte of the chunk.
     pub(crate) fn truncate(&mut self, offset: u64) {
-        let before = |batch: &Batch| {
-            batch
-                .origins
-                .first()
-                .is_none_or(|&at| u64::from(at) < offset)
-        };
+        let before = |batch: &Batch| batch.origins.first().is_none_or(|&at| u64::from(at) < offset);
         let end = self.batches.partition_point(before);
         self.batches.truncate(end);
         self.records = self.batches.iter().map(Batch::taken).sum();

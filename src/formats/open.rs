@@ -34,12 +34,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// If it cannot be opened, is not in the container that its name promises, or has no known format.
-pub fn open(
-    path: &Arc<Path>,
-    from: Option<Format>,
-    access: Access,
-    consumed: Arc<AtomicU64>,
-) -> Result<Opened, Error> {
+pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
     let mut input = Input::open(path, access, consumed)?;
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
@@ -49,12 +44,7 @@ pub fn open(
         let path = Arc::clone(path);
         // A truncated container without even its first bytes looks like an empty list.
         return Err(if all && head.len() < MAGIC {
-            Error::Container {
-                path,
-                container,
-                offset: 0,
-                source: io::ErrorKind::UnexpectedEof.into(),
-            }
+            Error::Container { path, container, offset: 0, source: io::ErrorKind::UnexpectedEof.into() }
         } else {
             Error::NoContainer { path, container }
         });
@@ -66,18 +56,10 @@ pub fn open(
     }
     let format = match from {
         Some(format) => format,
-        None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat {
-            path: Arc::clone(path),
-            reason,
-        })?,
+        None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
     let header = format.header(&head, all);
-    Ok(Opened {
-        input,
-        format,
-        carriage_returns: carriage_returns && format.about().is_text,
-        header,
-    })
+    Ok(Opened { input, format, carriage_returns: carriage_returns && format.about().is_text, header })
 }
 
 /// Replaces carriage returns by line feeds.
@@ -90,10 +72,7 @@ pub(crate) fn to_line_feeds(text: &mut [u8]) {
 /// Whether a file has content or a name that some format claims: only such files of a directory are read.
 /// One that cannot be opened counts as well, so that the error is reported.
 pub fn is_supported(path: &Path) -> bool {
-    !matches!(
-        open(&Arc::from(path), None, Access::default(), Arc::default()),
-        Err(Error::UnknownFormat { .. })
-    )
+    !matches!(open(&Arc::from(path), None, Access::default(), Arc::default()), Err(Error::UnknownFormat { .. }))
 }
 
 /// Detects the format of an input by its first bytes (`all`: there are no more) and its name.

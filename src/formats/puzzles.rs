@@ -170,19 +170,13 @@ fn without_fen() -> BadLine {
 }
 
 fn without_moves() -> BadLine {
-    BadLine::new(
-        "puzzle_without_moves",
-        "no value in the line is a list of moves",
-    )
+    BadLine::new("puzzle_without_moves", "no value in the line is a list of moves")
 }
 
 /// The values of a line. Quotes within a value that does not begin with one are part of it.
 fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadLine> {
     if memchr(b'"', line).is_none() {
-        return Ok(line
-            .split(|&byte| byte == b',')
-            .map(Cow::Borrowed)
-            .collect());
+        return Ok(line.split(|&byte| byte == b',').map(Cow::Borrowed).collect());
     }
     let mut values = Vec::new();
     let mut rest = line;
@@ -246,17 +240,12 @@ fn is_moves(field: &[u8]) -> bool {
 }
 
 /// Makes the move that sets up a puzzle, and returns the first one of its solution, and what [`Field::KeyEnPassant`] is.
-pub(super) fn set_up(
-    position: &mut Position,
-    moves: &[u8],
-) -> Result<(Option<Move>, Option<Square>), BadLine> {
+pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Move>, Option<Square>), BadLine> {
     let mut moves = moves.split(|&byte| byte == b' ');
     let mut next = |position: &Position| {
         let text = moves.next().and_then(|mv| std::str::from_utf8(mv).ok())?;
         let found = Move::from_uci(text, position);
-        Some(found.map_err(|error| {
-            BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))
-        }))
+        Some(found.map_err(|error| BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))))
     };
     let mut idle = None;
     if let Some(first) = next(position).transpose()? {
@@ -277,14 +266,9 @@ fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result
         Some(places) => *places,
         None => Places::recognized(&values)?,
     };
-    let fen = values
-        .get(places.fen)
-        .filter(|value| is_fen(value.trim_ascii()));
+    let fen = values.get(places.fen).filter(|value| is_fen(value.trim_ascii()));
     let fen = fen.ok_or_else(without_fen)?.trim_ascii();
-    let moves = values
-        .get(places.moves)
-        .ok_or_else(without_moves)?
-        .trim_ascii();
+    let moves = values.get(places.moves).ok_or_else(without_moves)?.trim_ascii();
     has_moves(moves)?;
     let mut position = fen::parse(fen, FenOptions::default())?.position;
     let violations = position.violations(Validity::Playable);
@@ -309,14 +293,11 @@ fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result
         }
     }
     if wants(Field::Operations) {
-        let operations: Vec<String> = [
-            (Field::PuzzleId, places.id),
-            (Field::PuzzleRating, places.rating),
-            (Field::Themes, places.themes),
-        ]
-        .into_iter()
-        .filter_map(|(field, place)| text::operation_of(field, &value(place)?))
-        .collect();
+        let operations: Vec<String> =
+            [(Field::PuzzleId, places.id), (Field::PuzzleRating, places.rating), (Field::Themes, places.themes)]
+                .into_iter()
+                .filter_map(|(field, place)| text::operation_of(field, &value(place)?))
+                .collect();
         texts.push((Field::Operations, operations.join(" ")));
     }
     fn number<T: std::str::FromStr>(value: Option<&Cow<'_, [u8]>>) -> Option<T> {

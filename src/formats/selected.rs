@@ -63,10 +63,7 @@ pub(crate) fn select(decoded: &mut Decoded, selection: &Selection, fields: Field
     let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
     let mut selected = Selected {
         runs: runs(&decoded.batches, selection),
-        carried: carried
-            .filter(|(_, values)| values.count_present() != 0)
-            .map(|(&field, _)| field)
-            .collect(),
+        carried: carried.filter(|(_, values)| values.count_present() != 0).map(|(&field, _)| field).collect(),
         fields,
     };
     for batch in &mut decoded.batches {
@@ -92,19 +89,11 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
             .filter(|&field| field != Field::Ply)
             .filter_map(|field| batch.values(field))
             .collect();
-        let same = |a: usize, b: usize| {
-            facts
-                .iter()
-                .all(|values| code(values, a) == code(values, b))
-        };
+        let same = |a: usize, b: usize| facts.iter().all(|values| code(values, a) == code(values, b));
         let mut start = 0;
         while start < batch.len() {
-            let end = (start + 1..batch.len())
-                .find(|&row| !same(row - 1, row))
-                .unwrap_or(batch.len());
-            let game = batch
-                .values(Field::Game)
-                .and_then(|games| games.number(start));
+            let end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
+            let game = batch.values(Field::Game).and_then(|games| games.number(start));
             let game = game.map(|game| game as u64);
             let verdict = selection.leaves_out(&Row::new(batch, start));
             match runs.last_mut() {
@@ -156,9 +145,9 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
             Some(ply as u32)
         };
         let hash = match selection.max_per_game {
-            Some(_) => rows.iter().fold(0, |hash, &(chunk, batch, row)| {
-                hash_on(hash, &game[chunk].0[batch].board(row))
-            }),
+            Some(_) => {
+                rows.iter().fold(0, |hash, &(chunk, batch, row)| hash_on(hash, &game[chunk].0[batch].board(row)))
+            }
             None => 0,
         };
         let mut leave_out = |name, count| {
@@ -170,12 +159,7 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
             Some(_) => selection.positions_by(rows.len(), &ply, hash, &mut leave_out),
             // Records of no game are not one of another's positions.
             None => {
-                let alone = Selection {
-                    every: 0,
-                    last: false,
-                    max_per_game: None,
-                    ..selection.clone()
-                };
+                let alone = Selection { every: 0, last: false, max_per_game: None, ..selection.clone() };
                 alone.positions_by(rows.len(), &ply, hash, &mut leave_out)
             }
         }
@@ -238,13 +222,9 @@ impl Edges {
         }
         let goes_on = |held: &Held, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
-            runs.and_then(<[Run]>::last)
-                .is_some_and(|open| open.is_same(run.game, run.verdict))
+            runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
         };
-        let continues = self
-            .open
-            .last()
-            .is_some_and(|held| goes_on(held, &selected.runs[0]));
+        let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
         let mut ready = Vec::new();
         if !continues {
             ready = self.close(selection);
@@ -254,11 +234,7 @@ impl Edges {
             // Nothing but one game that may go on.
             let len = selected.runs[0].len();
             decoded.selected = Some(selected);
-            let held = Held {
-                format,
-                chunk: decoded_chunk(chunk),
-                decoded: decoded.take_records(),
-            };
+            let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records() };
             self.open.push(held);
             self.held += len;
             if self.held <= MOST_HELD {
@@ -282,10 +258,7 @@ impl Edges {
             ready = open;
             self.held = 0;
         } else if !selected.runs[0].decided {
-            decide(
-                &mut [(&mut decoded.batches, &mut selected.runs[0])],
-                selection,
-            );
+            decide(&mut [(&mut decoded.batches, &mut selected.runs[0])], selection);
         }
         let mut tail = None;
         if let Some(last) = selected.runs.last_mut()
@@ -300,11 +273,7 @@ impl Edges {
         decoded.selected = Some(selected);
         if let Some(tail) = tail {
             self.held = tail.len();
-            self.open.push(Held {
-                format,
-                chunk: decoded_chunk(chunk),
-                decoded: split_off(decoded, tail, fields),
-            });
+            self.open.push(Held { format, chunk: decoded_chunk(chunk), decoded: split_off(decoded, tail, fields) });
         }
         Ok(ready)
     }
@@ -333,9 +302,7 @@ impl Edges {
         let cut = (decoded.records >= left).then(|| last_of(&decoded.batches, left));
         for mut run in selected.runs {
             if let Some(cut) = cut {
-                let Some(cut) =
-                    cut.filter(|&cut| run.rows().next().is_some_and(|first| first <= cut))
-                else {
+                let Some(cut) = cut.filter(|&cut| run.rows().next().is_some_and(|first| first <= cut)) else {
                     break;
                 };
                 // Whole games are counted as such.
@@ -343,26 +310,19 @@ impl Edges {
                     up_to(&mut run, cut, &mut decoded.batches, selection);
                 }
             }
-            let is_new = run
-                .game
-                .is_none_or(|game| self.last != Some((game, run.verdict)));
+            let is_new = run.game.is_none_or(|game| self.last != Some((game, run.verdict)));
             count(&run, is_new, &mut decoded.left_out);
             self.last = run.game.map(|game| (game, run.verdict));
         }
         for batch in &mut decoded.batches {
-            batch
-                .fields
-                .retain(|&field, _| selected.fields.contains(field));
+            batch.fields.retain(|&field, _| selected.fields.contains(field));
         }
     }
 }
 
 /// A chunk without what is not needed any more once it is decoded: parts of tables give back their memory.
 fn decoded_chunk(chunk: &Chunk) -> Chunk {
-    Chunk {
-        part: chunk.part.as_ref().map(Part::decoded),
-        ..chunk.clone()
-    }
+    Chunk { part: chunk.part.as_ref().map(Part::decoded), ..chunk.clone() }
 }
 
 /// The records of a game that was held back.
@@ -382,25 +342,14 @@ fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
     for batch in &mut batches {
         batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
     }
-    let place = decoded
-        .batches
-        .get(first)
-        .map_or(0, |batch| batch.first_index + batch.ordinal(start));
-    let after = decoded
-        .rejects
-        .partition_point(|reject| reject.place.record < place);
-    let parts = tail
-        .parts
-        .into_iter()
-        .map(|(batch, rows)| (batch - first, rows));
+    let place = decoded.batches.get(first).map_or(0, |batch| batch.first_index + batch.ordinal(start));
+    let after = decoded.rejects.partition_point(|reject| reject.place.record < place);
+    let parts = tail.parts.into_iter().map(|(batch, rows)| (batch - first, rows));
     Decoded {
         batches,
         rejects: decoded.rejects.split_off(after),
         selected: Some(Box::new(Selected {
-            runs: vec![Run {
-                parts: parts.collect(),
-                ..tail
-            }],
+            runs: vec![Run { parts: parts.collect(), ..tail }],
             carried: Fields::NONE,
             fields,
         })),
@@ -513,9 +462,7 @@ impl Facts for Row<'_> {
     fn outcome(&self) -> Option<Outcome> {
         let codes = [Outcome::Black, Outcome::Draw, Outcome::White];
         let code = self.number(Field::Result)?;
-        codes
-            .into_iter()
-            .find(|outcome| i64::from(outcome.code()) == code)
+        codes.into_iter().find(|outcome| i64::from(outcome.code()) == code)
     }
     fn plies(&self) -> u32 {
         u32::MAX
@@ -558,8 +505,6 @@ pub(crate) fn cannot_select(
             .filter(|&&field| !carried.contains(field))
             .map(|field| format!("`{}`", field.name()))
             .collect();
-        (!missing.is_empty()).then(|| {
-            format!("does not carry {}, which --{option} needs", missing.join(" and "))
-        })
+        (!missing.is_empty()).then(|| format!("does not carry {}, which --{option} needs", missing.join(" and ")))
     })
 }

@@ -75,11 +75,7 @@ impl Date {
 
     /// Days since 1970-01-01, if month and day are known.
     pub fn days(self) -> Option<i32> {
-        let (year, month, day) = (
-            i32::from(self.year),
-            i32::from(self.month?),
-            i32::from(self.day?),
-        );
+        let (year, month, day) = (i32::from(self.year), i32::from(self.month?), i32::from(self.day?));
         // Years that begin in March, so that the day that leap years have more is the last one.
         let (year, month) = match month {
             1 | 2 => (year - 1, month + 9),
@@ -118,10 +114,7 @@ impl Date {
             (Some(ours), Some(other)) => ours.cmp(&other),
             _ => Ordering::Equal,
         };
-        self.year
-            .cmp(&other.year)
-            .then(known(self.month, other.month))
-            .then(known(self.day, other.day))
+        self.year.cmp(&other.year).then(known(self.month, other.month)).then(known(self.day, other.day))
     }
 }
 
@@ -152,9 +145,7 @@ impl Part {
             b"" | b"?" | b"??" | b"0" | b"00" => Some(Self::Unknown),
             [b'0'..=b'9', b'?'] | [b'?', b'0'..=b'9'] => Some(Self::Unknown),
             [digit @ b'0'..=b'9'] => Some(Self::Known(digit - b'0')),
-            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
-                Some(Self::Known((tens - b'0') * 10 + ones - b'0'))
-            }
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(Self::Known((tens - b'0') * 10 + ones - b'0')),
             _ => None,
         }
     }
@@ -218,10 +209,7 @@ mod tests {
             }
         }
         assert_eq!(Some(last), days("2099.12.31"));
-        for day in (-719_162..2_932_897)
-            .step_by(17)
-            .chain([-719_162, 2_932_896])
-        {
+        for day in (-719_162..2_932_897).step_by(17).chain([-719_162, 2_932_896]) {
             let date = Date::of_days(day).unwrap();
             assert_eq!(date.days(), Some(day));
             assert_eq!(days(&date.to_string()), Some(day));

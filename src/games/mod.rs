@@ -63,9 +63,7 @@ impl Outcome {
     }
     /// The outcome of a token or tag, also with an en dash or the sign ½; `None` for `*` and anything else.
     pub fn from_token(token: &[u8]) -> Option<Self> {
-        let known = Self::SPELLINGS
-            .iter()
-            .find(|(spelling, _)| *spelling == token);
+        let known = Self::SPELLINGS.iter().find(|(spelling, _)| *spelling == token);
         match token {
             b"1/2" => Some(Self::Draw),
             _ => known.map(|&(_, outcome)| outcome),
@@ -117,8 +115,8 @@ impl Variant {
             .map(|byte| byte.to_ascii_lowercase() as char)
             .collect();
         match name.as_str() {
-            "" | "standard" | "normal" | "chess" | "classical" | "classic" | "orthodox"
-            | "regular" | "fromposition" | "standardchess" | "livechess" => Some(Self::Standard),
+            "" | "standard" | "normal" | "chess" | "classical" | "classic" | "orthodox" | "regular"
+            | "fromposition" | "standardchess" | "livechess" => Some(Self::Standard),
             "chess960"
             | "livechesschess960"
             | "960"

@@ -115,16 +115,12 @@ impl Selection {
             ("until", self.until.is_some()),
             ("variant", self.variant.is_some()),
         ];
-        options
-            .into_iter()
-            .filter_map(|(name, is_set)| is_set.then_some(name))
+        options.into_iter().filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
     /// For each option that is set: what the records of a format without games must carry for it; `None` for options
     /// that ask for more than records carry.
-    pub(crate) fn requirements(
-        &self,
-    ) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
+    pub(crate) fn requirements(&self) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
         let reading = self.variations.then_some("variations");
         reading.into_iter().chain(self.options()).map(|option| {
             let fields: &[Field] = match option {
@@ -169,8 +165,7 @@ impl Selection {
         if !self.time_controls.is_empty() {
             let tag = game.time_control();
             // An unknown one is `?` or nothing at all.
-            let fits =
-                |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag });
+            let fits = |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag });
             if !self.time_controls.iter().any(fits) {
                 return Some(("time-control", false));
             }
@@ -221,12 +216,7 @@ impl Selection {
 
     /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
     /// option with the number of positions that it leaves out.
-    pub fn positions(
-        &self,
-        plies: &[u16],
-        hash: u64,
-        left_out: &mut impl FnMut(&'static str, u64),
-    ) -> Vec<bool> {
+    pub fn positions(&self, plies: &[u16], hash: u64, left_out: &mut impl FnMut(&'static str, u64)) -> Vec<bool> {
         let ply = |row: usize| Some(u32::from(plies[row]));
         self.positions_by(plies.len(), &ply, hash, left_out)
     }
@@ -252,9 +242,7 @@ impl Selection {
         };
         let range = self.first_ply..=self.last_ply.unwrap_or(u32::MAX);
         let all_plies = self.first_ply == 0 && self.last_ply.is_none();
-        drop_if("plies", &mut keep, &mut |row| {
-            !all_plies && ply(row).is_none_or(|ply| !range.contains(&ply))
-        });
+        drop_if("plies", &mut keep, &mut |row| !all_plies && ply(row).is_none_or(|ply| !range.contains(&ply)));
         drop_if("skip-book", &mut keep, &mut |row| {
             self.skip_book > 0 && ply(row).is_none_or(|ply| ply < self.skip_book)
         });
@@ -278,9 +266,7 @@ impl Selection {
             }
             rows.truncate(taken);
             rows.sort_unstable();
-            drop_if("max-per-game", &mut keep, &mut |row| {
-                rows.binary_search(&row).is_err()
-            });
+            drop_if("max-per-game", &mut keep, &mut |row| rows.binary_search(&row).is_err());
         }
         keep
     }
@@ -289,9 +275,7 @@ impl Selection {
 /// Continues the number of a game, which identifies it by its boards, with the next of them.
 pub(crate) fn hash_on(hash: u64, board: &Packed) -> u64 {
     let planes = [board.color, board.types[0], board.types[1], board.types[2]];
-    planes.iter().fold(hash, |hash, plane| {
-        (hash.rotate_left(23) ^ plane).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    })
+    planes.iter().fold(hash, |hash, plane| (hash.rotate_left(23) ^ plane).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 /// The next number of the SplitMix64 sequence.
@@ -341,14 +325,8 @@ pub enum Speed {
 
 impl Speed {
     /// All classes, from the fastest to the slowest.
-    pub const ALL: [Self; 6] = [
-        Self::UltraBullet,
-        Self::Bullet,
-        Self::Blitz,
-        Self::Rapid,
-        Self::Classical,
-        Self::Correspondence,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
 
     /// The name, as options have it.
     pub const fn name(self) -> &'static str {
@@ -381,9 +359,7 @@ impl Speed {
         let text = std::str::from_utf8(tag).ok()?.trim();
         // Rust parses more than digits as numbers: `inf`, `1e9`.
         let number = |text: &str| -> Option<f64> {
-            let is_plain = text
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             text.parse().ok().filter(|_| is_plain)
         };
         let (mut seconds, mut increment) = (0.0, 0.0f64);
@@ -471,12 +447,7 @@ impl FromStr for EcoRange {
                 && code.starts_with(|letter| ('A'..='E').contains(&letter))
                 && code[1..].bytes().all(|digit| digit.is_ascii_digit())
         };
-        let fail = |expected| {
-            Err(SelectionError {
-                text: text.to_owned(),
-                expected,
-            })
-        };
+        let fail = |expected| Err(SelectionError { text: text.to_owned(), expected });
         if !is_code(first) || !is_code(last) {
             return fail("an opening code such as B, B1 or B12, or two such as B10-B19");
         }
@@ -484,9 +455,6 @@ impl FromStr for EcoRange {
         if first[..common] > last[..common] {
             return fail("the first code before the last, as in B10-B19");
         }
-        Ok(Self {
-            first: first.to_owned(),
-            last: last.to_owned(),
-        })
+        Ok(Self { first: first.to_owned(), last: last.to_owned() })
     }
 }

@@ -55,8 +55,7 @@ impl Compression {
     ) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Zstd => {
-                let mut decoder =
-                    zstd::stream::read::Decoder::with_buffer(Watch::new(inner, max_window))?;
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(Watch::new(inner, max_window))?;
                 decoder.window_log_max(31)?;
                 Box::new(decoder)
             }

@@ -33,12 +33,7 @@ pub(super) enum Header {
     Skippable { len: u64 },
     /// A frame: length of the header, memory for what later blocks refer to, size of the content if it
     /// is given, and whether a checksum follows the last block.
-    Frame {
-        header: usize,
-        window: u64,
-        size: Option<u64>,
-        checksum: bool,
-    },
+    Frame { header: usize, window: u64, size: Option<u64>, checksum: bool },
 }
 
 impl Header {
@@ -49,9 +44,7 @@ impl Header {
     fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         match word(0)? {
-            0x184D_2A50..=0x184D_2A5F => Some(Self::Skippable {
-                len: word(4)?.into(),
-            }),
+            0x184D_2A50..=0x184D_2A5F => Some(Self::Skippable { len: word(4)?.into() }),
             0xFD2F_B528 => {
                 let descriptor = *bytes.get(4)?;
                 let single_segment = descriptor & 0x20 != 0;
@@ -64,12 +57,7 @@ impl Header {
                 let size = match *bytes.get(at..at + size_bytes)? {
                     [] => None,
                     [a, b] => Some(u64::from(u16::from_le_bytes([a, b])) + 256),
-                    ref bytes => Some(
-                        bytes
-                            .iter()
-                            .rev()
-                            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-                    ),
+                    ref bytes => Some(bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))),
                 };
                 let window = match size {
                     Some(size) if single_segment => size,
@@ -79,12 +67,7 @@ impl Header {
                         base + base / 8 * u64::from(mantissa)
                     }
                 };
-                Some(Self::Frame {
-                    header: at + size_bytes,
-                    window,
-                    size,
-                    checksum: descriptor & 4 != 0,
-                })
+                Some(Self::Frame { header: at + size_bytes, window, size, checksum: descriptor & 4 != 0 })
             }
             _ => Some(Self::Unknown),
         }
@@ -108,9 +91,7 @@ fn extent(bytes: &[u8], max_window: u64) -> Extent {
 }
 
 fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
-    measure_with(Header::of(bytes), bytes.len(), max_window, |at| {
-        bytes.get(at..)?.first_chunk().copied()
-    })
+    measure_with(Header::of(bytes), bytes.len(), max_window, |at| bytes.get(at..)?.first_chunk().copied())
 }
 
 /// As [`measure`]; `block` returns the header of a block.
@@ -126,12 +107,7 @@ fn measure_with(
             let len = usize::try_from(8 + len).ok()?;
             (len <= rest).then_some(Extent::Skippable(len))
         }
-        Header::Frame {
-            header,
-            window,
-            size,
-            checksum,
-        } => {
+        Header::Frame { header, window, size, checksum } => {
             if window > max_window || size.is_some_and(|size| size > LARGEST_FRAME as u64) {
                 return None;
             }
@@ -153,10 +129,7 @@ fn measure_with(
             }
             at += if checksum { 4 } else { 0 };
             let most = size.map_or(blocks * LARGEST_BLOCK, |size| size as usize);
-            (at <= rest && most <= LARGEST_FRAME).then_some(Extent::Frame {
-                len: at,
-                holds: most,
-            })
+            (at <= rest && most <= LARGEST_FRAME).then_some(Extent::Frame { len: at, holds: most })
         }
     }
 }
@@ -257,16 +230,11 @@ impl FrameJob {
     /// Decompresses the frame.
     pub fn run(self) -> FrameDone {
         if let Err(error) = self.bytes.check() {
-            return FrameDone {
-                number: self.number,
-                bytes: Vec::new(),
-                error: Some(error),
-            };
+            return FrameDone { number: self.number, bytes: Vec::new(), error: Some(error) };
         }
         let mut decompressor = zstd::bulk::Decompressor::new().ok();
-        let whole = decompressor
-            .as_mut()
-            .and_then(|decompressor| decompressor.decompress(&self.bytes, self.holds).ok());
+        let whole =
+            decompressor.as_mut().and_then(|decompressor| decompressor.decompress(&self.bytes, self.holds).ok());
         let (bytes, error) = match whole {
             Some(bytes) => (bytes, None),
             // A second attempt, for the bytes before the damage.
@@ -282,11 +250,7 @@ impl FrameJob {
             Err(cut) => (Vec::new(), Some(cut)),
         };
         self.bytes.release();
-        FrameDone {
-            number: self.number,
-            bytes,
-            error,
-        }
+        FrameDone { number: self.number, bytes, error }
     }
 }
 
@@ -337,16 +301,7 @@ impl Frames {
 
     /// The frames of these bytes of a file.
     pub(super) fn of(map: Mapped<u8>, max_window: u64) -> Self {
-        Self {
-            map,
-            max_window,
-            at: 0,
-            given: 0,
-            taken: 0,
-            held: BTreeMap::new(),
-            done: BTreeMap::new(),
-            used: 0,
-        }
+        Self { map, max_window, at: 0, given: 0, taken: 0, held: BTreeMap::new(), done: BTreeMap::new(), used: 0 }
     }
 
     pub(super) fn complete(&mut self, done: FrameDone) {
@@ -373,11 +328,7 @@ impl Frames {
                     if self.given > self.taken && held + holds > BUDGET {
                         return FrameStep::Wait;
                     }
-                    let job = FrameJob {
-                        number: self.given,
-                        bytes: self.map.slice(self.at..self.at + len),
-                        holds,
-                    };
+                    let job = FrameJob { number: self.given, bytes: self.map.slice(self.at..self.at + len), holds };
                     self.at += len;
                     self.held.insert(self.given, (holds, self.at));
                     self.given += 1;
@@ -391,11 +342,7 @@ impl Frames {
                 }
             }
         }
-        if self.given > self.taken {
-            FrameStep::Wait
-        } else {
-            FrameStep::End
-        }
+        if self.given > self.taken { FrameStep::Wait } else { FrameStep::End }
     }
 }
 
@@ -412,25 +359,15 @@ mod tests {
                 let mut encoder = zstd::stream::write::Encoder::new(&mut bytes, 3).unwrap();
                 encoder.include_checksum(checksum).unwrap();
                 if size {
-                    encoder
-                        .set_pledged_src_size(Some(text.len() as u64))
-                        .unwrap();
+                    encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
                 }
                 io::Write::write_all(&mut encoder, &text).unwrap();
                 encoder.finish().unwrap();
                 let len = bytes.len();
-                let Extent::Frame { len: found, holds } = extent(&bytes, u64::MAX) else {
-                    panic!("not measured")
-                };
+                let Extent::Frame { len: found, holds } = extent(&bytes, u64::MAX) else { panic!("not measured") };
                 assert_eq!(found, len);
-                assert!(if size {
-                    holds == text.len()
-                } else {
-                    holds >= text.len()
-                });
-                let Header::Frame { window, .. } = Header::of(&bytes) else {
-                    panic!("no header")
-                };
+                assert!(if size { holds == text.len() } else { holds >= text.len() });
+                let Header::Frame { window, .. } = Header::of(&bytes) else { panic!("no header") };
                 assert_eq!(extent(&bytes, window - 1), Extent::Unfit);
                 for cut in 0..len {
                     assert_eq!(extent(&bytes[..cut], u64::MAX), Extent::Unfit);
@@ -444,9 +381,7 @@ mod tests {
     #[test]
     fn frames_and_what_is_between_them_give_their_memory_back() {
         let mut random = crate::chess::random::Random::new(1);
-        let content: Vec<u8> = (0..80_000)
-            .flat_map(|_| random.bits().to_le_bytes())
-            .collect();
+        let content: Vec<u8> = (0..80_000).flat_map(|_| random.bits().to_le_bytes()).collect();
         let frame = zstd::bulk::compress(&content, 1).unwrap();
         let mut bytes = Vec::new();
         for _ in 0..12 {

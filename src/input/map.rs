@@ -16,10 +16,7 @@
 //!   guarantees nothing for memory that changes behind a shared reference. To read files that others may be writing,
 //!   open them without maps ([`Access::map`](super::Access::map), `--no-mmap`); files that are replaced by renaming,
 //!   as they should be, are safe to map.
-#![allow(
-    unsafe_code,
-    reason = "mapping a file is unsafe by nature; see the module's contract"
-)]
+#![allow(unsafe_code, reason = "mapping a file is unsafe by nature; see the module's contract")]
 
 use bytemuck::Pod;
 #[cfg(unix)]
@@ -70,10 +67,7 @@ impl Map {
     fn give_back(&self, number: usize) {
         let region = self.region(number);
         // SAFETY: the map is that of a file and never written to: pages come back with what they held.
-        let _ = unsafe {
-            self.map
-                .unchecked_advise_range(UncheckedAdvice::DontNeed, region.start, region.len())
-        };
+        let _ = unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, region.start, region.len()) };
     }
     /// Other systems have no such call.
     #[cfg(not(unix))]
@@ -165,11 +159,7 @@ impl Mapped<u8> {
     /// The same bytes as values, or `None` if they are misaligned or not a whole number of values.
     pub(super) fn cast<T: Pod>(&self) -> Option<Mapped<T>> {
         bytemuck::try_cast_slice::<u8, T>(self).ok()?;
-        Some(Mapped {
-            map: Arc::clone(&self.map),
-            bytes: self.bytes.clone(),
-            values: PhantomData,
-        })
+        Some(Mapped { map: Arc::clone(&self.map), bytes: self.bytes.clone(), values: PhantomData })
     }
 }
 
@@ -197,21 +187,14 @@ impl<T: Pod> Deref for Mapped<T> {
 impl<T> Mapped<T> {
     /// As [`Mapped::check`], for values.
     pub(crate) fn check_values(&self) -> io::Result<()> {
-        let bytes = Mapped::<u8> {
-            map: Arc::clone(&self.map),
-            bytes: self.bytes.clone(),
-            values: PhantomData,
-        };
+        let bytes = Mapped::<u8> { map: Arc::clone(&self.map), bytes: self.bytes.clone(), values: PhantomData };
         bytes.check()
     }
 }
 
 /// The error for a file that became shorter.
 pub(super) fn cut_to(len: u64) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        format!("the file was cut to {len} bytes while it was being read"),
-    )
+    io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file was cut to {len} bytes while it was being read"))
 }
 
 /// The addresses of a map, where a signal handler can read them without a lock.
@@ -226,19 +209,12 @@ struct Slot {
 const FREE: usize = usize::MAX;
 
 /// More files than a run ever maps at once. Further maps would lack the explanation.
-static SLOTS: [Slot; 64] = [const {
-    Slot {
-        start: AtomicUsize::new(FREE),
-        end: AtomicUsize::new(0),
-    }
-}; 64];
+static SLOTS: [Slot; 64] = [const { Slot { start: AtomicUsize::new(FREE), end: AtomicUsize::new(0) } }; 64];
 
 impl Slot {
     fn take(addresses: Range<usize>) -> Option<&'static Self> {
         let slot = SLOTS.iter().find(|slot| {
-            slot.start
-                .compare_exchange(FREE, addresses.start, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
+            slot.start.compare_exchange(FREE, addresses.start, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         })?;
         slot.end.store(addresses.end, Ordering::Release);
         Some(slot)
@@ -285,8 +261,7 @@ mod fault {
     use std::ptr;
     use std::sync::OnceLock;
 
-    const MESSAGE: &[u8] =
-        b"lanefish: a mapped input became shorter while it was read, or its disk failed; \
+    const MESSAGE: &[u8] = b"lanefish: a mapped input became shorter while it was read, or its disk failed; \
         --no-mmap reads files without mapping them\n";
 
     /// What was done about a signal before.
@@ -363,12 +338,7 @@ mod fault {
     }
 
     /// Does what would have been done about a signal.
-    fn pass_on(
-        previous: &Previous,
-        signal: c_int,
-        info: *mut libc::siginfo_t,
-        context: *mut c_void,
-    ) {
+    fn pass_on(previous: &Previous, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         let Some(previous) = previous.get() else {
             return;
         };
@@ -413,10 +383,7 @@ mod tests {
                 return map;
             }
         }
-        panic!(
-            "{} of {len} bytes are resident after each was read",
-            map.resident()
-        );
+        panic!("{} of {len} bytes are resident after each was read", map.resident());
     }
 
     #[test]

@@ -57,17 +57,11 @@ impl Access {
 
 impl Default for Access {
     fn default() -> Self {
-        Self {
-            map: true,
-            max_window: Self::MAX_WINDOW,
-        }
+        Self { map: true, max_window: Self::MAX_WINDOW }
     }
 }
 
-setters!(Access {
-    map: bool,
-    max_window: u64,
-});
+setters!(Access { map: bool, max_window: u64 });
 
 /// The inputs of a run, in order: files and standard input (`-`).
 #[derive(Clone, Debug, Default)]
@@ -84,10 +78,7 @@ pub struct Inputs {
 impl Inputs {
     /// These files and `-`, as they are.
     pub fn of(paths: Vec<Arc<Path>>) -> Self {
-        Self {
-            paths,
-            ..Self::default()
-        }
+        Self { paths, ..Self::default() }
     }
 
     /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
@@ -96,17 +87,11 @@ impl Inputs {
     ///
     /// # Errors
     /// If a name does not exist or cannot be read, or a directory has no supported file: before any work is done.
-    pub fn resolve(
-        names: &[PathBuf],
-        mut supported: impl FnMut(&Path) -> bool,
-    ) -> Result<Self, Error> {
+    pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Path) -> bool) -> Result<Self, Error> {
         let mut inputs = Self::default();
         for name in names {
             let path: Arc<Path> = Arc::from(name.as_path());
-            let failed = |source| Error::Open {
-                path: Arc::clone(&path),
-                source,
-            };
+            let failed = |source| Error::Open { path: Arc::clone(&path), source };
             if name == Path::new("-") {
                 inputs.paths.push(path);
                 continue;
@@ -123,9 +108,7 @@ impl Inputs {
             let mut broken = Vec::new();
             for entry in fs::read_dir(name).map_err(failed)? {
                 let file = entry.map_err(failed)?.path();
-                let hidden = file
-                    .file_name()
-                    .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+                let hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
                 if hidden {
                     continue;
                 }
@@ -134,10 +117,7 @@ impl Inputs {
                     Ok(_) => {}
                     // Missing permissions are an error; broken links are only listed.
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        return Err(Error::Open {
-                            path: Arc::from(file),
-                            source: error,
-                        });
+                        return Err(Error::Open { path: Arc::from(file), source: error });
                     }
                     Err(_) => broken.push(file),
                 }
@@ -218,11 +198,7 @@ fn end_of(metadata: &fs::Metadata) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
     /// By place: the input continues at `start`; the shard has the records from `from` to `to`, or all.
-    Places {
-        start: u64,
-        from: u64,
-        to: Option<u64>,
-    },
+    Places { start: u64, from: u64, to: Option<u64> },
     /// By frames: the input continues with the content of the frame at this place of the file, and with all frames
     /// after it; [`Input::first_end`] reports where those of the shard end.
     Frames { start: u64, is_first: bool },
@@ -258,10 +234,7 @@ impl Input {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(path: &Arc<Path>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
-        let failed = |source| Error::Open {
-            path: Arc::clone(path),
-            source,
-        };
+        let failed = |source| Error::Open { path: Arc::clone(path), source };
         let (compression, supply, file) = Self::supply(path, access, &consumed).map_err(failed)?;
         Ok(Self {
             path: Arc::clone(path),
@@ -321,10 +294,7 @@ impl Input {
                 Box::new(reader)
             }
         };
-        let mut reader = Counted {
-            inner: reader,
-            count: Arc::clone(consumed),
-        };
+        let mut reader = Counted { inner: reader, count: Arc::clone(consumed) };
         // A pipe may deliver one byte at a time, so read until the magic number is complete.
         let mut head = [0; 4];
         let mut len = 0;
@@ -341,10 +311,7 @@ impl Input {
         let whole = io::Cursor::new(head).chain(reader);
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
-            Some(compression) => compression.reader(
-                BufReader::with_capacity(256 << 10, whole),
-                access.max_window,
-            )?,
+            Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole), access.max_window)?,
         };
         let stream = if regular.is_some() {
             Stream::here(reader, compression.is_none())
@@ -382,22 +349,16 @@ impl Input {
             (Some(file), None) => {
                 let range = shard.range(file.len);
                 let start = range.start.saturating_sub(reach as u64);
-                let division = Division::Places {
-                    start,
-                    from: range.start,
-                    to: (!shard.is_last()).then_some(range.end),
-                };
+                let division =
+                    Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) };
                 let supply = self.plain_supply(file, start..u64::MAX);
                 supply.map(|supply| (division, supply, start, None))
             }
             (Some(file), Some(Compression::Zstd)) => self.divide_frames(file, shard),
             _ => return Ok(Division::Turns),
         };
-        let (division, supply, given, next_supply) = divided.map_err(|source| Error::Read {
-            path: Arc::clone(&self.path),
-            offset: 0,
-            source,
-        })?;
+        let (division, supply, given, next_supply) =
+            divided.map_err(|source| Error::Read { path: Arc::clone(&self.path), offset: 0, source })?;
         if division != Division::Turns {
             self.supply = supply;
             self.next_supply = next_supply;
@@ -491,11 +452,7 @@ impl Input {
 
     /// Divides a zstd file, if it has at least two frames that fit in memory. A shard has those that begin in its part
     /// of the file.
-    fn divide_frames(
-        &self,
-        file: &RegularFile,
-        shard: Shard,
-    ) -> io::Result<(Division, Supply, u64, Option<u64>)> {
+    fn divide_frames(&self, file: &RegularFile, shard: Shard) -> io::Result<(Division, Supply, u64, Option<u64>)> {
         let nothing = |division| Ok((division, Supply::Whole(None), 0, None));
         // The file may be a stream that has been peeked at, and shares this position.
         let mut handle = &file.file;
@@ -527,10 +484,7 @@ impl Input {
         if end == Some(start) {
             return nothing(Division::Nothing);
         }
-        let division = Division::Frames {
-            start,
-            is_first: start == first,
-        };
+        let division = Division::Frames { start, is_first: start == first };
         let supply = self.frames_supply(file, start..end.unwrap_or(file.len))?;
         Ok((division, supply, 0, end))
     }
@@ -564,11 +518,7 @@ impl Input {
             let peeked: u64 = self.ahead.iter().map(|bytes| bytes.len() as u64).sum();
             return Ok(Source::of_file(file.file, file.len, peeked));
         }
-        let failed = |source| Error::Temporary {
-            directory: Arc::from(std::env::temp_dir()),
-            written: 0,
-            source,
-        };
+        let failed = |source| Error::Temporary { directory: Arc::from(std::env::temp_dir()), written: 0, source };
         let mut file = tempfile::tempfile().map_err(failed)?;
         let mut len = 0;
         while let Some(bytes) = self.next_bytes()? {
@@ -639,10 +589,7 @@ impl Input {
                 FrameStep::Wait => return Ok(Next::Wait),
                 FrameStep::End => None,
                 FrameStep::Stream(rest) => {
-                    let counted = Counted {
-                        inner: MappedReader { rest, at: 0 },
-                        count: Arc::clone(&self.consumed),
-                    };
+                    let counted = Counted { inner: MappedReader { rest, at: 0 }, count: Arc::clone(&self.consumed) };
                     let buffered = BufReader::with_capacity(256 << 10, counted);
                     match Compression::Zstd.reader(buffered, self.max_window) {
                         Ok(reader) => self.supply = Supply::Stream(Stream::here(reader, false)),
@@ -678,25 +625,11 @@ impl Input {
         let offset = self.given;
         let too_large = source.get_ref().and_then(|source| source.downcast_ref());
         if let Some(&WindowTooLarge { needed, allowed }) = too_large {
-            return Error::Window {
-                path,
-                offset,
-                needed,
-                allowed,
-            };
+            return Error::Window { path, offset, needed, allowed };
         }
         match self.compression {
-            Some(compression) => Error::Container {
-                path,
-                container: compression.name(),
-                offset,
-                source,
-            },
-            None => Error::Read {
-                path,
-                offset,
-                source,
-            },
+            Some(compression) => Error::Container { path, container: compression.name(), offset, source },
+            None => Error::Read { path, offset, source },
         }
     }
 
@@ -746,9 +679,7 @@ impl Input {
                     self.error = Some(source);
                     break;
                 }
-                Err(Error::Window {
-                    needed, allowed, ..
-                }) => {
+                Err(Error::Window { needed, allowed, .. }) => {
                     self.error = Some(io::Error::other(WindowTooLarge { needed, allowed }));
                     break;
                 }

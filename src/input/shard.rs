@@ -27,11 +27,7 @@ impl Shard {
     /// The shard with this number, counted from 0, of `count` shards; `None` unless `index` is below `count` and
     /// `count` at most [`Shard::MOST`].
     pub const fn new(index: u32, count: u32) -> Option<Self> {
-        if index < count && count <= Self::MOST {
-            Some(Self { index, count })
-        } else {
-            None
-        }
+        if index < count && count <= Self::MOST { Some(Self { index, count }) } else { None }
     }
 
     /// Its number, counted from 0.
@@ -61,8 +57,7 @@ impl Shard {
 
     /// Its part of this number of bytes.
     pub(crate) fn range(self, len: u64) -> Range<u64> {
-        let place =
-            |index: u32| (u128::from(len) * u128::from(index) / u128::from(self.count)) as u64;
+        let place = |index: u32| (u128::from(len) * u128::from(index) / u128::from(self.count)) as u64;
         place(self.index)..place(self.index + 1)
     }
 }

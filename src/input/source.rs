@@ -25,19 +25,11 @@ enum Store {
 impl Source {
     /// Bytes in memory.
     pub fn of(bytes: Bytes) -> Self {
-        Self {
-            len: bytes.len() as u64,
-            store: Store::Whole(bytes),
-            counted: 0,
-        }
+        Self { len: bytes.len() as u64, store: Store::Whole(bytes), counted: 0 }
     }
 
     pub(super) fn of_file(file: File, len: u64, counted: u64) -> Self {
-        Self {
-            store: Store::File(Mutex::new(file)),
-            len,
-            counted,
-        }
+        Self { store: Store::File(Mutex::new(file)), len, counted }
     }
 
     pub(super) fn counted_already(mut self) -> Self {
@@ -46,10 +38,7 @@ impl Source {
     }
 
     /// Number of bytes.
-    #[allow(
-        clippy::len_without_is_empty,
-        reason = "an empty source is like any other"
-    )]
+    #[allow(clippy::len_without_is_empty, reason = "an empty source is like any other")]
     pub fn len(&self) -> u64 {
         self.len
     }

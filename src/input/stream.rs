@@ -48,39 +48,26 @@ impl Stream {
     /// Starts a thread that reads. With `eager`, data of a slow writer is passed on immediately.
     pub(super) fn spawn(reader: Box<dyn Read + Send>, eager: bool) -> io::Result<Self> {
         let (sender, messages) = sync_channel(WAITING);
-        std::thread::Builder::new()
-            .name("reader".to_owned())
-            .spawn(move || {
-                if eager {
-                    pump(reader, &sender);
-                } else {
-                    let mut pieces = Pieces {
-                        reader,
-                        step: DECODED,
-                        last: None,
-                    };
-                    let mut more = true;
-                    while more {
-                        let message = pieces.next();
-                        more = matches!(message, Message::Piece(_));
-                        more &= sender.send(message).is_ok();
-                    }
+        std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
+            if eager {
+                pump(reader, &sender);
+            } else {
+                let mut pieces = Pieces { reader, step: DECODED, last: None };
+                let mut more = true;
+                while more {
+                    let message = pieces.next();
+                    more = matches!(message, Message::Piece(_));
+                    more &= sender.send(message).is_ok();
                 }
-            })?;
-        Ok(Self {
-            source: Source::Thread(messages),
-            ended: false,
-        })
+            }
+        })?;
+        Ok(Self { source: Source::Thread(messages), ended: false })
     }
 
     /// Reads on demand. `plain`: the data does not come from a decoder.
     pub(super) fn here(reader: Box<dyn Read + Send>, plain: bool) -> Self {
         Self {
-            source: Source::Here(Pieces {
-                reader,
-                step: if plain { PIECE } else { DECODED },
-                last: None,
-            }),
+            source: Source::Here(Pieces { reader, step: if plain { PIECE } else { DECODED }, last: None }),
             ended: false,
         }
     }

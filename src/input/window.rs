@@ -18,11 +18,7 @@ pub(super) struct WindowTooLarge {
 
 impl fmt::Display for WindowTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a zstd frame needs a window of {} bytes; the limit is {}",
-            self.needed, self.allowed
-        )
+        write!(f, "a zstd frame needs a window of {} bytes; the limit is {}", self.needed, self.allowed)
     }
 }
 
@@ -63,15 +59,7 @@ pub(super) struct Watch<R> {
 
 impl<R: BufRead> Watch<R> {
     pub(super) fn new(inner: R, allowed: u64) -> Self {
-        Self {
-            inner,
-            allowed,
-            state: State::Frame,
-            header: Vec::new(),
-            checksum: false,
-            seen: 0,
-            failure: None,
-        }
+        Self { inner, allowed, state: State::Frame, header: Vec::new(), checksum: false, seen: 0, failure: None }
     }
 }
 
@@ -116,15 +104,10 @@ impl Look<'_> {
                             self.header.clear();
                             *self.state = inside(len, After::Frame);
                         }
-                        Header::Frame {
-                            window, checksum, ..
-                        } => {
+                        Header::Frame { window, checksum, .. } => {
                             self.header.clear();
                             if window > self.allowed {
-                                let failure = WindowTooLarge {
-                                    needed: window,
-                                    allowed: self.allowed,
-                                };
+                                let failure = WindowTooLarge { needed: window, allowed: self.allowed };
                                 // Without the last byte of the header no decoder can allocate the window.
                                 return (at - 1, Some(failure));
                             }
@@ -229,10 +212,7 @@ mod tests {
             let mut watch = Watch::new(BufReader::new(Slow(&bytes, step)), 1 << 19);
             let error = watch.read_to_end(&mut passed).unwrap_err();
             let error: WindowTooLarge = *error.get_ref().unwrap().downcast_ref().unwrap();
-            let expected = WindowTooLarge {
-                needed: 1 << 20,
-                allowed: 1 << 19,
-            };
+            let expected = WindowTooLarge { needed: 1 << 20, allowed: 1 << 19 };
             assert_eq!(error, expected);
             assert_eq!(passed[..good], bytes[..good]);
             assert!(passed.len() - good < 6, "the header is incomplete");

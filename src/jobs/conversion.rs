@@ -49,11 +49,7 @@ impl Converted {
 impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
     pub fn new(encoder: &'static dyn Encoder) -> Self {
-        Self {
-            encoder,
-            joint: Blocks::of(encoder).map(InOrder::new),
-            used: Mutex::default(),
-        }
+        Self { encoder, joint: Blocks::of(encoder).map(InOrder::new), used: Mutex::default() }
     }
 
     /// Takes back a piece that has been written.
@@ -76,8 +72,7 @@ impl Conversion {
     /// If the format cannot hold the records.
     pub fn finish(self) -> io::Result<Option<Encoded>> {
         let last = self.joint.and_then(|joint| joint.into_inner().finish());
-        last.map(|block| block.encode(Encoded::default()))
-            .transpose()
+        last.map(|block| block.encode(Encoded::default())).transpose()
     }
 }
 
@@ -90,14 +85,11 @@ impl Job for Conversion {
         Self::Part::default()
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        self.encoder
-            .encode(tile.batch, &tile.runs(), &mut part.piece);
+        self.encoder.encode(tile.batch, &tile.runs(), &mut part.piece);
         let kept = self.encoder.fields();
         for (&field, values) in &tile.batch.fields {
             if !kept.contains(field) {
-                let is_lost = |&row: &usize| {
-                    values.is_present(row) && !self.encoder.keeps(tile.batch, row, field)
-                };
+                let is_lost = |&row: &usize| values.is_present(row) && !self.encoder.keeps(tile.batch, row, field);
                 *part.lost.entry(field).or_default() += tile.rows().filter(is_lost).count() as u64;
             }
         }

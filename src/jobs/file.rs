@@ -152,46 +152,28 @@ impl RecordFile {
         };
         let compression = compression_of(path);
         match (target, compression) {
-            (Target::Table(_), Some(_)) => Err(
-                "tables are not compressed as a whole: name the file without the last extension"
-                    .to_owned(),
-            ),
-            (Target::Table(TableFormat::Batches), _) => {
-                Err("record batches are no file".to_owned())
+            (Target::Table(_), Some(_)) => {
+                Err("tables are not compressed as a whole: name the file without the last extension".to_owned())
             }
-            (Target::Records(_), _) if options.fen => {
-                Err("a column `fen` is for Parquet and Arrow files".to_owned())
+            (Target::Table(TableFormat::Batches), _) => Err("record batches are no file".to_owned()),
+            (Target::Records(_), _) if options.fen => Err("a column `fen` is for Parquet and Arrow files".to_owned()),
+            (_, None) if options.level.is_some() => {
+                Err("a level of compression is for files with names that end in .zst, .gz or .bz2".to_owned())
             }
-            (_, None) if options.level.is_some() => Err(
-                "a level of compression is for files with names that end in .zst, .gz or .bz2"
-                    .to_owned(),
-            ),
-            _ => Ok(Self {
-                path: path.to_owned(),
-                target,
-                options,
-            }),
+            _ => Ok(Self { path: path.to_owned(), target, options }),
         }
     }
 
     /// Reads the inputs and writes the file, which appears only if nothing failed. Returns also how many records
     /// carried fields that the format cannot hold.
-    pub fn write(
-        &self,
-        inputs: &Inputs,
-        mut options: RunOptions<'_>,
-    ) -> (Summary, BTreeMap<Field, u64>) {
+    pub fn write(&self, inputs: &Inputs, mut options: RunOptions<'_>) -> (Summary, BTreeMap<Field, u64>) {
         options.decode.fields = Fields::ALL;
         let mut lost = BTreeMap::new();
         let mut summary = Summary::default();
-        let done = self
-            .create(options.threads)
-            .and_then(|out| match self.target {
-                Target::Records(format) => {
-                    self.records(format, out, inputs, options, &mut summary, &mut lost)
-                }
-                Target::Table(format) => self.table(format, out, inputs, options, &mut summary),
-            });
+        let done = self.create(options.threads).and_then(|out| match self.target {
+            Target::Records(format) => self.records(format, out, inputs, options, &mut summary, &mut lost),
+            Target::Table(format) => self.table(format, out, inputs, options, &mut summary),
+        });
         if let Err(error) = done {
             summary.failure.get_or_insert(error);
         }
@@ -199,10 +181,7 @@ impl RecordFile {
     }
 
     fn failed(&self, source: io::Error) -> Error {
-        Error::Write {
-            path: self.path.clone(),
-            source,
-        }
+        Error::Write { path: self.path.clone(), source }
     }
 
     fn create(&self, threads: usize) -> Result<Out, Error> {
@@ -226,9 +205,7 @@ impl RecordFile {
     ) -> Result<(), Error> {
         let failed = |source| self.failed(source);
         let Some(encoder) = format.encoder() else {
-            return Err(failed(io::Error::other(format!(
-                "{format} can be read but not written"
-            ))));
+            return Err(failed(io::Error::other(format!("{format} can be read but not written"))));
         };
         let mut writer = encoder.writer();
         writer.begin(&mut out).map_err(failed)?;
@@ -268,14 +245,11 @@ impl RecordFile {
         summary: &mut Summary,
     ) -> Result<(), Error> {
         let failed = |source| self.failed(source);
-        let rows = TableRows::Records {
-            fen: self.options.fen,
-        };
+        let rows = TableRows::Records { fen: self.options.fen };
         let job = Table::new(rows, format);
         let mut file = job.begin(&mut out).map_err(failed)?;
         *summary = run(inputs, options, &job, |part| {
-            part.blocks()
-                .try_for_each(|block| file.put(block.map_err(failed)?).map_err(failed))
+            part.blocks().try_for_each(|block| file.put(block.map_err(failed)?).map_err(failed))
         });
         if summary.failure.is_some() {
             return Ok(());

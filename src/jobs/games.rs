@@ -109,20 +109,13 @@ pub(super) fn described() -> Vec<Described> {
         Described::new(column, kind, &format!("the tag {name} of the game")).nullable()
     };
     let text = |name, meaning| Described::new(name, Type::Text, meaning).nullable();
-    let game = Described::new(
-        "game",
-        Type::U64,
-        "0-based number of the game over all inputs",
-    );
+    let game = Described::new("game", Type::U64, "0-based number of the game over all inputs");
     let mut columns = vec![game];
     columns.extend(TAGS.map(tag));
     columns.extend([
         text("result", "1-0, 0-1 or 1/2-1/2"),
         Described::new("plies", Type::U32, "plies played"),
-        text(
-            "outcome",
-            "checkmate or stalemate, where the last position is one",
-        ),
+        text("outcome", "checkmate or stalemate, where the last position is one"),
         text("fen", "the last position"),
         text("error", "what is wrong with the game"),
     ]);
@@ -153,9 +146,7 @@ pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Cells> {
             _ => texts(&|game| Some(tag(game, name).to_owned())),
         });
     }
-    columns.push(texts(&|game| {
-        game.result.map(|result| result.token().to_owned())
-    }));
+    columns.push(texts(&|game| game.result.map(|result| result.token().to_owned())));
     columns.push(Array::U32(games.iter().map(|game| game.plies).collect()));
     columns.push(texts(&|game| Some(outcome(game).to_owned())));
     columns.push(texts(&|game| game.last.as_ref().map(ToString::to_string)));
@@ -181,11 +172,7 @@ fn csv_row(game: &GameRow) -> Vec<u8> {
     fields.push(game.result.map_or("", |result| result.token()).to_owned());
     fields.push(game.plies.to_string());
     fields.push(outcome(game).to_owned());
-    fields.push(
-        game.last
-            .as_ref()
-            .map_or_else(String::new, |last| last.to_string()),
-    );
+    fields.push(game.last.as_ref().map_or_else(String::new, |last| last.to_string()));
     fields.push(game.error.clone().unwrap_or_default());
     csv_line(&fields)
 }
@@ -201,11 +188,7 @@ fn json_row(game: &GameRow) -> Vec<u8> {
     };
     line.extend_from_slice(format!("{{\"game\":{},\"tags\":{{", game.game).as_bytes());
     // Of doubled tags the last value, in the place of the first.
-    let last: HashMap<&str, &str> = game
-        .tags
-        .iter()
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
+    let last: HashMap<&str, &str> = game.tags.iter().map(|(name, value)| (&**name, &**value)).collect();
     let mut written = HashSet::new();
     for (name, _) in &game.tags {
         if written.insert(&**name) {
@@ -218,11 +201,7 @@ fn json_row(game: &GameRow) -> Vec<u8> {
         }
     }
     line.push(b'}');
-    text(
-        "result",
-        game.result.map(|result| result.token()),
-        &mut line,
-    );
+    text("result", game.result.map(|result| result.token()), &mut line);
     line.extend_from_slice(format!(",\"plies\":{}", game.plies).as_bytes());
     let outcome = Some(outcome(game)).filter(|outcome| !outcome.is_empty());
     text("outcome", outcome, &mut line);

@@ -41,20 +41,11 @@ impl<C: Cut, E> fmt::Debug for InOrder<C, E> {
 
 impl<C: Cut, E> InOrder<C, E> {
     pub(super) fn new(cut: C) -> Self {
-        Self(Mutex::new(Line {
-            cut,
-            next: 0,
-            early: BTreeMap::new(),
-        }))
+        Self(Mutex::new(Line { cut, next: 0, early: BTreeMap::new() }))
     }
 
     /// A chunk with this number has ended.
-    pub(super) fn end(
-        &self,
-        chunk: u64,
-        piece: C::Piece,
-        encode: impl Fn(C::Block) -> io::Result<E>,
-    ) -> Finished<E> {
+    pub(super) fn end(&self, chunk: u64, piece: C::Piece, encode: impl Fn(C::Block) -> io::Result<E>) -> Finished<E> {
         let (sender, receiver) = channel();
         let mut due: Vec<(io::Result<Vec<C::Block>>, Sender<_>)> = Vec::new();
         {
@@ -69,9 +60,7 @@ impl<C: Cut, E> InOrder<C, E> {
         for (blocks, sender) in due {
             // The receiver is gone if the run has ended.
             let sent = match blocks {
-                Ok(blocks) => blocks
-                    .into_iter()
-                    .try_for_each(|block| sender.send(encode(block))),
+                Ok(blocks) => blocks.into_iter().try_for_each(|block| sender.send(encode(block))),
                 Err(error) => sender.send(Err(error)),
             };
             if sent.is_err() {

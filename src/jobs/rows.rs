@@ -18,9 +18,7 @@ pub struct Rows<'a> {
 
 impl fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rows")
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
+        f.debug_struct("Rows").field("columns", &self.columns).finish_non_exhaustive()
     }
 }
 

@@ -72,10 +72,7 @@ pub enum ScanStep {
 
 impl fmt::Debug for Scan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scan")
-            .field("schema", &self.schema)
-            .field("summary", &self.summary)
-            .finish_non_exhaustive()
+        f.debug_struct("Scan").field("schema", &self.schema).field("summary", &self.summary).finish_non_exhaustive()
     }
 }
 
@@ -100,12 +97,7 @@ impl Scan {
             options.interrupt = Some(&flag);
             read(&inputs, &columns, options, sender)
         };
-        Self {
-            schema,
-            state: State::New(Box::new(begin)),
-            interrupt,
-            summary: None,
-        }
+        Self { schema, state: State::New(Box::new(begin)), interrupt, summary: None }
     }
 
     /// The schema of all batches.
@@ -124,10 +116,7 @@ impl Scan {
             let (sender, receiver) = sync_channel(WAITING);
             let thread = thread::Builder::new().name("lanefish scan".to_owned());
             let thread = thread.spawn(move || begin(&sender));
-            let thread = thread.map_err(|error| Error::Threads {
-                threads: 1,
-                reason: error.to_string(),
-            })?;
+            let thread = thread.map_err(|error| Error::Threads { threads: 1, reason: error.to_string() })?;
             self.state = State::Running(receiver, thread);
         }
         let State::Running(receiver, _) = &self.state else {
@@ -157,16 +146,12 @@ impl Scan {
 
     /// Waits for the thread, which nobody takes batches from.
     fn end(&mut self) -> Option<Summary> {
-        let State::Running(receiver, thread) = std::mem::replace(&mut self.state, State::Over)
-        else {
+        let State::Running(receiver, thread) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
         drop(receiver);
         let panicked = |_| Summary {
-            failure: Some(Error::Threads {
-                threads: 1,
-                reason: "a thread ended with a panic".to_owned(),
-            }),
+            failure: Some(Error::Threads { threads: 1, reason: "a thread ended with a panic".to_owned() }),
             ..Summary::default()
         };
         Some(thread.join().unwrap_or_else(panicked))
@@ -194,16 +179,8 @@ impl Iterator for Scan {
 }
 
 /// Reads all inputs and sends their batches.
-fn read(
-    inputs: &Inputs,
-    columns: &Columns,
-    options: RunOptions<'_>,
-    sender: &SyncSender<RecordBatch>,
-) -> Summary {
-    let failed = |source| Error::Write {
-        path: "record batches".into(),
-        source,
-    };
+fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &SyncSender<RecordBatch>) -> Summary {
+    let failed = |source| Error::Write { path: "record batches".into(), source };
     // Whoever takes batches is gone: nobody will see this.
     let send = |batch| sender.send(batch).map_err(|_| Error::Interrupted);
     let job = Table::new(TableRows::Columns(columns), TableFormat::Batches);

@@ -36,23 +36,11 @@ impl<'a> Statistics<'a> {
     /// What plain statistics read besides positions.
     pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result]);
     /// What [details](Self::with_details) also read.
-    const DETAILS: Fields = Fields::of(&[
-        Field::Ply,
-        Field::WhiteElo,
-        Field::BlackElo,
-        Field::Eco,
-        Field::TimeControl,
-    ]);
+    const DETAILS: Fields = Fields::of(&[Field::Ply, Field::WhiteElo, Field::BlackElo, Field::Eco, Field::TimeControl]);
 
     /// Statistics by an analyzer, which should be that of the run.
     pub fn new(analyzer: &'a dyn Analyzer) -> Self {
-        Self {
-            analyzer,
-            details: false,
-            by: None,
-            exact: None,
-            shelf: Mutex::default(),
-        }
+        Self { analyzer, details: false, by: None, exact: None, shelf: Mutex::default() }
     }
     /// Also counts [`Details`](crate::report::Details).
     #[must_use]
@@ -77,11 +65,7 @@ impl<'a> Statistics<'a> {
     }
     /// What is read besides positions.
     pub fn fields(&self) -> Fields {
-        let details = if self.details {
-            Self::DETAILS
-        } else {
-            Fields::NONE
-        };
+        let details = if self.details { Self::DETAILS } else { Fields::NONE };
         let by = self.by.as_ref().map_or(Fields::NONE, GroupBy::fields);
         Self::FIELDS.union(details).union(by)
     }
@@ -108,10 +92,7 @@ impl<'a> Statistics<'a> {
     }
 
     fn too_many_groups(&self) -> Error {
-        Error::TooManyGroups {
-            by: self.by.as_ref().map_or("", GroupBy::name).to_owned(),
-            most: MOST_GROUPS,
-        }
+        Error::TooManyGroups { by: self.by.as_ref().map_or("", GroupBy::name).to_owned(), most: MOST_GROUPS }
     }
 
     /// All of it, with the number of rejected records; see [`Stats::report`] for `keep_en_passant`.
@@ -153,9 +134,7 @@ impl<'a> Statistics<'a> {
             Groups {
                 by: by.name().to_owned(),
                 width: by.width(),
-                values: values
-                    .map(|(value, stats)| (value, stats.report(keep_en_passant)))
-                    .collect(),
+                values: values.map(|(value, stats)| (value, stats.report(keep_en_passant))).collect(),
             }
         });
         if let (Some(details), Some(exact)) = (&mut report.details, self.exact) {

@@ -3,8 +3,8 @@
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use crate::columnar::{
-    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet,
-    ParquetFile, Type, dates_without_days, schema,
+    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, Type,
+    dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::pipeline::Job;
@@ -137,9 +137,7 @@ impl Cut for Cutter {
 
 impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
+        f.debug_struct("Table").field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
@@ -184,17 +182,11 @@ impl<'a> Table<'a> {
         Self {
             rows,
             encoder: match format {
-                TableFormat::Parquet(compression) => {
-                    Encoder::Parquet(Parquet::new(columns, compression))
-                }
+                TableFormat::Parquet(compression) => Encoder::Parquet(Parquet::new(columns, compression)),
                 TableFormat::Ipc(kind) => Encoder::Ipc(Ipc::new(columns, kind)),
                 TableFormat::Batches => Encoder::Batches(Ipc::new(columns, IpcKind::Stream)),
             },
-            line: InOrder::new(Cutter {
-                blocks: Blocks::default(),
-                skip,
-                limit,
-            }),
+            line: InOrder::new(Cutter { blocks: Blocks::default(), skip, limit }),
         }
     }
 
@@ -309,9 +301,7 @@ impl Job for Table<'_> {
         let mut filled = Vec::new();
         if let TableRows::Records { .. } = self.rows {
             let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
-            filled.push(Cells::Boards(
-                boards.map(|board| Cells::board(&board)).collect(),
-            ));
+            filled.push(Cells::Boards(boards.map(|board| Cells::board(&board)).collect()));
         }
         let mut arrays = self.fill(tile);
         if let TableRows::Records { fen } = self.rows {
@@ -331,9 +321,7 @@ impl Job for Table<'_> {
     }
     fn end(&self, part: &mut Tabulated, chunk: u64) {
         let cells = std::mem::take(&mut part.cells);
-        let finished = self
-            .line
-            .end(chunk, cells, |block| self.encoder.encode(block));
+        let finished = self.line.end(chunk, cells, |block| self.encoder.encode(block));
         part.blocks = Some(finished);
     }
 }

@@ -38,20 +38,14 @@ pub(crate) struct Board<L> {
 #[inline(always)]
 pub(super) fn load_planes<S: Simd>(simd: S, group: &Group, at: usize) -> Planes<S::Lanes> {
     let [color, t0, t1, t2] = &group.planes;
-    Planes {
-        color: simd.load(color, at),
-        types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)],
-    }
+    Planes { color: simd.load(color, at), types: [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)] }
 }
 
 impl<L: Lanes> Board<L> {
     /// The boards in the lanes `at..at + WIDTH` of a group.
     #[inline(always)]
     pub(crate) fn load<S: Simd<Lanes = L>>(simd: S, group: &Group, at: usize) -> Self {
-        let Planes {
-            color,
-            types: [t0, t1, t2],
-        } = load_planes(simd, group, at);
+        let Planes { color, types: [t0, t1, t2] } = load_planes(simd, group, at);
         // Black is to move if an empty square outside rank 6 has its sentinel bit set.
         let sentinels = color & !(t0 | t1 | t2);
         let flipped = (sentinels & simd.splat(!RANK_6)).nonzero();
@@ -60,10 +54,7 @@ impl<L: Lanes> Board<L> {
         let t1 = t1.swap_bytes_where(flipped);
         let t2 = t2.swap_bytes_where(flipped);
 
-        let planes = Planes {
-            color,
-            types: [t0, t1, t2],
-        };
+        let planes = Planes { color, types: [t0, t1, t2] };
         let occupied = planes.occupied();
         let theirs = flipped.if_zero(color, !color);
         let us = occupied & !theirs;

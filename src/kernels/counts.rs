@@ -51,10 +51,7 @@ pub type EventCounters = VerticalCounters<3>;
 
 impl<const SETS: usize> Default for VerticalCounters<SETS> {
     fn default() -> Self {
-        Self {
-            planes: [[[0; 8]; 8]; SETS],
-            groups: 0,
-        }
+        Self { planes: [[[0; 8]; 8]; SETS], groups: 0 }
     }
 }
 
@@ -73,12 +70,7 @@ impl<const SETS: usize> VerticalCounters<SETS> {
 /// # Panics
 /// If `results` or `out` is shorter than `groups`.
 #[inline(always)]
-pub fn board_counts<S: Simd>(
-    simd: S,
-    groups: &[Group],
-    results: &[GroupResults],
-    out: &mut [BoardCounts],
-) {
+pub fn board_counts<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], out: &mut [BoardCounts]) {
     let results = &results[..groups.len()];
     let out = &mut out[..groups.len()];
     for ((group, results), out) in groups.iter().zip(results).zip(out) {
@@ -90,13 +82,7 @@ pub fn board_counts<S: Simd>(
 
 /// The same of the boards in the lanes `at..` of a group.
 #[inline(always)]
-fn count_board<S: Simd>(
-    simd: S,
-    group: &Group,
-    results: &GroupResults,
-    at: usize,
-    out: &mut BoardCounts,
-) {
+fn count_board<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usize, out: &mut BoardCounts) {
     let planes = load_planes(simd, group, at);
     let color = planes.color;
     let (castling, occupied) = (planes.castling(), planes.occupied());
@@ -161,12 +147,7 @@ fn count_board<S: Simd>(
 /// # Panics
 /// If there are fewer results than groups, or more groups than [`VerticalCounters::room`].
 #[inline(always)]
-pub fn count_squares<S: Simd>(
-    simd: S,
-    groups: &[Group],
-    results: &[GroupResults],
-    counters: &mut SquareCounters,
-) {
+pub fn count_squares<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], counters: &mut SquareCounters) {
     in_sixteens(
         groups,
         results,
@@ -182,12 +163,7 @@ pub fn count_squares<S: Simd>(
 /// # Panics
 /// As [`count_squares`].
 #[inline(always)]
-pub fn count_events<S: Simd>(
-    simd: S,
-    groups: &[Group],
-    results: &[GroupResults],
-    counters: &mut EventCounters,
-) {
+pub fn count_events<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], counters: &mut EventCounters) {
     in_sixteens(
         groups,
         results,
@@ -224,12 +200,7 @@ fn in_sixteens<const SETS: usize>(
 
 /// Adds sixteen groups and their attack maps to the counters.
 #[inline(always)]
-fn count_sixteen<S: Simd>(
-    simd: S,
-    groups: &[Group; 16],
-    results: &[GroupResults; 16],
-    counters: &mut SquareCounters,
-) {
+fn count_sixteen<S: Simd>(simd: S, groups: &[Group; 16], results: &[GroupResults; 16], counters: &mut SquareCounters) {
     let none = simd.splat(0);
     let mut at = 0;
     while at < 8 {

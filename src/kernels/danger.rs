@@ -73,16 +73,7 @@ impl<L: Lanes> Danger<L> {
         );
         let behind_king = checked_lines.union() & !checkers;
         let double_checks = checkers & checkers.sub(king.splat(1));
-        Self {
-            attacked,
-            checkers,
-            seen_by_both,
-            seen,
-            targets,
-            behind_king,
-            sight,
-            double_checks,
-        }
+        Self { attacked, checkers, seen_by_both, seen, targets, behind_king, sight, double_checks }
     }
 
     /// The squares to which the king may step.
@@ -127,12 +118,7 @@ pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sigh
 /// rank, or the one after it, are moved there together.
 #[inline(always)]
 pub(crate) fn steps_down<L: Lanes>(side: &Side<L>) -> L {
-    let Side {
-        pawns,
-        knights,
-        king,
-        ..
-    } = *side;
+    let Side { pawns, knights, king, .. } = *side;
     let beside_king = king.shl_in_bytes::<1>() | king.shr_in_bytes::<1>();
     let near = knights.shl_in_bytes::<2>() | knights.shr_in_bytes::<2>() | (king | beside_king);
     let far = knights.shl_in_bytes::<1>() | knights.shr_in_bytes::<1>();

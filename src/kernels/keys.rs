@@ -34,13 +34,7 @@ pub(crate) const REGISTER_BITS: u32 = 14;
 /// # Panics
 /// If `results` is shorter than `groups`, or `out` too short for the keys of all groups.
 #[inline(always)]
-pub fn keys<S: Simd>(
-    simd: S,
-    groups: &[Group],
-    results: &[GroupResults],
-    excluded: &[u64; 4],
-    out: &mut [Keys],
-) {
+pub fn keys<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], excluded: &[u64; 4], out: &mut [Keys]) {
     let results = &results[..groups.len()];
     let out = &mut out[..groups.len().div_ceil(Keys::GROUPS)];
     let eights = groups.chunks(Keys::GROUPS);
@@ -78,8 +72,8 @@ fn keys_of<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usize) -
     let files = (castling & simd.splat(0xFF)) | (castling.shr::<48>() & simd.splat(0xFF00));
 
     let black = (color & occupied) ^ root(0);
-    let pieces = black.fold_product((t0 & !castling) ^ root(1))
-        ^ ((t1 & !castling) ^ root(2)).fold_product(t2 ^ root(3));
+    let pieces =
+        black.fold_product((t0 & !castling) ^ root(1)) ^ ((t1 & !castling) ^ root(2)).fold_product(t2 ^ root(3));
     let board = (pieces ^ root(4)).fold_product(root(8));
     let stm = board ^ (black_to_move & root(5));
     let with_castling = stm ^ times(simd, files, ROOTS[6]);
@@ -112,9 +106,7 @@ mod tests {
             _ => 1 << random.below(64),
         };
         let groups: Vec<Group> = (0..300)
-            .map(|round| Group {
-                planes: std::array::from_fn(|_| std::array::from_fn(|_| word(round))),
-            })
+            .map(|round| Group { planes: std::array::from_fn(|_| std::array::from_fn(|_| word(round))) })
             .collect();
         let results: Vec<GroupResults> = (0..300)
             .map(|round| GroupResults {

@@ -22,12 +22,7 @@ pub fn signatures<S: Simd>(simd: S, groups: &[Group], out: &mut [[u64; Group::LE
         for at in (0..Group::LEN).step_by(S::WIDTH) {
             let planes = load_planes(simd, group, at);
             let color = planes.color;
-            let pieces = [
-                planes.queens(),
-                planes.rooks(),
-                planes.bishops(),
-                planes.knights(),
-            ];
+            let pieces = [planes.queens(), planes.rooks(), planes.bishops(), planes.knights()];
             let pawns = planes.pawns();
             let splat = |number: u64| simd.splat(number);
             let times_nine = inlined(

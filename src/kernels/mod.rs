@@ -34,8 +34,7 @@ pub(crate) mod sums;
 
 pub use board::{PieceSets, piece_sets};
 pub use counts::{
-    BoardCounts, EventCounters, SquareCounters, VerticalCounters, board_counts, count_events,
-    count_squares,
+    BoardCounts, EventCounters, SquareCounters, VerticalCounters, board_counts, count_events, count_squares,
 };
 pub(crate) use keys::REGISTER_BITS;
 pub use keys::{Keys, keys};

@@ -44,12 +44,9 @@ fn count_common_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Grou
     let none = simd.splat(0);
     let pawns = PawnMoves::new(&board, movers.pawns, targets);
     // Steps end on empty squares, captures on others.
-    let pawns = (pawns.steps | pawns.takes_right)
-        .count_ones_in_bytes()
-        .add_in_bytes(pawns.takes_left.count_ones_in_bytes());
-    let king = danger.king_moves(&board)
-        | castling.short(none, simd.splat(G1))
-        | castling.long(none, simd.splat(C1));
+    let pawns =
+        (pawns.steps | pawns.takes_right).count_ones_in_bytes().add_in_bytes(pawns.takes_left.count_ones_in_bytes());
+    let king = danger.king_moves(&board) | castling.short(none, simd.splat(G1)) | castling.long(none, simd.splat(C1));
     // No byte overflows: 17 sets, and pawns.
     let mut counts = pawns.add_in_bytes(king.count_ones_in_bytes());
     for moves in rays.moves(movers.sliders, targets) {
@@ -60,21 +57,13 @@ fn count_common_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Grou
     }
     // Each promotion is four moves, one of which is already counted.
     let promotions = pawns.shr::<56>();
-    let moves = counts
-        .sum_of_bytes()
-        .add(promotions)
-        .add(promotions.shl::<1>());
+    let moves = counts.sum_of_bytes().add(promotions).add(promotions.shl::<1>());
     simd.store(moves, &mut out.counts, at);
 }
 
 /// Whether any lane may have a double check, castling in Chess960 or en passant.
 #[inline(always)]
-fn is_rare<L: Lanes>(
-    board: &Board<L>,
-    danger: &Danger<L>,
-    movers: &Movers<L>,
-    castling: &Castling<L>,
-) -> bool {
+fn is_rare<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>, castling: &Castling<L>) -> bool {
     // Pawns that step over the edge of the board make a group rare in vain, but hardly ever.
     let takes = movers.pawns.diagonal.shl::<9>() | movers.pawns.antidiagonal.shl::<7>();
     (danger.double_checks | castling.elsewhere | (takes & board.en_passant)).any()
@@ -114,12 +103,7 @@ fn count_all_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
 /// Counts legal moves with their kinds, and finds checkers, pins and both attack maps, of the lanes `at..`
 /// of a group; if `CHECKED`, also the invalid boards.
 #[inline(always)]
-pub fn everything<S: Simd, const CHECKED: bool>(
-    simd: S,
-    group: &Group,
-    at: usize,
-    out: &mut GroupResults,
-) {
+pub fn everything<S: Simd, const CHECKED: bool>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let danger = Danger::new(&board, &rays);
@@ -143,24 +127,12 @@ pub fn everything<S: Simd, const CHECKED: bool>(
         |set: L<S>| set.swap_bytes_where(board.flipped),
     );
     let (ours, theirs) = (flip(attacked), flip(danger.attacked));
-    simd.store(
-        board.flipped.choose(theirs, ours),
-        &mut out.attacks_white,
-        at,
-    );
-    simd.store(
-        board.flipped.choose(ours, theirs),
-        &mut out.attacks_black,
-        at,
-    );
+    simd.store(board.flipped.choose(theirs, ours), &mut out.attacks_white, at);
+    simd.store(board.flipped.choose(ours, theirs), &mut out.attacks_black, at);
     simd.store(flip(danger.checkers), &mut out.checkers, at);
     simd.store(flip(pinned), &mut out.pinned, at);
     if CHECKED {
-        simd.store(
-            broken(&board, attacked & board.them.king),
-            &mut out.invalid,
-            at,
-        );
+        simd.store(broken(&board, attacked & board.them.king), &mut out.invalid, at);
     }
 
     let castles = castles(simd, &board, danger.attacked);
@@ -176,26 +148,8 @@ pub fn everything<S: Simd, const CHECKED: bool>(
     let capture = 1 << CAPTURES;
     simd.store_weighted_counts(
         base,
-        [
-            m1,
-            m2,
-            m4,
-            c1,
-            c2,
-            c4,
-            moves.pawns.promotions(),
-            moves.pawns.capture_promotions,
-        ],
-        [
-            1,
-            2,
-            4,
-            capture,
-            2 * capture,
-            4 * capture,
-            3 | 4 << PROMOTIONS,
-            3 * capture,
-        ],
+        [m1, m2, m4, c1, c2, c4, moves.pawns.promotions(), moves.pawns.capture_promotions],
+        [1, 2, 4, capture, 2 * capture, 4 * capture, 3 | 4 << PROMOTIONS, 3 * capture],
         &mut out.counts,
         at,
     );
@@ -222,26 +176,16 @@ pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     let rays = Rays::new(board.occupied);
     let (us, them) = (&board.us, &board.them);
     // In the same way as in `everything`, so that both agree even on lanes without a king.
-    let ours = rays.lines(us.sliders()).union()
-        | us.knights.jumps()
-        | us.king.neighbours_of_bit()
-        | pawn_attacks_up(us.pawns);
+    let ours =
+        rays.lines(us.sliders()).union() | us.knights.jumps() | us.king.neighbours_of_bit() | pawn_attacks_up(us.pawns);
     let theirs = rays.lines(them.sliders()).union() | steps_down(them);
     let flip = inlined(
         #[inline(always)]
         |set: L<S>| set.swap_bytes_where(board.flipped),
     );
     let (ours, theirs) = (flip(ours), flip(theirs));
-    simd.store(
-        board.flipped.choose(theirs, ours),
-        &mut out.attacks_white,
-        at,
-    );
-    simd.store(
-        board.flipped.choose(ours, theirs),
-        &mut out.attacks_black,
-        at,
-    );
+    simd.store(board.flipped.choose(theirs, ours), &mut out.attacks_white, at);
+    simd.store(board.flipped.choose(ours, theirs), &mut out.attacks_black, at);
 }
 
 /// Finds the pieces that give check.
@@ -253,11 +197,7 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let sight = rays.sight_of(king, king.lines_through_bit());
     let pawn_squares = king.sides_of_bit().shl::<8>();
     let checkers = attackers(&board.them, king, pawn_squares, sight);
-    simd.store(
-        checkers.swap_bytes_where(board.flipped),
-        &mut out.checkers,
-        at,
-    );
+    simd.store(checkers.swap_bytes_where(board.flipped), &mut out.checkers, at);
 }
 
 /// Finds the pieces of the side to move that are absolutely pinned.
@@ -275,11 +215,7 @@ pub fn pins<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) 
             |king, enemy| king & enemy,
         )
         .union();
-    simd.store(
-        (seen & board.us.all).swap_bytes_where(board.flipped),
-        &mut out.pinned,
-        at,
-    );
+    simd.store((seen & board.us.all).swap_bytes_where(board.flipped), &mut out.pinned, at);
 }
 
 /// Counts, for both sides, the (knight or slider, target) pairs whose target holds no piece of the same side.
@@ -318,12 +254,7 @@ impl<L: Lanes> Side<L> {
     /// The sliders of each line.
     #[inline(always)]
     pub(crate) fn sliders(&self) -> ByLine<L> {
-        ByLine {
-            rank: self.orthogonal,
-            file: self.orthogonal,
-            diagonal: self.diagonal,
-            antidiagonal: self.diagonal,
-        }
+        ByLine { rank: self.orthogonal, file: self.orthogonal, diagonal: self.diagonal, antidiagonal: self.diagonal }
     }
 }
 
@@ -343,12 +274,7 @@ impl<L: Lanes> Movers<L> {
         Self {
             sliders: side.sliders(),
             knights: side.knights,
-            pawns: ByLine {
-                rank: pawns,
-                file: pawns,
-                diagonal: pawns,
-                antidiagonal: pawns,
-            },
+            pawns: ByLine { rank: pawns, file: pawns, diagonal: pawns, antidiagonal: pawns },
         }
     }
 
@@ -367,26 +293,14 @@ impl<L: Lanes> Movers<L> {
             },
         );
         let all = Self::all(us);
-        Self {
-            sliders: along(all.sliders),
-            knights: us.knights & !seen,
-            pawns: along(all.pawns),
-        }
+        Self { sliders: along(all.sliders), knights: us.knights & !seen, pawns: along(all.pawns) }
     }
 
     /// The number of sliders and knights that reach each square.
     #[inline(always)]
     fn reach(&self, rays: &Rays<L>) -> Sums<L> {
-        let Directions {
-            east,
-            west,
-            north,
-            south,
-            north_east,
-            south_west,
-            north_west,
-            south_east,
-        } = rays.directions(self.sliders);
+        let Directions { east, west, north, south, north_east, south_west, north_west, south_east } =
+            rays.directions(self.sliders);
         let knights = self.knights;
         let (one_right, one_left) = (knights.shl_in_bytes::<1>(), knights.shr_in_bytes::<1>());
         let (two_right, two_left) = (knights.shl_in_bytes::<2>(), knights.shr_in_bytes::<2>());
@@ -471,8 +385,7 @@ impl<L: Lanes> PawnMoves<L> {
             takes_right,
             takes_left,
             step_promotions: step & last_rank,
-            capture_promotions: (takes_right & last_rank).shr::<8>()
-                | (takes_left & last_rank).shr::<16>(),
+            capture_promotions: (takes_right & last_rank).shr::<8>() | (takes_left & last_rank).shr::<16>(),
         }
     }
 
@@ -595,10 +508,9 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             let stands = (king_way | span(rook, rook_destination)) & !both & board.occupied;
             // Does an enemy rook or queen attack the king along the rank once the castling rook has left?
             let goal = simd.splat(king_destination);
-            let after =
-                ((board.occupied & !both) | goal | simd.splat(rook_destination)) & first_rank;
-            let sees = (after.sweep_up_in_bytes(goal) & enemy_rooks)
-                | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
+            let after = ((board.occupied & !both) | goal | simd.splat(rook_destination)) & first_rank;
+            let sees =
+                (after.sweep_up_in_bytes(goal) & enemy_rooks) | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
             let legal = (stands | (king_way & attacked) | sees).if_zero(simd.splat(1), none);
             rook.if_zero(none, legal)
         },
@@ -627,15 +539,12 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     let taker = takers & none.sub(takers);
     let rest = board.occupied & !(victim | taker);
     let rooks = board.them.orthogonal;
-    let across = ((rest.sweep_up_in_bytes(board.us.king) & rooks)
-        | (rest.sweep_up_in_bytes(rooks) & board.us.king))
-        & rank;
+    let across =
+        ((rest.sweep_up_in_bytes(board.us.king) & rooks) | (rest.sweep_up_in_bytes(rooks) & board.us.king)) & rank;
     // The captured pawn itself may stand between the king and a bishop.
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
     let met = danger.targets & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);
     let takers = met.if_zero(none, takers);
-    (from_left & takers)
-        .if_zero(none, one)
-        .add((from_right & takers).if_zero(none, one))
+    (from_left & takers).if_zero(none, one).add((from_right & takers).if_zero(none, one))
 }

@@ -42,26 +42,15 @@ pub struct OneSlider {
 /// To be called inside [`Simd::enter`], with constants for `way` and `moves`. Lanes whose `from` is not one
 /// bit, or not part of `occupied`, have unspecified results.
 #[inline(always)]
-pub fn one_slider<S: Simd>(
-    simd: S,
-    way: Way,
-    moves: Moves,
-    boards: &OneSlider,
-    attacks: &mut [u64; 8],
-) {
+pub fn one_slider<S: Simd>(simd: S, way: Way, moves: Moves, boards: &OneSlider, attacks: &mut [u64; 8]) {
     for at in (0..8).step_by(S::WIDTH) {
         let from = simd.load(&boards.from, at);
         let occupied = simd.load(&boards.occupied, at);
         let rays = Rays::new(occupied);
         let lines = match way {
-            Way::Fill => rays
-                .directions(ByLine {
-                    rank: from,
-                    file: from,
-                    diagonal: from,
-                    antidiagonal: from,
-                })
-                .by_line(),
+            Way::Fill => {
+                rays.directions(ByLine { rank: from, file: from, diagonal: from, antidiagonal: from }).by_line()
+            }
             Way::Hyperbola => rays.sight_of(from, from.lines_through_bit()),
         };
         let found = match moves {

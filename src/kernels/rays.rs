@@ -112,13 +112,7 @@ macro_rules! propagators {
         let one = $one;
         let two_up = one & one.shl::<$step>();
         let four_up = two_up & two_up.shl::<$double>();
-        Propagators {
-            one,
-            two_up,
-            four_up,
-            two_down: two_up.shr::<$step>(),
-            four_down: four_up.shr::<$triple>(),
-        }
+        Propagators { one, two_up, four_up, two_down: two_up.shr::<$step>(), four_down: four_up.shr::<$triple>() }
     }};
 }
 
@@ -144,12 +138,7 @@ impl<L: Lanes> Rays<L> {
     /// whatever their colour.
     #[inline(always)]
     pub(crate) fn directions(&self, sliders: ByLine<L>) -> Directions<L> {
-        let ByLine {
-            rank,
-            file,
-            diagonal,
-            antidiagonal,
-        } = sliders;
+        let ByLine { rank, file, diagonal, antidiagonal } = sliders;
         let occupied = self.occupied;
         let not_a = occupied.splat(!FILE_A);
         let not_h = occupied.splat(!FILE_H);
@@ -187,16 +176,10 @@ impl<L: Lanes> Rays<L> {
         // The differences of both directions are brought together before they are compared with the board.
         let occupied = self.occupied;
         let east = occupied.sub_twice_in_bytes(sliders.rank);
-        let west = self
-            .mirrored
-            .sub_twice_in_bytes(sliders.rank.mirror())
-            .mirror();
+        let west = self.mirrored.sub_twice_in_bytes(sliders.rank.mirror()).mirror();
         let file = sliders.file.transpose();
         let south = self.transposed.sub_twice_in_bytes(file);
-        let north = self
-            .transposed_mirrored
-            .sub_twice_in_bytes(file.mirror())
-            .mirror();
+        let north = self.transposed_mirrored.sub_twice_in_bytes(file.mirror()).mirror();
         ByLine {
             rank: occupied.differs_from(east, west),
             file: self.transposed.differs_from(south, north).transpose(),

@@ -33,15 +33,7 @@ impl<L: Lanes> Sums<L> {
         let twos_8 = ones & p;
         let fours_4 = twos & twos_8;
         let eights_2 = fours & fours_4;
-        Self {
-            planes: [
-                ones ^ p,
-                twos ^ twos_8,
-                fours ^ fours_4,
-                eights_1 ^ eights_2,
-                eights_1 & eights_2,
-            ],
-        }
+        Self { planes: [ones ^ p, twos ^ twos_8, fours ^ fours_4, eights_1 ^ eights_2, eights_1 & eights_2] }
     }
 
     /// Adds four more sets.
@@ -53,24 +45,14 @@ impl<L: Lanes> Sums<L> {
         let (twos, carry) = twos.full_add(twos_1, twos_2);
         let (fours, carry) = (fours ^ carry, fours & carry);
         let (eights, carry) = (eights ^ carry, eights & carry);
-        Self {
-            planes: [ones, twos, fours, eights, sixteens ^ carry],
-        }
+        Self { planes: [ones, twos, fours, eights, sixteens ^ carry] }
     }
 
     /// Only the squares of a set.
     #[inline(always)]
     pub(crate) fn within(self, set: L) -> Self {
         let [ones, twos, fours, eights, sixteens] = self.planes;
-        Self {
-            planes: [
-                ones & set,
-                twos & set,
-                fours & set,
-                eights & set,
-                sixteens & set,
-            ],
-        }
+        Self { planes: [ones & set, twos & set, fours & set, eights & set, sixteens & set] }
     }
 
     /// Another sum in those lanes in which a mask is all ones; it is zero in the others.

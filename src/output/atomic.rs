@@ -41,14 +41,9 @@ impl AtomicFile {
     /// [`Error::Exists`] if the file exists and `force` is false; [`Error::Write`] if no file can be created in its
     /// directory.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
-        let failed = |source| Error::Write {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| Error::Write { path: path.to_owned(), source };
         if !force && path.symlink_metadata().is_ok() {
-            return Err(Error::Exists {
-                path: path.to_owned(),
-            });
+            return Err(Error::Exists { path: path.to_owned() });
         }
         let target = follow(path).map_err(failed)?;
         let mut prefix = OsString::from(".");
@@ -71,13 +66,7 @@ impl AtomicFile {
         if let Ok(old) = fs::metadata(&target) {
             keep_mode(&old, file.as_file()).map_err(failed)?;
         }
-        Ok(Self {
-            path: path.to_owned(),
-            target,
-            force,
-            out: BufWriter::with_capacity(1 << 20, file),
-            known,
-        })
+        Ok(Self { path: path.to_owned(), target, force, out: BufWriter::with_capacity(1 << 20, file), known })
     }
 
     /// The final name.
@@ -117,10 +106,7 @@ impl AtomicFile {
     /// # Errors
     /// As [`AtomicFile::commit`].
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<(), Error> {
-        let complete = files
-            .into_iter()
-            .map(Self::complete)
-            .collect::<Result<Vec<_>, Error>>()?;
+        let complete = files.into_iter().map(Self::complete).collect::<Result<Vec<_>, Error>>()?;
         let alone = complete.len() == 1;
         let mut known = temporary::lock();
         let mut placed = Vec::with_capacity(complete.len());
@@ -152,28 +138,11 @@ impl AtomicFile {
 
     /// Flushes and syncs the file; only the name is missing afterwards.
     fn complete(self) -> Result<Complete, Error> {
-        let Self {
-            path,
-            target,
-            force,
-            out,
-            known,
-        } = self;
-        let failed = |source| Error::Write {
-            path: path.clone(),
-            source,
-        };
-        let file = out
-            .into_inner()
-            .map_err(|error| failed(error.into_error()))?;
+        let Self { path, target, force, out, known } = self;
+        let failed = |source| Error::Write { path: path.clone(), source };
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        Ok(Complete {
-            path,
-            target,
-            force,
-            file,
-            known,
-        })
+        Ok(Complete { path, target, force, file, known })
     }
 
     /// Temporary files in the directory of `path` left by a process that no longer exists. Detection works only on
@@ -227,17 +196,8 @@ enum Undo {
 
 impl Complete {
     fn place(self, alone: bool, files: &mut Files) -> Result<Placed, Error> {
-        let Self {
-            path,
-            target,
-            force,
-            file,
-            known,
-        } = self;
-        let failed = |source| Error::Write {
-            path: path.clone(),
-            source,
-        };
+        let Self { path, target, force, file, known } = self;
+        let failed = |source| Error::Write { path: path.clone(), source };
         let replaces = force && target.symlink_metadata().is_ok();
         let placed = if !replaces {
             let named = file.persist_noclobber(&target);
@@ -281,15 +241,10 @@ fn sync_directories(placed: &[Placed]) -> Result<(), Error> {
             Err(error)
                 if !matches!(
                     error.kind(),
-                    io::ErrorKind::InvalidInput
-                        | io::ErrorKind::Unsupported
-                        | io::ErrorKind::PermissionDenied
+                    io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
                 ) =>
             {
-                return Err(Error::Write {
-                    path: one.path.clone(),
-                    source: error,
-                });
+                return Err(Error::Write { path: one.path.clone(), source: error });
             }
             _ => {}
         }
@@ -372,9 +327,7 @@ fn is_running(process: u32) -> bool {
     {
         use rustix::process::{Pid, test_kill_process};
         let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-        process.is_some_and(|process| {
-            !matches!(test_kill_process(process), Err(rustix::io::Errno::SRCH))
-        })
+        process.is_some_and(|process| !matches!(test_kill_process(process), Err(rustix::io::Errno::SRCH)))
     }
     #[cfg(not(unix))]
     {

@@ -69,11 +69,7 @@ pub(super) enum Cells {
     /// The number of a text for each row.
     Words(Words, Vec<u32>),
     /// Texts that need neither quotes nor escapes.
-    Strings {
-        strings: Strings,
-        notation: Notation,
-        after: ShortText,
-    },
+    Strings { strings: Strings, notation: Notation, after: ShortText },
 }
 
 /// Texts one after the other.
@@ -99,10 +95,7 @@ impl Words {
         let codes = texts.codes();
         let numbers = codes.values().iter().enumerate();
         let number = |(row, code)| if codes.is_present(row) { code + 1 } else { 0 };
-        (
-            all,
-            numbers.map(|(row, &code)| number((row, code))).collect(),
-        )
+        (all, numbers.map(|(row, &code)| number((row, code))).collect())
     }
 
     fn push(&mut self, after: &[u8], append: impl FnOnce(&mut Vec<u8>)) {
@@ -227,12 +220,8 @@ impl Cells {
                 let quote = notation.quote();
                 let missing = long_text(|_| 0, missing);
                 Self::Long(match is_hex {
-                    true => each(&values, missing, |bits| {
-                        long_text(|text| write_hex(bits, quote, text), end)
-                    }),
-                    false => each(&values, missing, |number| {
-                        long_text(|text| write_number(number, text), end)
-                    }),
+                    true => each(&values, missing, |bits| long_text(|text| write_hex(bits, quote, text), end)),
+                    false => each(&values, missing, |number| long_text(|text| write_number(number, text), end)),
                 })
             }
             Array::Text(texts) => {
@@ -251,19 +240,12 @@ impl Cells {
                 let (quote, most) = (notation.quote(), strings.longest());
                 let most = (most + 2 * quote.len() + end.len()).max(missing.len());
                 if most > ShortText::MOST {
-                    return Self::Strings {
-                        strings,
-                        notation,
-                        after: end,
-                    };
+                    return Self::Strings { strings, notation, after: end };
                 }
                 let cell = |row| match strings.is_present(row) {
                     true => {
                         let (bytes, len) = strings.bytes_from(row);
-                        quote
-                            .then(ShortText::start_of(bytes, len))
-                            .then(quote)
-                            .then(end)
+                        quote.then(ShortText::start_of(bytes, len)).then(quote).then(end)
                     }
                     false => missing,
                 };
@@ -304,11 +286,7 @@ impl Cells {
                 at + usize::from(cell[STEP - 1])
             }
             Self::Words(words, numbers) => write_text(words.from(numbers[row] as usize), text, at),
-            Self::Strings {
-                strings,
-                notation,
-                after,
-            } => {
+            Self::Strings { strings, notation, after } => {
                 if !strings.is_present(row) {
                     return notation.missing().then(*after).write(text, at);
                 }
@@ -336,11 +314,7 @@ fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// A cell for each value.
-fn each<T: Copy + Clone + Default, C: Copy>(
-    values: &Values<T>,
-    missing: C,
-    cell: impl Fn(T) -> C,
-) -> Vec<C> {
+fn each<T: Copy + Clone + Default, C: Copy>(values: &Values<T>, missing: C, cell: impl Fn(T) -> C) -> Vec<C> {
     with_vectors(
         #[inline(always)]
         || cells_of(values, missing, cell),
@@ -348,25 +322,16 @@ fn each<T: Copy + Clone + Default, C: Copy>(
 }
 
 #[inline(always)]
-fn cells_of<T: Copy + Clone + Default, C: Copy>(
-    values: &Values<T>,
-    missing: C,
-    cell: impl Fn(T) -> C,
-) -> Vec<C> {
+fn cells_of<T: Copy + Clone + Default, C: Copy>(values: &Values<T>, missing: C, cell: impl Fn(T) -> C) -> Vec<C> {
     let mut cells = Vec::with_capacity(values.len());
     for (values, &present) in values.values().chunks(64).zip(values.present()) {
         if present == !0 >> (64 - values.len()) {
             cells.extend(values.iter().map(|&value| cell(value)));
         } else {
-            cells.extend(
-                values
-                    .iter()
-                    .enumerate()
-                    .map(|(row, &value)| match present >> row & 1 {
-                        0 => missing,
-                        _ => cell(value),
-                    }),
-            );
+            cells.extend(values.iter().enumerate().map(|(row, &value)| match present >> row & 1 {
+                0 => missing,
+                _ => cell(value),
+            }));
         }
     }
     cells
@@ -508,10 +473,7 @@ mod tests {
         let csv = |text| written(text, Notation::Csv);
         let json = |text| written(text, Notation::Json);
         assert_eq!(csv("B12"), "B12");
-        assert_eq!(
-            csv("Caro-Kann, \"Fantasy\""),
-            "\"Caro-Kann, \"\"Fantasy\"\"\""
-        );
+        assert_eq!(csv("Caro-Kann, \"Fantasy\""), "\"Caro-Kann, \"\"Fantasy\"\"\"");
         assert_eq!(csv("a,b"), "\"a,b\"");
         assert_eq!(csv("a\"b"), "\"a\"\"b\"");
         assert_eq!(csv("\""), "\"\"\"\"");
@@ -550,10 +512,7 @@ mod tests {
                 assert_eq!(written(false, values(), notation), decimal);
             }
             assert_eq!(written(true, values(), Notation::Csv), hex);
-            assert_eq!(
-                written(true, values(), Notation::Json),
-                format!("\"{hex}\"")
-            );
+            assert_eq!(written(true, values(), Notation::Json), format!("\"{hex}\""));
         }
         for number in [i16::MIN, -1000, -1, 0, 1, i16::MAX] {
             let values = Array::I16([number].into_iter().collect());

@@ -107,12 +107,7 @@ impl<W: Write> Compressed<W> {
     ///
     /// # Errors
     /// [`Error::Threads`] if they cannot be started.
-    pub fn new(
-        out: W,
-        compression: Compression,
-        level: i32,
-        threads: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(out: W, compression: Compression, level: i32, threads: usize) -> Result<Self, Error> {
         let levels = levels(compression);
         let level = level.clamp(*levels.start(), *levels.end());
         let threads = threads.clamp(1, MOST_THREADS);
@@ -144,9 +139,7 @@ impl<W: Write> Compressed<W> {
             return self.put(&block);
         };
         let (done, receiver) = sync_channel(1);
-        workers
-            .send(Task { content, done })
-            .map_err(|_| io::Error::other("a compressing thread ended early"))?;
+        workers.send(Task { content, done }).map_err(|_| io::Error::other("a compressing thread ended early"))?;
         self.pending.push_back(receiver);
         // At most one block per thread is in flight.
         while self.pending.len() > self.threads {
@@ -193,8 +186,7 @@ impl<W: Write> Compressed<W> {
     fn begin(&mut self) -> io::Result<()> {
         if !self.begun && self.compression == Compression::Gzip {
             // Deflate, no flags, no time, no hint, unknown system.
-            self.out
-                .write_all(&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])?;
+            self.out.write_all(&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])?;
         }
         self.begun = true;
         Ok(())
@@ -264,10 +256,7 @@ fn start(compression: Compression, level: i32, threads: usize) -> Result<Sender<
         thread::Builder::new()
             .name("compress".to_owned())
             .spawn(work)
-            .map_err(|reason| Error::Threads {
-                threads,
-                reason: reason.to_string(),
-            })?;
+            .map_err(|reason| Error::Threads { threads, reason: reason.to_string() })?;
     }
     Ok(sender)
 }
@@ -322,18 +311,10 @@ mod tests {
     const ALL: [Compression; 3] = [Compression::Zstd, Compression::Gzip, Compression::Bzip2];
 
     fn text(len: usize) -> Vec<u8> {
-        (0..)
-            .flat_map(|line: u64| format!("{line} {}\n", line.wrapping_mul(line)).into_bytes())
-            .take(len)
-            .collect()
+        (0..).flat_map(|line: u64| format!("{line} {}\n", line.wrapping_mul(line)).into_bytes()).take(len).collect()
     }
 
-    fn compressed(
-        compression: Compression,
-        threads: usize,
-        content: &[u8],
-        step: usize,
-    ) -> Vec<u8> {
+    fn compressed(compression: Compression, threads: usize, content: &[u8], step: usize) -> Vec<u8> {
         let mut out = Compressed::new(Vec::new(), compression, 1, threads).unwrap();
         for bytes in content.chunks(step.max(1)) {
             out.write_all(bytes).unwrap();
@@ -344,9 +325,7 @@ mod tests {
     fn decompressed(compression: Compression, bytes: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();
         match compression {
-            Compression::Zstd => zstd::stream::read::Decoder::new(bytes)
-                .unwrap()
-                .read_to_end(&mut content),
+            Compression::Zstd => zstd::stream::read::Decoder::new(bytes).unwrap().read_to_end(&mut content),
             // gzip has a single member.
             Compression::Gzip => flate2::read::GzDecoder::new(bytes).read_to_end(&mut content),
             Compression::Bzip2 => bzip2::read::MultiBzDecoder::new(bytes).read_to_end(&mut content),
@@ -362,10 +341,7 @@ mod tests {
             for len in [0, 1, block - 1, block, block + 1, 2 * block + 77] {
                 let content = text(len);
                 let one = compressed(compression, 1, &content, len);
-                assert!(
-                    decompressed(compression, &one) == content,
-                    "{compression} {len}"
-                );
+                assert!(decompressed(compression, &one) == content, "{compression} {len}");
                 for (threads, step) in [(2, 1 << 16), (5, len / 2 + 1)] {
                     let other = compressed(compression, threads, &content, step);
                     assert!(one == other, "{compression} {len} {threads}");
@@ -416,10 +392,7 @@ mod tests {
         }
         for threads in [1, 3] {
             let mut out = Compressed::new(Full, Compression::Zstd, 1, threads).unwrap();
-            let error = out
-                .write_all(&text(100))
-                .and_then(|()| out.finish().map(drop))
-                .unwrap_err();
+            let error = out.write_all(&text(100)).and_then(|()| out.finish().map(drop)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         }
     }

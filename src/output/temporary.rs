@@ -45,10 +45,7 @@ impl Known {
         // A program that uses the library may change the working directory later.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         files.push(path.clone());
-        Self {
-            slot: Slot::take(path.as_os_str().as_encoded_bytes()),
-            path,
-        }
+        Self { slot: Slot::take(path.as_os_str().as_encoded_bytes()), path }
     }
 
     /// Like drop, for callers that hold the lock.
@@ -93,12 +90,8 @@ const READY: u32 = 2;
 const STATES: u32 = 3;
 
 /// Enough for the outputs of a run. Files without a slot are removed by everything but the signal handler.
-static SLOTS: [Slot; 8] = [const {
-    Slot {
-        state: AtomicU32::new(FREE),
-        name: [const { AtomicU8::new(0) }; LONGEST],
-    }
-}; 8];
+static SLOTS: [Slot; 8] =
+    [const { Slot { state: AtomicU32::new(FREE), name: [const { AtomicU8::new(0) }; LONGEST] } }; 8];
 
 impl Slot {
     fn take(name: &[u8]) -> Option<&'static Self> {
@@ -109,10 +102,7 @@ impl Slot {
             let state = slot.state.load(Ordering::Relaxed);
             let changing = state.wrapping_add(CHANGING);
             state & STATES == FREE
-                && slot
-                    .state
-                    .compare_exchange(state, changing, Ordering::AcqRel, Ordering::Relaxed)
-                    .is_ok()
+                && slot.state.compare_exchange(state, changing, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         })?;
         for (to, &byte) in slot.name.iter().zip(name.iter().chain(&[0])) {
             to.store(byte, Ordering::Relaxed);
@@ -142,10 +132,7 @@ impl Slot {
 
 /// Calls `take` with the names of the temporary files. For signal handlers: it does not allocate, and waits only for
 /// other calls of itself.
-#[cfg_attr(
-    not(unix),
-    expect(dead_code, reason = "no signal handler on this system")
-)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "no signal handler on this system"))]
 fn for_each_temporary_file(take: &mut dyn FnMut(&CStr)) {
     // Not on the stack: that of a signal handler may be hardly larger than a name.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);

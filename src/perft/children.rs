@@ -46,10 +46,7 @@ impl Boards {
     /// An empty list with capacity for `len` boards and the children of one more.
     pub(super) fn with_room(len: usize) -> Self {
         let groups = (len + Self::MOST_CHILDREN).div_ceil(Group::LEN);
-        Self {
-            groups: vec![Group::default(); groups].into_boxed_slice(),
-            len: 0,
-        }
+        Self { groups: vec![Group::default(); groups].into_boxed_slice(), len: 0 }
     }
     pub(super) fn len(&self) -> usize {
         self.len
@@ -161,27 +158,18 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
     #[inline(always)]
     fn without(&self, gone: u64) -> Packed {
         let [t0, t1, t2] = self.planes.types;
-        Packed {
-            color: self.planes.color & !gone,
-            types: [t0 & !gone, t1 & !gone, t2 & !gone],
-        }
+        Packed { color: self.planes.color & !gone, types: [t0 & !gone, t1 & !gone, t2 & !gone] }
     }
 
     /// The planes with a piece of the side to move on a square, replacing any piece there.
     #[inline(always)]
     fn place<const CODE: u8>(planes: Packed, to: u64) -> Packed {
-        let Packed {
-            mut color,
-            types: [mut t0, mut t1, mut t2],
-        } = planes;
+        let Packed { mut color, types: [mut t0, mut t1, mut t2] } = planes;
         color = if BLACK { color | to } else { color & !to };
         t0 = if CODE & 1 != 0 { t0 | to } else { t0 & !to };
         t1 = if CODE & 2 != 0 { t1 | to } else { t1 & !to };
         t2 = if CODE & 4 != 0 { t2 | to } else { t2 & !to };
-        Packed {
-            color,
-            types: [t0, t1, t2],
-        }
+        Packed { color, types: [t0, t1, t2] }
     }
 
     /// Gives the move to the other side, after a move to this square.
@@ -204,24 +192,16 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
 
     #[inline(always)]
     fn push_children(self, children: &mut Boards) {
-        let Self {
-            sliders,
-            occupied,
-            us,
-            them,
-            ..
-        } = self;
+        let Self { sliders, occupied, us, them, .. } = self;
         let king_bit = self.kings & us;
         let king = square_of(king_bit);
 
         // Pins and checks: the enemy sliders that would attack the king without our other pieces.
         let enemies = Bitboard(them);
-        let mut snipers = (sliders.rook(king, enemies).0 & self.orthogonal
-            | sliders.bishop(king, enemies).0 & self.diagonal)
-            & them;
-        let mut checkers = (knight_attacks(king).0 & self.knights
-            | pawn_attacks(Self::us_color(), king).0 & self.pawns)
-            & them;
+        let mut snipers =
+            (sliders.rook(king, enemies).0 & self.orthogonal | sliders.bishop(king, enemies).0 & self.diagonal) & them;
+        let mut checkers =
+            (knight_attacks(king).0 & self.knights | pawn_attacks(Self::us_color(), king).0 & self.pawns) & them;
         let mut pinned = 0;
         while let Some(sniper) = next(&mut snipers) {
             let shield = between(king, square_of(sniper)).0 & us;
@@ -237,11 +217,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         if checkers & checkers.wrapping_sub(1) != 0 {
             return;
         }
-        let evasions = if checkers == 0 {
-            !0
-        } else {
-            between(king, square_of(checkers)).0 | checkers
-        };
+        let evasions = if checkers == 0 { !0 } else { between(king, square_of(checkers)).0 | checkers };
         let targets = evasions & !us;
 
         self.push_pawns(self.pawns & us & !pinned, evasions, children);
@@ -276,12 +252,9 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
                 let along = line_through(king, square_of(from)).0;
                 self.push_pawns(from, evasions & along, children);
             }
-            push_sliders!(BISHOP, bishop, bishops & pinned, |from| targets
-                & line_through(king, from).0);
-            push_sliders!(ROOK, rook, rooks & pinned, |from| targets
-                & line_through(king, from).0);
-            push_sliders!(QUEEN, queen, queens & pinned, |from| targets
-                & line_through(king, from).0);
+            push_sliders!(BISHOP, bishop, bishops & pinned, |from| targets & line_through(king, from).0);
+            push_sliders!(ROOK, rook, rooks & pinned, |from| targets & line_through(king, from).0);
+            push_sliders!(QUEEN, queen, queens & pinned, |from| targets & line_through(king, from).0);
         }
     }
 
@@ -308,14 +281,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
 
     /// King steps and castling moves.
     #[inline(always)]
-    fn push_king(
-        &self,
-        king: Square,
-        king_bit: u64,
-        checkers: u64,
-        danger: u64,
-        children: &mut Boards,
-    ) {
+    fn push_king(&self, king: Square, king_bit: u64, checkers: u64, danger: u64, children: &mut Boards) {
         let [t0, t1, t2] = self.planes.types;
         let rights = t0 & t1 & t2 & self.us;
         // Rooks that may no longer castle: their code loses two bits.
@@ -338,16 +304,11 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             let goals = goal_bit | Bitboard::square(rook_destination).0;
             let way = between(king, king_destination).0;
             let others = self.occupied ^ king_bit ^ rook_bit;
-            if (goals | way | between(rook, rook_destination).0) & others != 0
-                || (way | goal_bit) & danger != 0
-            {
+            if (goals | way | between(rook, rook_destination).0) & others != 0 || (way | goal_bit) & danger != 0 {
                 continue;
             }
             // In Chess960 the castling rook itself may have shielded the king from an enemy rook.
-            let seen = self
-                .sliders
-                .rook(king_destination, Bitboard(others | goals))
-                .0;
+            let seen = self.sliders.rook(king_destination, Bitboard(others | goals)).0;
             if seen & self.orthogonal & self.them & (RANK_1 | RANK_8) != 0 {
                 continue;
             }
@@ -355,19 +316,12 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             let color = rest.color & !gone;
             let child = Packed {
                 color: if BLACK { color | goals } else { color },
-                types: [
-                    rest.types[0] & !gone,
-                    rest.types[1] & !gone | goal_bit,
-                    rest.types[2] & !gone | goals,
-                ],
+                types: [rest.types[0] & !gone, rest.types[1] & !gone | goal_bit, rest.types[2] & !gone | goals],
             };
             // Both free squares may be among the destinations.
             let free = !(others | goals | RANK_3 | RANK_6);
             let sentinel = if BLACK { 0 } else { free & free.wrapping_neg() };
-            children.push(Packed {
-                color: child.color | sentinel,
-                ..child
-            });
+            children.push(Packed { color: child.color | sentinel, ..child });
         }
     }
 
@@ -403,8 +357,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             }
             let mut child = self.pass(child, to);
             if beside & enemy_pawns != 0 {
-                child.color =
-                    child.color & self.occupied | if BLACK { to | passed } else { passed };
+                child.color = child.color & self.occupied | if BLACK { to | passed } else { passed };
             }
             children.push(child);
         }
@@ -457,8 +410,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             return;
         }
         let behind = Self::down(to);
-        let mut captors =
-            ((behind & !FILE_A) >> 1 | (behind & !FILE_H) << 1) & self.pawns & self.us;
+        let mut captors = ((behind & !FILE_A) >> 1 | (behind & !FILE_H) << 1) & self.pawns & self.us;
         while let Some(from) = next(&mut captors) {
             let after = Bitboard(self.occupied ^ (from | to | victim));
             let seen = (self.sliders.rook(king, after).0 & self.orthogonal

@@ -37,12 +37,7 @@ const SHARED_DEPTH: u32 = 5;
 /// assert_eq!(perft(&Position::standard(), 3, analyzer, 1)?, 8902);
 /// # Ok::<(), lanefish::Error>(())
 /// ```
-pub fn perft(
-    position: &Position,
-    depth: u32,
-    analyzer: &dyn Analyzer,
-    threads: usize,
-) -> Result<u64, Error> {
+pub fn perft(position: &Position, depth: u32, analyzer: &dyn Analyzer, threads: usize) -> Result<u64, Error> {
     Ok(match depth {
         0 => 1,
         1 => position.count_legal_moves().into(),
@@ -79,8 +74,7 @@ pub fn divide(
         return Ok(crate::chess::perft::divide(&mut position.clone(), depth));
     }
     // The portable tier must not use special instructions.
-    let pext = Pext::detect()
-        .filter(|_| analyzer.tier() != Tier::PORTABLE && !crate::cpu::pext_is_microcoded());
+    let pext = Pext::detect().filter(|_| analyzer.tier() != Tier::PORTABLE && !crate::cpu::pext_is_microcoded());
     match pext {
         Some(pext) => divide_with(pext, position, depth, analyzer, threads),
         None => divide_with(HyperbolaRankTable, position, depth, analyzer, threads),
@@ -113,10 +107,7 @@ fn divide_with<A: Sliders>(
     }
     let pool = if threads > 1 && depth >= SHARED_DEPTH {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        Some(pool.map_err(|error| Error::Threads {
-            threads,
-            reason: error.to_string(),
-        })?)
+        Some(pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?)
     } else {
         None
     };
@@ -138,10 +129,7 @@ fn divide_with<A: Sliders>(
     let counts: Vec<u64> = pool.install(|| {
         tasks
             .par_iter()
-            .map_init(
-                || Tree::new(sliders, analyzer),
-                |tree, &(_, board)| tree.count(board, below - 1),
-            )
+            .map_init(|| Tree::new(sliders, analyzer), |tree, &(_, board)| tree.count(board, below - 1))
             .collect()
     });
     for ((index, _), count) in tasks.into_iter().zip(counts) {
@@ -174,14 +162,7 @@ struct Tree<'a, A> {
 
 impl<'a, A: Sliders> Tree<'a, A> {
     fn new(sliders: A, analyzer: &'a dyn Analyzer) -> Self {
-        Self {
-            sliders,
-            analyzer,
-            leaves: Boards::with_room(BATCH),
-            results: Vec::new(),
-            plies: Vec::new(),
-            nodes: 0,
-        }
+        Self { sliders, analyzer, leaves: Boards::with_room(BATCH), results: Vec::new(), plies: Vec::new(), nodes: 0 }
     }
 
     /// The number of sequences of `depth` legal moves.
@@ -225,9 +206,7 @@ impl<'a, A: Sliders> Tree<'a, A> {
         let mut left = self.leaves.len();
         for result in &self.results[..groups.len()] {
             let counts = result.counts.iter().take(left);
-            self.nodes = counts.fold(self.nodes, |sum, &count| {
-                sum.wrapping_add(u64::from(count as u16))
-            });
+            self.nodes = counts.fold(self.nodes, |sum, &count| sum.wrapping_add(u64::from(count as u16)));
             left = left.saturating_sub(result.counts.len());
         }
         self.leaves.clear();

@@ -223,23 +223,12 @@ impl Supply for Feed<'_> {
 pub(super) enum Opening {
     Bytes(Box<Opened>),
     /// With the map of the file, if there is one.
-    Table(
-        Arc<Path>,
-        Format,
-        &'static dyn OpenTable,
-        Source,
-        Option<Bytes>,
-    ),
+    Table(Arc<Path>, Format, &'static dyn OpenTable, Source, Option<Bytes>),
 }
 
 impl Opening {
     /// Opens an input. With pipes this takes as long as their writers like.
-    fn new(
-        path: &Arc<Path>,
-        from: Option<Format>,
-        access: Access,
-        consumed: Arc<AtomicU64>,
-    ) -> Result<Self, Error> {
+    fn new(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
         let opened = formats::open(path, from, access, consumed)?;
         let format = opened.format;
         Ok(match format.tables() {
@@ -268,10 +257,7 @@ impl Opening {
             .spawn(move || drop(sender.send(Self::new(&name, from, access, consumed))));
         match spawned {
             Ok(_) => Ok(opened),
-            Err(source) => Err(Error::Open {
-                path: Arc::clone(path),
-                source,
-            }),
+            Err(source) => Err(Error::Open { path: Arc::clone(path), source }),
         }
     }
 }
@@ -286,10 +272,7 @@ fn may_block(path: &Path) -> bool {
 
 impl Feed<'_> {
     /// An input at its beginning, and what is known of it.
-    fn begin(
-        &self,
-        opened: Opening,
-    ) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
+    fn begin(&self, opened: Opening) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
         let (path, format, tables, source, mapped) = match opened {
             Opening::Bytes(mut opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
@@ -301,42 +284,25 @@ impl Feed<'_> {
                 let cutter = Cutter::new(self.next_input, *opened, self)?;
                 return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
             }
-            Opening::Table(path, format, tables, source, mapped) => {
-                (path, format, tables, source, mapped)
-            }
+            Opening::Table(path, format, tables, source, mapped) => (path, format, tables, source, mapped),
         };
         let (len, counted) = (source.len(), source.counted());
         let shard = self.shard.map(|shard| shard.range(len));
         let table = tables.open(source, &self.decode, shard);
         // What was found beyond the new end does not belong to the file.
         if let Some(mapped) = &mapped {
-            mapped.check().map_err(|source| Error::Read {
-                path: Arc::clone(&path),
-                offset: 0,
-                source,
-            })?;
+            mapped.check().map_err(|source| Error::Read { path: Arc::clone(&path), offset: 0, source })?;
         }
         let table = match table {
             Ok(table) => Ok(table),
-            Err(TableError::Damaged(damage)) => Err(Some(Error::Damaged {
-                path: Arc::clone(&path),
-                damage,
-            })),
+            Err(TableError::Damaged(damage)) => Err(Some(Error::Damaged { path: Arc::clone(&path), damage })),
             Err(TableError::Columns(reason)) => return Err(Error::Columns { path, reason }),
         };
         if let Ok(table) = &table {
             self.check_selection(&path, format, table.fields())?;
         }
         let note = table.as_ref().ok().and_then(|table| table.note());
-        let current = TableInput {
-            file: self.next_input,
-            path,
-            format,
-            table,
-            waiting: None,
-            len,
-            counted,
-        };
+        let current = TableInput { file: self.next_input, path, format, table, waiting: None, len, counted };
         Ok((Current::Table(Box::new(current)), format, None, note))
     }
 
@@ -346,24 +312,11 @@ impl Feed<'_> {
     }
 
     /// Whether the records of an input carry what they are to be selected by.
-    fn check_selection(
-        &self,
-        path: &Arc<Path>,
-        format: Format,
-        carried: Fields,
-    ) -> Result<(), Error> {
-        let selection = self
-            .decode
-            .games
-            .as_deref()
-            .filter(|_| self.selects(format));
-        let reason = selection
-            .and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));
+    fn check_selection(&self, path: &Arc<Path>, format: Format, carried: Fields) -> Result<(), Error> {
+        let selection = self.decode.games.as_deref().filter(|_| self.selects(format));
+        let reason = selection.and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));
         match reason {
-            Some(reason) => Err(Error::Selection {
-                path: Arc::clone(path),
-                reason,
-            }),
+            Some(reason) => Err(Error::Selection { path: Arc::clone(path), reason }),
             None => Ok(()),
         }
     }
@@ -398,11 +351,7 @@ impl Feed<'_> {
                 }
                 Some(part) if let Err(source) = table.check() => {
                     self.ended = true;
-                    Work::Failure(Error::Read {
-                        path: Arc::clone(&current.path),
-                        offset: part.place(),
-                        source,
-                    })
+                    Work::Failure(Error::Read { path: Arc::clone(&current.path), offset: part.place(), source })
                 }
                 Some(part) => {
                     let bytes = part.bytes().min(current.len - current.counted);
@@ -411,12 +360,7 @@ impl Feed<'_> {
                     let mut chunk = Chunk::new(Arc::clone(&current.path), part.content());
                     chunk.offset = part.place();
                     chunk.part = Some(part);
-                    return Step::Work(Work::Chunk {
-                        file,
-                        format: current.format,
-                        chunk,
-                        giant: None,
-                    });
+                    return Step::Work(Work::Chunk { file, format: current.format, chunk, giant: None });
                 }
                 None => {
                     if self.shard.is_none() {
@@ -486,24 +430,12 @@ impl Feed<'_> {
                 };
                 self.current = Some(current);
                 self.next_input += 1;
-                Step::Work(Work::Begin {
-                    path,
-                    format: Some(format),
-                    compression,
-                    note,
-                    watch,
-                })
+                Step::Work(Work::Begin { path, format: Some(format), compression, note, watch })
             }
             Err(error) if self.past_damage && error.is_of_input() => {
                 self.current = Some(Current::Broken(Box::new(error)));
                 self.next_input += 1;
-                Step::Work(Work::Begin {
-                    path,
-                    format: None,
-                    compression: None,
-                    note: None,
-                    watch: None,
-                })
+                Step::Work(Work::Begin { path, format: None, compression: None, note: None, watch: None })
             }
             Err(error) => {
                 self.ended = true;
@@ -515,10 +447,7 @@ impl Feed<'_> {
     /// Reports an input that could not be opened; others follow.
     fn broken(&mut self) -> Step<Work, (usize, FrameJob)> {
         match self.current.take() {
-            Some(Current::Broken(error)) => Step::Work(Work::Broken {
-                file: self.next_input - 1,
-                error: *error,
-            }),
+            Some(Current::Broken(error)) => Step::Work(Work::Broken { file: self.next_input - 1, error: *error }),
             other => {
                 self.current = other;
                 Step::Wait
@@ -567,9 +496,7 @@ impl Cutter {
                     None => {
                         blocks = Some(match len.map(|len| shard.range(len)) {
                             // Some systems have files that are longer than they report.
-                            Some(range) if shard.is_last() => {
-                                boards::Share::Within(range.start..u64::MAX)
-                            }
+                            Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
                             Some(range) => boards::Share::Within(range),
                             None => boards::Share::Turn(shard),
                         });
@@ -628,11 +555,7 @@ impl Cutter {
         if piece.len() < bytes.len() {
             self.unchanged = Some(bytes.slice(piece.len()..bytes.len()));
         }
-        let failed = |source| Error::Read {
-            path: Arc::clone(self.opened.input.path()),
-            offset: self.offset,
-            source,
-        };
+        let failed = |source| Error::Read { path: Arc::clone(self.opened.input.path()), offset: self.offset, source };
         piece.check().map_err(failed)?;
         let mut text = piece.to_vec();
         piece.check().map_err(failed)?;
@@ -743,11 +666,7 @@ impl Cutter {
 
     /// The file has become shorter.
     fn failed(&self, source: std::io::Error) -> Cut {
-        Cut::Failure(Error::Read {
-            path: Arc::clone(self.opened.input.path()),
-            offset: self.offset,
-            source,
-        })
+        Cut::Failure(Error::Read { path: Arc::clone(self.opened.input.path()), offset: self.offset, source })
     }
 
     /// The rest of a part, which a record of another part follows.
@@ -814,11 +733,7 @@ impl Cutter {
     /// Looks for the end of the giant in the rest, and drops what is no longer needed.
     fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
         let giant = self.giant.as_mut()?;
-        let found = self
-            .opened
-            .format
-            .resume(&self.carry, giant.from, at_end)
-            .or(at_end.then_some(self.carry.len()));
+        let found = self.opened.format.resume(&self.carry, giant.from, at_end).or(at_end.then_some(self.carry.len()));
         let drop = match found {
             Some(at) => at,
             // Bytes before a place may matter as well.
@@ -872,9 +787,7 @@ impl Cutter {
         let mut taken = 0;
         let mut step = chunk_size.saturating_sub(self.carry.len()).max(SEAM);
         while taken < piece.len() && self.carry.len() < longest {
-            let more = step
-                .min(piece.len() - taken)
-                .min(longest - self.carry.len());
+            let more = step.min(piece.len() - taken).min(longest - self.carry.len());
             self.carry.extend_from_slice(&piece[taken..taken + more]);
             taken += more;
             step *= 2;

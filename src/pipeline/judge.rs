@@ -74,9 +74,7 @@ impl<J: Job> Judge<'_, J> {
                 }
             }
             if !all_in_range {
-                keep(&mut mask, |row| {
-                    self.range.contains(&batch.index(start + row))
-                });
+                keep(&mut mask, |row| self.range.contains(&batch.index(start + row)));
             }
             if mask == [0; WORDS] {
                 continue;
@@ -84,17 +82,10 @@ impl<J: Job> Judge<'_, J> {
             let first = start / Group::LEN;
             let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
             self.analyzer.analyze(groups, self.queries, self.results);
-            let more = !self.has_bad(batch, start, groups.len(), &mask)
-                || self.reject_bad(batch, start, &mut mask);
+            let more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
             self.job.tile(
                 self.part,
-                &Tile::new(
-                    batch,
-                    start,
-                    len,
-                    &self.results[..groups.len()],
-                    &mask[..len.div_ceil(64)],
-                ),
+                &Tile::new(batch, start, len, &self.results[..groups.len()], &mask[..len.div_ceil(64)]),
             );
             if !more {
                 return false;
@@ -111,9 +102,7 @@ impl<J: Job> Judge<'_, J> {
                 bad |= lane;
             }
         }
-        bad != 0
-            || self.validity == Validity::Strict
-                && rows_of(mask).any(|row| self.breaks_strict(batch, start + row))
+        bad != 0 || self.validity == Validity::Strict && rows_of(mask).any(|row| self.breaks_strict(batch, start + row))
     }
 
     /// Removes the bad records from the mask; false if nothing after the first one is requested.
@@ -136,9 +125,7 @@ impl<J: Job> Judge<'_, J> {
 
     fn breaks_strict(&self, batch: &Batch, row: usize) -> bool {
         self.validity == Validity::Strict
-            && !batch
-                .position(row)
-                .is_ok_and(|position| position.is_valid(Validity::Strict))
+            && !batch.position(row).is_ok_and(|position| position.is_valid(Validity::Strict))
     }
 
     #[cold]
@@ -161,10 +148,7 @@ impl<J: Job> Judge<'_, J> {
                 if bytes.get(origin.wrapping_sub(1)) == Some(&b'\n') {
                     self.counted = (origin, lines + line - 1);
                 }
-                (
-                    raw.to_vec(),
-                    self.lines_before.map(|before| before + lines + line),
-                )
+                (raw.to_vec(), self.lines_before.map(|before| before + lines + line))
             }
             None => {
                 let place = batch.ordinal(row) as usize;
@@ -182,11 +166,7 @@ impl<J: Job> Judge<'_, J> {
                 game: number(Field::Game).map(|game| game as u64),
                 ply: number(Field::Ply).map(|ply| ply as u16),
                 frame: self.chunk.frame,
-                row: self
-                    .chunk
-                    .part
-                    .as_ref()
-                    .map(|part| part.rows().start + batch.ordinal(row)),
+                row: self.chunk.part.as_ref().map(|part| part.rows().start + batch.ordinal(row)),
             },
             reasons,
             message: Cow::Owned(message),
@@ -239,9 +219,6 @@ fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
 fn hexadecimal(batch: &Batch, row: usize) -> Vec<u8> {
     let board = batch.board(row);
     let [t0, t1, t2] = board.types;
-    format!(
-        "{:016x} {t0:016x} {t1:016x} {t2:016x} {} {}",
-        board.color, batch.halfmove[row], batch.fullmove[row]
-    )
-    .into_bytes()
+    format!("{:016x} {t0:016x} {t1:016x} {t2:016x} {} {}", board.color, batch.halfmove[row], batch.fullmove[row])
+        .into_bytes()
 }

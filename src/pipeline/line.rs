@@ -95,8 +95,7 @@ pub(super) enum Doing<W, D, F, N> {
 }
 
 /// The same by what counts the chunks, and frames.
-type DoingOf<C, F> =
-    Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
+type DoingOf<C, F> = Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
 
 /// How long a worker sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,10 +163,7 @@ impl<C: Counter> Line<C> {
             due: VecDeque::new(),
             ended: false,
             stopped: false,
-            seen: Seen {
-                frames: 0,
-                taken: 0,
-            },
+            seen: Seen { frames: 0, taken: 0 },
         }
     }
 
@@ -188,9 +184,7 @@ impl<C: Counter> Line<C> {
                         self.ended = true;
                         Wake::All
                     }
-                    Found::Nothing
-                        if seen == self.seen && self.due.is_empty() && !self.is_over() =>
-                    {
+                    Found::Nothing if seen == self.seen && self.due.is_empty() && !self.is_over() => {
                         return (Doing::Waiting(Patience::Short), Wake::Nobody);
                     }
                     Found::Nothing => Wake::Nobody,
@@ -398,13 +392,10 @@ mod tests {
                 match input {
                     File(_) | Frames(_) => self.open = true,
                     _ if self.opening => return Step::Wait,
-                    _ if idle
-                        || matches!(fault, Fault::OpensEarly | Fault::OpensEarlyUnderLock) =>
-                    {
+                    _ if idle || matches!(fault, Fault::OpensEarly | Fault::OpensEarlyUnderLock) => {
                         self.opening = true;
                         self.is_hasty |= self.total >= self.script.needed();
-                        self.blocked =
-                            matches!(fault, Fault::OpensUnderLock | Fault::OpensEarlyUnderLock);
+                        self.blocked = matches!(fault, Fault::OpensUnderLock | Fault::OpensEarlyUnderLock);
                         return Step::Wait;
                     }
                     _ => return Step::Wait,
@@ -484,10 +475,7 @@ mod tests {
                 blocked: false,
                 is_hasty: false,
             };
-            let chunks = Chunks {
-                limit: script.limit,
-                numbered: 0,
-            };
+            let chunks = Chunks { limit: script.limit, numbered: 0 };
             Self {
                 feed: Numbering::new(inputs),
                 line: Line::new(chunks, script.room),
@@ -505,9 +493,8 @@ mod tests {
 
         /// The states after waking workers.
         fn woken(self, wake: Wake) -> Vec<Self> {
-            let sleepers: BTreeSet<_> = (0..self.workers.len())
-                .filter(|&at| matches!(self.workers[at], Doing::Waiting(_)))
-                .collect();
+            let sleepers: BTreeSet<_> =
+                (0..self.workers.len()).filter(|&at| matches!(self.workers[at], Doing::Waiting(_))).collect();
             match wake {
                 Wake::One if !sleepers.is_empty() => sleepers
                     .into_iter()
@@ -564,9 +551,7 @@ mod tests {
                     }
                     // It falls asleep under the same lock, after the others are woken.
                     let mut states = next.woken(wake);
-                    states
-                        .iter_mut()
-                        .for_each(|state| state.workers[at] = doing.clone());
+                    states.iter_mut().for_each(|state| state.workers[at] = doing.clone());
                     return ("told the line", states);
                 }
             };
@@ -669,9 +654,7 @@ mod tests {
             at += 1;
         }
         let mut can_end = vec![false; states.len()];
-        let mut found: Vec<usize> = (0..states.len())
-            .filter(|&at| states[at].is_end())
-            .collect();
+        let mut found: Vec<usize> = (0..states.len()).filter(|&at| states[at].is_end()).collect();
         while let Some(at) = found.pop() {
             if !std::mem::replace(&mut can_end[at], true) {
                 found.extend(&sources[at]);
@@ -707,15 +690,7 @@ mod tests {
             for last in [None, Some(0), Some(1), Some(2), Some(3)] {
                 for (limit, stop) in [(last, None), (None, last), (last, Some(1))] {
                     for interrupts in [false, true] {
-                        scripts.push(Script {
-                            inputs,
-                            workers,
-                            room,
-                            limit,
-                            stop,
-                            interrupts,
-                            fault,
-                        });
+                        scripts.push(Script { inputs, workers, room, limit, stop, interrupts, fault });
                     }
                 }
             }

@@ -218,11 +218,7 @@ pub fn run<J: Job>(
     mut sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
     let threads = options.threads.max(1);
-    let options_set = options
-        .decode
-        .games
-        .iter()
-        .flat_map(|games| games.options());
+    let options_set = options.decode.games.iter().flat_map(|games| games.options());
     let mut collector = Collector {
         summary: Summary {
             left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
@@ -251,9 +247,7 @@ pub fn run<J: Job>(
         decode: options.decode,
         decode_records,
         skip: options.skip,
-        end: options
-            .limit
-            .map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
+        end: options.limit.map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
         end_games: options.limit_games.unwrap_or(u64::MAX),
         past_damage: options.past_damage,
         strict: options.strict,
@@ -263,10 +257,7 @@ pub fn run<J: Job>(
     let pool = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool,
         Err(error) => {
-            collector.summary.failure = Some(Error::Threads {
-                threads,
-                reason: error.to_string(),
-            });
+            collector.summary.failure = Some(Error::Threads { threads, reason: error.to_string() });
             return collector.summary;
         }
     };
@@ -277,8 +268,7 @@ pub fn run<J: Job>(
         from: options.from,
         access: options.access,
         shard,
-        chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS)
-            * THREADS_OF_WHOLE_CHUNKS)
+        chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS) * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),
         max_record,
         decode: settings.decode_records.clone(),

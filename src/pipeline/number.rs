@@ -69,16 +69,7 @@ impl Count {
         let range = self.range(&work, decoded.as_mut(), settings, &mut outcome, &mut ahead);
         self.chunks += u64::from(decoded.is_some() || !ahead.is_empty());
         self.over |= self.is_full(settings);
-        Numbered {
-            place,
-            chunk,
-            work,
-            ahead,
-            decoded,
-            before,
-            range,
-            outcome,
-        }
+        Numbered { place, chunk, work, ahead, decoded, before, range, outcome }
     }
 
     /// Counts a chunk, and returns the range of record numbers to process.
@@ -92,13 +83,7 @@ impl Count {
     ) -> Range<u64> {
         let mut requested = 0..0;
         let (path, damage) = match work {
-            Work::Begin {
-                path,
-                format,
-                compression,
-                note,
-                ..
-            } => {
+            Work::Begin { path, format, compression, note, .. } => {
                 self.totals.begin();
                 self.edges.end_file();
                 outcome.begins = Some(FileSummary {
@@ -122,12 +107,7 @@ impl Count {
                 self.over = true;
                 return requested;
             }
-            Work::Chunk {
-                file,
-                format,
-                chunk,
-                ..
-            } => {
+            Work::Chunk { file, format, chunk, .. } => {
                 outcome.file = *file;
                 let Some(decoded) = decoded else {
                     return requested;
@@ -160,10 +140,7 @@ impl Count {
                 }
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
-                    decoded
-                        .rejects
-                        .iter_mut()
-                        .for_each(|reject| reject.place.line = None);
+                    decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
                 }
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
@@ -191,21 +168,12 @@ impl Count {
                 }
                 (&chunk.file, damage)
             }
-            Work::End {
-                file,
-                format,
-                path,
-                len,
-                is_whole,
-            } => {
+            Work::End { file, format, path, len, is_whole } => {
                 outcome.file = *file;
                 requested = self.release(settings, outcome, ahead);
                 if let Some(reason) = self.lacks(*format, settings) {
                     self.over = true;
-                    outcome.failure = Some(Error::Selection {
-                        path: Arc::clone(path),
-                        reason,
-                    });
+                    outcome.failure = Some(Error::Selection { path: Arc::clone(path), reason });
                     return requested;
                 }
                 let (damage, note) = match &mut self.watch {
@@ -220,10 +188,7 @@ impl Count {
             outcome.damage = damage;
         } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
             self.over = true;
-            outcome.failure = Some(Error::Damaged {
-                path: Arc::clone(path),
-                damage,
-            });
+            outcome.failure = Some(Error::Damaged { path: Arc::clone(path), damage });
         }
         requested
     }
@@ -232,19 +197,12 @@ impl Count {
     fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
         let carried = self.edges.end_file()?;
         // A shard may be without what others have.
-        let selection = settings
-            .selection(format)
-            .filter(|_| settings.knows_lines)?;
+        let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
         cannot_select(selection, format, carried, false)
     }
 
     /// Records that were held back are to be taken: nothing that belongs to them follows.
-    fn release(
-        &mut self,
-        settings: &Settings<'_>,
-        outcome: &mut Outcome,
-        ahead: &mut Vec<Held>,
-    ) -> Range<u64> {
+    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
         let Some(selection) = &settings.decode.games else {
             return 0..0;
         };
@@ -253,26 +211,12 @@ impl Count {
         *ahead = self.number_held(held, settings, outcome);
         let range = settings.skip..settings.end;
         outcome.records = overlap(before..self.totals.records, &range);
-        limit_rejects(
-            ahead.iter_mut().map(|held| &mut held.decoded),
-            range,
-            settings,
-        )
+        limit_rejects(ahead.iter_mut().map(|held| &mut held.decoded), range, settings)
     }
 
     /// Numbers records that were held back.
-    fn number_held(
-        &mut self,
-        mut held: Vec<Held>,
-        settings: &Settings<'_>,
-        outcome: &mut Outcome,
-    ) -> Vec<Held> {
-        for Held {
-            format,
-            chunk,
-            decoded,
-        } in &mut held
-        {
+    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
+        for Held { format, chunk, decoded } in &mut held {
             let left = settings.end.saturating_sub(self.totals.records);
             if let Some(selection) = settings.selection(*format) {
                 self.edges.finish(decoded, selection, left);
@@ -285,13 +229,7 @@ impl Count {
 
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
     /// those of records do not depend on where chunks end.
-    fn limit_records(
-        &self,
-        decoded: &mut Decoded,
-        format: Format,
-        chunk: &Chunk,
-        settings: &Settings<'_>,
-    ) {
+    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let left = settings.end.saturating_sub(self.totals.records);
         if settings.selection(format).is_some() {
             return;
@@ -300,20 +238,15 @@ impl Count {
             && let Some(part) = &chunk.part
         {
             let part = Some(part.up_to(left));
-            let chunk = Chunk {
-                part,
-                ..chunk.clone()
-            };
+            let chunk = Chunk { part, ..chunk.clone() };
             *decoded = format.decode(&chunk, &settings.decode);
         }
         if decoded.records < left || !format.about().is_text {
             return;
         }
         // Where the last good record that is requested begins, and the first one that is not.
-        let origins = decoded
-            .batches
-            .iter()
-            .flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
+        let origins =
+            decoded.batches.iter().flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
         let (requested, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
         let Some(&(_, last)) = requested.last() else {
             return;
@@ -321,10 +254,7 @@ impl Count {
         let end = if decoded.games == 0 {
             others.first().map(|&(_, origin)| origin)
         } else {
-            let ask = DecodeOptions {
-                game_rows: true,
-                ..settings.decode.clone()
-            };
+            let ask = DecodeOptions { game_rows: true, ..settings.decode.clone() };
             let games = format.decode(chunk, &ask).game_rows;
             games.iter().map(|game| game.end).find(|&end| end > last)
         };
@@ -338,13 +268,7 @@ impl Count {
     }
 
     /// Takes away the tags of games all of whose records come before the first requested one.
-    fn skip_lost_tags(
-        &self,
-        decoded: &mut Decoded,
-        format: Format,
-        chunk: &Chunk,
-        settings: &Settings<'_>,
-    ) {
+    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let skipped = settings.skip.saturating_sub(self.totals.records);
         if skipped == 0 || decoded.lost_tags.is_empty() {
             return;
@@ -361,13 +285,7 @@ impl Count {
     }
 
     /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end.
-    fn limit_games(
-        &mut self,
-        decoded: &mut Decoded,
-        format: Format,
-        chunk: &Chunk,
-        settings: &Settings<'_>,
-    ) {
+    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let left = settings.end_games.saturating_sub(self.game_rows);
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {
@@ -423,10 +341,9 @@ pub(super) fn before_reject(
     }
     let part = match &chunk.part {
         None if !format.about().is_text => return None,
-        Some(part) => Chunk {
-            part: Some(part.up_to(reject.place.record.saturating_sub(before.records))),
-            ..chunk.clone()
-        },
+        Some(part) => {
+            Chunk { part: Some(part.up_to(reject.place.record.saturating_sub(before.records))), ..chunk.clone() }
+        }
         None => {
             let len = reject.place.offset.saturating_sub(chunk.offset);
             up_to(chunk, chunk.bytes.len().min(len as usize))
@@ -437,11 +354,7 @@ pub(super) fn before_reject(
 
 /// The first bytes of a chunk.
 fn up_to(chunk: &Chunk, end: usize) -> Chunk {
-    Chunk {
-        bytes: chunk.bytes.slice(0..end),
-        truncated: chunk.truncated && end == chunk.bytes.len(),
-        ..chunk.clone()
-    }
+    Chunk { bytes: chunk.bytes.slice(0..end), truncated: chunk.truncated && end == chunk.bytes.len(), ..chunk.clone() }
 }
 
 /// How many of these records are requested.

@@ -128,10 +128,7 @@ impl<'a> Shared<'a> {
             }
             self.wake(wake);
             line = match next {
-                Doing::Waiting(Patience::Endless) => self
-                    .moved
-                    .wait(line)
-                    .unwrap_or_else(PoisonError::into_inner),
+                Doing::Waiting(Patience::Endless) => self.moved.wait(line).unwrap_or_else(PoisonError::into_inner),
                 Doing::Waiting(Patience::Short) => {
                     let woken = self.moved.wait_timeout(line, PATIENCE);
                     woken.unwrap_or_else(PoisonError::into_inner).0
@@ -225,11 +222,7 @@ fn cut_short(work: &Work) -> Option<Error> {
 
 fn cut_off(chunk: &Chunk) -> Option<Error> {
     let source = chunk.check().err()?;
-    Some(Error::Read {
-        path: Arc::clone(&chunk.file),
-        offset: chunk.offset,
-        source,
-    })
+    Some(Error::Read { path: Arc::clone(&chunk.file), offset: chunk.offset, source })
 }
 
 /// Decodes a chunk.
@@ -238,12 +231,7 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
         work = Work::Failure(error);
     }
     let decoded = match &work {
-        Work::Chunk {
-            format,
-            chunk,
-            giant,
-            ..
-        } => Some(match giant {
+        Work::Chunk { format, chunk, giant, .. } => Some(match giant {
             None => {
                 let mut decoded = format.decode(chunk, settings.decode(*format));
                 settings.select(*format, &mut decoded);
@@ -267,16 +255,7 @@ fn judge<J: Job>(
     numbered: Numbered,
     scratch: &mut [GroupResults],
 ) -> (Outcome, Option<J::Part>) {
-    let Numbered {
-        work,
-        ahead,
-        decoded,
-        before,
-        range,
-        mut outcome,
-        chunk: chunk_number,
-        ..
-    } = numbered;
+    let Numbered { work, ahead, decoded, before, range, mut outcome, chunk: chunk_number, .. } = numbered;
     let mut output = None;
     if decoded.is_some() || !ahead.is_empty() {
         let mut part = job.begin();
@@ -339,11 +318,7 @@ fn judge<J: Job>(
         cut = cut.or_else(|| cut_short(&work));
         // What was judged may still have been in the map: its records and rejects do not belong to the file.
         if let Some(error) = cut {
-            outcome = Outcome {
-                file: outcome.file,
-                failure: Some(error),
-                ..Outcome::default()
-            };
+            outcome = Outcome { file: outcome.file, failure: Some(error), ..Outcome::default() };
             part = job.begin();
         }
         job.end(&mut part, chunk_number);

@@ -184,8 +184,7 @@ impl Sieve {
 
     /// Whether what is to be checked at the end of the input is for this shard to check: it has the last part.
     pub(super) fn has_end(&self) -> bool {
-        !self.is_over
-            && (self.is_own || self.shard.is_last() && matches!(self.plan, Plan::One { .. }))
+        !self.is_over && (self.is_own || self.shard.is_last() && matches!(self.plan, Plan::One { .. }))
     }
 
     /// What is done with the next bytes.
@@ -248,8 +247,7 @@ impl Sieve {
             return Ok(None);
         };
         if bytes.len() as u64 > most {
-            self.queue
-                .push_front(bytes.slice(most as usize..bytes.len()));
+            self.queue.push_front(bytes.slice(most as usize..bytes.len()));
             bytes = bytes.slice(0..most as usize);
         }
         let reach = self.format.reach();
@@ -289,13 +287,7 @@ mod tests {
 
     /// The parts of all shards of a text, as it would be divided in a regular file or a stream, and the places where
     /// they begin, in order.
-    fn parts(
-        text: &[u8],
-        format: Format,
-        count: u32,
-        places: bool,
-        piece: usize,
-    ) -> Vec<(u64, u32)> {
+    fn parts(text: &[u8], format: Format, count: u32, places: bool, piece: usize) -> Vec<(u64, u32)> {
         let mut parts = Vec::new();
         let mut total = 0;
         for index in 0..count {
@@ -303,11 +295,7 @@ mod tests {
             let range = shard.range(text.len() as u64);
             let start = range.start.saturating_sub(format.reach() as u64);
             let division = match places {
-                true => Division::Places {
-                    start,
-                    from: range.start,
-                    to: (!shard.is_last()).then_some(range.end),
-                },
+                true => Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) },
                 false => Division::Turns,
             };
             let mut rest = match places {
@@ -376,12 +364,7 @@ mod tests {
                     (false, false) => {
                         assert!(expected.len() > 80);
                         let owners = (0..count).cycle();
-                        assert!(
-                            expected
-                                .iter()
-                                .zip(owners)
-                                .all(|(part, owner)| part.1 == owner)
-                        );
+                        assert!(expected.iter().zip(owners).all(|(part, owner)| part.1 == owner));
                     }
                 }
             }
@@ -394,10 +377,7 @@ mod tests {
             for count in [1, 2, 3, 7, 100] {
                 for places in [true, false] {
                     let found = parts(text.as_bytes(), Format::EVALS, count, places, 1);
-                    assert!(
-                        found.len() <= text.lines().count().max(1),
-                        "{text:?} {found:?}"
-                    );
+                    assert!(found.len() <= text.lines().count().max(1), "{text:?} {found:?}");
                 }
             }
         }

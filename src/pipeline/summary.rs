@@ -158,8 +158,7 @@ impl Collector<'_> {
                 file.note.get_or_insert(note.into());
             }
             file.damage.extend(outcome.damage);
-            file.damage
-                .extend(outcome.broken.as_ref().map(Error::as_damage));
+            file.damage.extend(outcome.broken.as_ref().map(Error::as_damage));
             for &reason in reasons.clone() {
                 *file.reasons.entry(reason).or_default() += 1;
             }

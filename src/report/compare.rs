@@ -104,25 +104,10 @@ impl Comparison {
     /// Compares what both reports have.
     pub fn of(a: &Report, b: &Report) -> Self {
         let mut only: [Vec<&'static str>; 2] = Default::default();
-        let shares = pairs(
-            a.shares(),
-            b.shares(),
-            |share| (share.key, share.title),
-            &mut only,
-        );
-        let plots = pairs(
-            a.plots(),
-            b.plots(),
-            |plot| (plot.key, plot.title),
-            &mut only,
-        );
+        let shares = pairs(a.shares(), b.shares(), |share| (share.key, share.title), &mut only);
+        let plots = pairs(a.plots(), b.plots(), |plot| (plot.key, plot.title), &mut only);
         let bars = pairs(a.bars(), b.bars(), |bars| (bars.key, bars.title), &mut only);
-        let boards = pairs(
-            a.boards(),
-            b.boards(),
-            |board| (board.key, board.title),
-            &mut only,
-        );
+        let boards = pairs(a.boards(), b.boards(), |board| (board.key, board.title), &mut only);
         Self {
             positions: [a.positions, b.positions],
             shares: shares.into_iter().map(ShareComparison::of).collect(),
@@ -136,13 +121,7 @@ impl Comparison {
 
 impl ShareComparison {
     fn of([a, b]: [Share; 2]) -> Self {
-        Self {
-            key: a.key,
-            title: a.title,
-            unit: a.unit,
-            counts: [a.count, b.count],
-            wholes: [a.whole, b.whole],
-        }
+        Self { key: a.key, title: a.title, unit: a.unit, counts: [a.count, b.count], wholes: [a.whole, b.whole] }
     }
     /// Both in percent; `None` without a whole.
     pub fn percentages(&self) -> [Option<f64>; 2] {
@@ -180,15 +159,11 @@ impl PlotComparison {
     }
     /// The means.
     pub fn means(&self) -> [Option<f64>; 2] {
-        self.histograms
-            .each_ref()
-            .map(|histogram| histogram.summary().mean)
+        self.histograms.each_ref().map(|histogram| histogram.summary().mean)
     }
     /// The medians.
     pub fn medians(&self) -> [Option<f64>; 2] {
-        self.histograms
-            .each_ref()
-            .map(|histogram| histogram.summary().median)
+        self.histograms.each_ref().map(|histogram| histogram.summary().median)
     }
 }
 
@@ -203,10 +178,7 @@ impl BarsComparison {
                 (name, [count, other])
             })
             .collect();
-        let rest = b
-            .bars
-            .into_iter()
-            .filter(|(name, _)| theirs.contains_key(name));
+        let rest = b.bars.into_iter().filter(|(name, _)| theirs.contains_key(name));
         bars.extend(rest.map(|(name, count)| (name, [0, count])));
         Self {
             key: a.key,
@@ -241,9 +213,7 @@ fn pairs<T>(
     let mut pairs = Vec::new();
     for ours in a {
         let (key, title) = name(&ours);
-        let other = theirs
-            .iter_mut()
-            .find(|other| other.as_ref().is_some_and(|other| name(other).0 == key));
+        let other = theirs.iter_mut().find(|other| other.as_ref().is_some_and(|other| name(other).0 == key));
         match other.and_then(Option::take) {
             Some(other) => pairs.push([ours, other]),
             None => only[0].push(title),
@@ -255,15 +225,13 @@ fn pairs<T>(
 
 /// Half the sum of the absolute differences of the shares; `None` if either has no counts.
 fn total_variation(counts: impl Iterator<Item = [u64; 2]> + Clone) -> Option<f64> {
-    let sum =
-        |which: usize| -> u128 { counts.clone().map(|counts| u128::from(counts[which])).sum() };
+    let sum = |which: usize| -> u128 { counts.clone().map(|counts| u128::from(counts[which])).sum() };
     let [a, b] = [sum(0), sum(1)];
     if a == 0 || b == 0 {
         return None;
     }
     // Over the common denominator a * b. A report counts fewer than 2^53 positions, and 64 squares of each.
-    let differences =
-        counts.map(|[ours, theirs]| (u128::from(ours) * b).abs_diff(u128::from(theirs) * a));
+    let differences = counts.map(|[ours, theirs]| (u128::from(ours) * b).abs_diff(u128::from(theirs) * a));
     let sum: u128 = differences.sum();
     Some(sum as f64 / (a * b) as f64 / 2.0)
 }
@@ -275,11 +243,7 @@ mod tests {
 
     fn with_moves(counts: Vec<u64>) -> Report {
         let positions = counts.iter().sum();
-        Report {
-            positions,
-            legal_moves: Histogram::new(0, counts),
-            ..Report::default()
-        }
+        Report { positions, legal_moves: Histogram::new(0, counts), ..Report::default() }
     }
 
     #[test]
@@ -327,41 +291,17 @@ mod tests {
     #[test]
     fn identical_reports_do_not_differ() {
         let mut report = with_moves(vec![1, 3, 3, 7]);
-        report.results = Results {
-            white: 7,
-            draw: 3,
-            black: 4,
-            unknown: 0,
-        };
+        report.results = Results { white: 7, draw: 3, black: 4, unknown: 0 };
         report.occupancy = [HeatMap([3; 64]); 12];
         let mut details = Details::default();
         details.signatures.insert("KPvK".parse().unwrap(), 14);
         report.details = Some(Box::new(details));
         let comparison = Comparison::of(&report, &report);
-        assert!(
-            comparison
-                .shares
-                .iter()
-                .all(|share| share.difference().is_none_or(|d| d == 0.0))
-        );
-        assert!(
-            comparison
-                .plots
-                .iter()
-                .all(|plot| plot.distance == Some(0.0))
-        );
+        assert!(comparison.shares.iter().all(|share| share.difference().is_none_or(|d| d == 0.0)));
+        assert!(comparison.plots.iter().all(|plot| plot.distance == Some(0.0)));
         assert_eq!(comparison.bars.len(), 2);
-        assert!(
-            comparison
-                .bars
-                .iter()
-                .all(|bars| bars.distance == Some(0.0))
-        );
-        assert!(
-            comparison.boards[..12]
-                .iter()
-                .all(|board| board.distance == Some(0.0))
-        );
+        assert!(comparison.bars.iter().all(|bars| bars.distance == Some(0.0)));
+        assert!(comparison.boards[..12].iter().all(|board| board.distance == Some(0.0)));
         assert!(comparison.only.iter().all(Vec::is_empty));
     }
 
@@ -378,14 +318,8 @@ mod tests {
         b.details = Some(Box::new(details));
         b.pieces = Histogram::new(2, vec![1]);
         let comparison = Comparison::of(&a, &b);
-        assert_eq!(
-            comparison.only,
-            [vec!["Score"], vec!["Pieces on the board"]]
-        );
-        assert_eq!(
-            comparison.bars[0].bars,
-            [("KvK".into(), [1, 0]), ("KPvK".into(), [0, 1])]
-        );
+        assert_eq!(comparison.only, [vec!["Score"], vec!["Pieces on the board"]]);
+        assert_eq!(comparison.bars[0].bars, [("KvK".into(), [1, 0]), ("KPvK".into(), [0, 1])]);
         assert_eq!(comparison.bars[0].distance, Some(1.0));
     }
 }

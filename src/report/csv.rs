@@ -50,12 +50,7 @@ impl Files {
         let shares = report.shares();
         let rows = shares.iter().map(|share| {
             let [count, whole] = [share.count, share.whole].map(|number| number.to_string());
-            [
-                share.unit.name().to_owned(),
-                share.key.to_owned(),
-                count,
-                whole,
-            ]
+            [share.unit.name().to_owned(), share.key.to_owned(), count, whole]
         });
         self.write("shares", ["unit", "share", "count", "whole"], group, rows);
         for plot in report.plots() {
@@ -69,9 +64,9 @@ impl Files {
             self.write(bars.key, ["value", "count"], group, rows);
         }
         for board in report.boards() {
-            let rows = Square::all().zip(board.counts).map(|(square, count)| {
-                [board.key.to_owned(), square.to_string(), count.to_string()]
-            });
+            let rows = Square::all()
+                .zip(board.counts)
+                .map(|(square, count)| [board.key.to_owned(), square.to_string(), count.to_string()]);
             self.write("squares", ["map", "square", "count"], group, rows);
         }
         for table in report.tables() {
@@ -80,25 +75,13 @@ impl Files {
                 let [row, column] = labels;
                 [row, column, count.to_string()]
             });
-            self.write(
-                table.key,
-                [table.rows.key, table.columns.key, "count"],
-                group,
-                rows,
-            );
+            self.write(table.key, [table.rows.key, table.columns.key, "count"], group, rows);
         }
         if let Some(details) = &report.details {
-            let estimates = LEVELS
-                .into_iter()
-                .zip(details.distinct.estimates())
-                .enumerate();
+            let estimates = LEVELS.into_iter().zip(details.distinct.estimates()).enumerate();
             let rows = estimates.map(|(at, (level, estimate))| {
                 let exact = details.exact_distinct.map(|exact| exact[at].to_string());
-                [
-                    level.to_owned(),
-                    estimate.to_string(),
-                    exact.unwrap_or_default(),
-                ]
+                [level.to_owned(), estimate.to_string(), exact.unwrap_or_default()]
             });
             self.write("distinct", ["level", "estimate", "exact"], group, rows);
         }

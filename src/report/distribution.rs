@@ -36,8 +36,7 @@ impl Histogram {
     /// How often a number occurs.
     pub fn count(&self, number: i64) -> u64 {
         let at = usize::try_from(number - self.first).ok();
-        at.and_then(|at| self.counts.get(at))
-            .map_or(0, |&count| count)
+        at.and_then(|at| self.counts.get(at)).map_or(0, |&count| count)
     }
     /// How many numbers there are.
     pub fn total(&self) -> u64 {
@@ -141,8 +140,7 @@ impl Matrix {
     /// The count of a row and a column.
     pub fn count(&self, row: usize, column: usize) -> u64 {
         let row = self.rows.get(row);
-        row.and_then(|row| row.get(column))
-            .map_or(0, |&count| count)
+        row.and_then(|row| row.get(column)).map_or(0, |&count| count)
     }
     /// The sum of a row.
     pub fn row_sum(&self, row: usize) -> u64 {
@@ -200,9 +198,7 @@ impl Distribution {
         // The squares of up to 2^64 numbers of 16 bits sum to less than 2^96. The product with the count overflows only
         // above 10^14 positions with the largest score.
         let sum: i128 = numbers().map(|(n, &c)| i128::from(n) * i128::from(c)).sum();
-        let squares: i128 = numbers()
-            .map(|(n, &c)| i128::from(n) * i128::from(n) * i128::from(c))
-            .sum();
+        let squares: i128 = numbers().map(|(n, &c)| i128::from(n) * i128::from(n) * i128::from(c)).sum();
         // The (0-based) `rank`-th smallest number.
         let ranked = |rank: u64| {
             let mut below = 0;
@@ -250,10 +246,7 @@ mod tests {
     fn summary_of_nothing_and_of_negatives() {
         assert_eq!(Distribution::of(&[0, 0], 0), Distribution::default());
         let one = Distribution::of(&[0, 1], -8);
-        assert_eq!(
-            (one.min, one.max, one.median),
-            (Some(-7), Some(-7), Some(-7.0))
-        );
+        assert_eq!((one.min, one.max, one.median), (Some(-7), Some(-7), Some(-7.0)));
         assert_eq!(one.stddev, Some(0.0));
     }
 
@@ -261,14 +254,7 @@ mod tests {
     fn quantiles_and_ranges() {
         let histogram = Histogram::new(-7, vec![1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0]);
         assert_eq!(histogram.total(), 10);
-        assert_eq!(
-            (
-                histogram.count(-4),
-                histogram.count(-40),
-                histogram.count(40)
-            ),
-            (2, 0, 0)
-        );
+        assert_eq!((histogram.count(-4), histogram.count(-40), histogram.count(40)), (2, 0, 0));
         let quantiles = [(0, 10), (1, 10), (2, 10), (3, 10), (31, 100), (1, 1)];
         let found = quantiles.map(|(part, whole)| histogram.quantile(part, whole).unwrap());
         assert_eq!(found, [-7, -7, -4, -4, 5, 5]);
@@ -295,10 +281,7 @@ mod tests {
         ba.merge(&a);
         assert_eq!(ab, ba);
         assert_eq!(ab.rows(), [vec![5], vec![1, 1]]);
-        assert_eq!(
-            ab.iter().collect::<Vec<_>>(),
-            [(0, 0, 5), (1, 0, 1), (1, 1, 1)]
-        );
+        assert_eq!(ab.iter().collect::<Vec<_>>(), [(0, 0, 5), (1, 0, 1), (1, 1, 1)]);
         assert_eq!((ab.columns(), ab.row_sum(1), ab.count(7, 7)), (2, 2, 0));
     }
 }

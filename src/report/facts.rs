@@ -135,18 +135,11 @@ pub struct Axis {
 
 impl Axis {
     fn numbers(key: &'static str, title: &'static str) -> Self {
-        Self {
-            key,
-            title,
-            labels: Vec::new(),
-        }
+        Self { key, title, labels: Vec::new() }
     }
     /// The name of a row or column.
     pub fn label(&self, at: usize) -> String {
-        self.labels
-            .get(at)
-            .cloned()
-            .unwrap_or_else(|| at.to_string())
+        self.labels.get(at).cloned().unwrap_or_else(|| at.to_string())
     }
 }
 
@@ -174,49 +167,21 @@ impl Report {
 
     /// Positions of a kind, and moves of a kind.
     pub fn shares(&self) -> Vec<Share> {
-        let of = |unit, whole| {
-            move |key, title, count| Share {
-                key,
-                title,
-                count,
-                whole,
-                unit,
-            }
-        };
+        let of = |unit, whole| move |key, title, count| Share { key, title, count, whole, unit };
         let position = of(Unit::Positions, self.positions);
         let castling = &self.castling;
         let mut shares = vec![
             position("white_to_move", "White to move", self.white_to_move),
-            position(
-                "black_to_move",
-                "Black to move",
-                self.positions - self.white_to_move,
-            ),
+            position("black_to_move", "Black to move", self.positions - self.white_to_move),
             position("in_check", "in check", self.in_check),
             position("double_check", "double check", self.double_check),
             position("checkmate", "checkmate", self.checkmate),
             position("stalemate", "stalemate", self.stalemate),
             position("castling", "castling rights", castling.some),
-            position(
-                "castling_white_king",
-                "White may castle on the king side",
-                castling.white_king,
-            ),
-            position(
-                "castling_white_queen",
-                "White may castle on the queen side",
-                castling.white_queen,
-            ),
-            position(
-                "castling_black_king",
-                "Black may castle on the king side",
-                castling.black_king,
-            ),
-            position(
-                "castling_black_queen",
-                "Black may castle on the queen side",
-                castling.black_queen,
-            ),
+            position("castling_white_king", "White may castle on the king side", castling.white_king),
+            position("castling_white_queen", "White may castle on the queen side", castling.white_queen),
+            position("castling_black_king", "Black may castle on the king side", castling.black_king),
+            position("castling_black_queen", "Black may castle on the queen side", castling.black_queen),
             position("en_passant", "en passant possible", self.en_passant),
         ];
         if self.mates != Default::default() {
@@ -253,75 +218,20 @@ impl Report {
                     "white_elo" | "black_elo" => Unit::Games,
                     _ => Unit::Positions,
                 };
-                plots.push(Plot {
-                    key,
-                    title,
-                    axis,
-                    unit,
-                    width,
-                    histogram,
-                });
+                plots.push(Plot { key, title, axis, unit, width, histogram });
             }
         };
         let [white, black] = self.material.clone();
-        add(
-            "legal_moves",
-            "Legal moves",
-            "legal moves",
-            1,
-            self.legal_moves.clone(),
-        );
-        add(
-            "pieces",
-            "Pieces on the board",
-            "pieces",
-            1,
-            self.pieces.clone(),
-        );
-        add(
-            "phase",
-            "Phase",
-            "24 = all minor and major pieces",
-            1,
-            self.phase.clone(),
-        );
-        add(
-            "score",
-            "Score",
-            "centipawns from White's side",
-            50,
-            self.scores.clone(),
-        );
-        add(
-            "material_white",
-            "White's material",
-            "points (1-3-3-5-9)",
-            1,
-            white,
-        );
-        add(
-            "material_black",
-            "Black's material",
-            "points (1-3-3-5-9)",
-            1,
-            black,
-        );
+        add("legal_moves", "Legal moves", "legal moves", 1, self.legal_moves.clone());
+        add("pieces", "Pieces on the board", "pieces", 1, self.pieces.clone());
+        add("phase", "Phase", "24 = all minor and major pieces", 1, self.phase.clone());
+        add("score", "Score", "centipawns from White's side", 50, self.scores.clone());
+        add("material_white", "White's material", "points (1-3-3-5-9)", 1, white);
+        add("material_black", "Black's material", "points (1-3-3-5-9)", 1, black);
         if let Some(details) = &self.details {
             let balance = details.balance();
-            add(
-                "material_balance",
-                "Material balance",
-                "points, White's minus Black's",
-                1,
-                balance,
-            );
-            add(
-                "ply",
-                "Game ply",
-                "plies since the start of the game",
-                5,
-                details.ply.clone(),
-            );
+            add("material_balance", "Material balance", "points, White's minus Black's", 1, balance);
+            add("ply", "Game ply", "plies since the start of the game", 5, details.ply.clone());
             let [white, black] = details.games.elo.clone();
             let length = details.game_lengths().unwrap_or_default();
             add("game_length", "Length of games", "plies", 5, length);
@@ -341,13 +251,7 @@ impl Report {
         let mut all = Vec::new();
         let mut add = |key, title, unit, bars: Vec<(String, u64)>, rest| {
             if bars.iter().any(|&(_, count)| count > 0) {
-                all.push(Bars {
-                    key,
-                    title,
-                    unit,
-                    bars,
-                    rest,
-                });
+                all.push(Bars { key, title, unit, bars, rest });
             }
         };
         let results = &self.results;
@@ -367,31 +271,14 @@ impl Report {
             signatures.sort_by_key(|&(_, count)| std::cmp::Reverse(*count));
             let rest = signatures.split_off(signatures.len().min(most));
             let named = signatures.into_iter();
-            let mut bars: Vec<_> = named
-                .map(|(name, &count)| (name.to_string(), count))
-                .collect();
+            let mut bars: Vec<_> = named.map(|(name, &count)| (name.to_string(), count)).collect();
             if details.other_signatures > 0 {
                 bars.push(("other".to_owned(), details.other_signatures));
             }
-            let rest = (
-                rest.len() as u64,
-                rest.iter().map(|&(_, &count)| count).sum(),
-            );
-            add(
-                "material",
-                "Material signatures",
-                Unit::Positions,
-                bars,
-                rest,
-            );
+            let rest = (rest.len() as u64, rest.iter().map(|&(_, &count)| count).sum());
+            add("material", "Material signatures", Unit::Positions, bars, rest);
             let games = &details.games;
-            add(
-                "eco",
-                "Opening (ECO)",
-                Unit::Games,
-                games.families(),
-                (0, 0),
-            );
+            add("eco", "Opening (ECO)", Unit::Games, games.families(), (0, 0));
             let [known @ .., _] = &games.speeds;
             if known.iter().any(|&count| count > 0) {
                 let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
@@ -405,13 +292,7 @@ impl Report {
     /// Heat maps.
     pub fn boards(&self) -> Vec<Board> {
         let pieces = PIECES.iter().zip(&self.occupancy);
-        let mut boards: Vec<Board> = pieces
-            .map(|(&(key, title), map)| Board {
-                key,
-                title,
-                counts: map.0,
-            })
-            .collect();
+        let mut boards: Vec<Board> = pieces.map(|(&(key, title), map)| Board { key, title, counts: map.0 }).collect();
         let mut add = |key, title, counts| boards.push(Board { key, title, counts });
         let [white, black] = &self.attacks;
         add("attacks_white", "Attacked by White", white.0);
@@ -419,11 +300,7 @@ impl Report {
         if let Some(details) = &self.details {
             add("checkers", "Pieces that give check", details.checkers.0);
             add("en_passant", "En passant squares", details.en_passant.0);
-            add(
-                "castling_rooks",
-                "Rooks that may castle",
-                details.castling_rooks.0,
-            );
+            add("castling_rooks", "Rooks that may castle", details.castling_rooks.0);
         }
         boards
     }
@@ -441,9 +318,7 @@ impl Report {
         let result = Axis {
             key: "result",
             title: "result",
-            labels: ["White won", "draw", "Black won", "unknown"]
-                .map(str::to_owned)
-                .into(),
+            labels: ["White won", "draw", "Black won", "unknown"].map(str::to_owned).into(),
         };
         let score = Axis {
             key: "score",
@@ -456,45 +331,15 @@ impl Report {
         let mut add = |key, title, rows, columns, cells: &Matrix| {
             if cells.iter().next().is_some() {
                 let cells = cells.clone();
-                tables.push(Table {
-                    key,
-                    title,
-                    rows,
-                    columns,
-                    cells,
-                });
+                tables.push(Table { key, title, rows, columns, cells });
             }
         };
-        add(
-            "pieces_moves",
-            "Pieces and legal moves",
-            pieces,
-            moves,
-            &details.pieces_moves,
-        );
-        add(
-            "material_both",
-            "Material of both sides",
-            white,
-            black,
-            &details.material,
-        );
+        add("pieces_moves", "Pieces and legal moves", pieces, moves, &details.pieces_moves);
+        add("material_both", "Material of both sides", white, black, &details.material);
         if self.results.known() > 0 {
-            add(
-                "phase_result",
-                "Result by phase",
-                phase(),
-                result,
-                &details.phase_results,
-            );
+            add("phase_result", "Result by phase", phase(), result, &details.phase_results);
         }
-        add(
-            "phase_score",
-            "Score by phase",
-            phase(),
-            score,
-            &details.phase_scores,
-        );
+        add("phase_score", "Score by phase", phase(), score, &details.phase_scores);
         tables
     }
 }
@@ -533,12 +378,7 @@ impl Details {
     pub fn game_lengths(&self) -> Option<Histogram> {
         let counts = self.ply.counts();
         let next = counts.iter().skip(1).chain([&0]);
-        let ends: Option<Vec<u64>> = counts
-            .iter()
-            .zip(next)
-            .map(|(&here, &next)| here.checked_sub(next))
-            .collect();
-        ends.filter(|ends| !ends.is_empty())
-            .map(|ends| Histogram::new(0, ends))
+        let ends: Option<Vec<u64>> = counts.iter().zip(next).map(|(&here, &next)| here.checked_sub(next)).collect();
+        ends.filter(|ends| !ends.is_empty()).map(|ends| Histogram::new(0, ends))
     }
 }

@@ -5,8 +5,7 @@
 //! ratings) are lists of pairs of a number and its count; all others are arrays, index = number.
 
 use super::{
-    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report,
-    Results, Signature,
+    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report, Results, Signature,
 };
 use crate::distinct::{LEVELS, Sketch, Sketches};
 use crate::games::Speed;
@@ -46,21 +45,13 @@ pub enum ReportError {
 }
 
 /// The `run` key of `stats --json`.
-pub fn run_to_json(
-    tier: Tier,
-    threads: usize,
-    elapsed: Duration,
-    summary: &Summary,
-) -> Map<String, Value> {
+pub fn run_to_json(tier: Tier, threads: usize, elapsed: Duration, summary: &Summary) -> Map<String, Value> {
     let seconds = elapsed.as_secs_f64();
     object([
         ("tier", json!(tier.name())),
         ("threads", json!(threads)),
         ("seconds", json!(seconds)),
-        (
-            "positions_per_second",
-            json!(summary.records as f64 / seconds),
-        ),
+        ("positions_per_second", json!(summary.records as f64 / seconds)),
         ("bytes_read", json!(summary.bytes)),
         ("games", json!(summary.games_taken)),
     ])
@@ -69,10 +60,7 @@ pub fn run_to_json(
 impl Report {
     /// The object of `stats --json` without its `run` key.
     pub fn to_json(&self) -> Map<String, Value> {
-        let mut object = object([
-            ("version", json!(env!("CARGO_PKG_VERSION"))),
-            ("schema", json!(SCHEMA)),
-        ]);
+        let mut object = object([("version", json!(env!("CARGO_PKG_VERSION"))), ("schema", json!(SCHEMA))]);
         object.extend(self.own());
         if let Some(groups) = &self.groups {
             let values = groups.values.iter().map(|(value, report)| {
@@ -107,10 +95,7 @@ impl Report {
         let mut object = object([
             ("positions", json!(self.positions)),
             ("rejected", json!(self.rejected)),
-            (
-                "stm",
-                json!({ "white": self.white_to_move, "black": self.positions - self.white_to_move }),
-            ),
+            ("stm", json!({ "white": self.white_to_move, "black": self.positions - self.white_to_move })),
             ("in_check", json!(self.in_check)),
             ("double_check", json!(self.double_check)),
             ("checkmate", json!(self.checkmate)),
@@ -124,10 +109,7 @@ impl Report {
             ("attacked_black", attacked(black)),
             ("pieces", json!({ "histogram": counts(&self.pieces) })),
             ("phase", json!({ "histogram": counts(&self.phase) })),
-            (
-                "material",
-                json!({ "white": counts(material_white), "black": counts(material_black) }),
-            ),
+            ("material", json!({ "white": counts(material_white), "black": counts(material_black) })),
             (
                 "castling",
                 json!({
@@ -141,10 +123,7 @@ impl Report {
             ),
             ("en_passant", json!(self.en_passant)),
             ("occupancy", object(occupancy).into()),
-            (
-                "attack_map",
-                json!({ "white": squares(white), "black": squares(black) }),
-            ),
+            ("attack_map", json!({ "white": squares(white), "black": squares(black) })),
             (
                 "results",
                 json!({
@@ -165,10 +144,7 @@ impl Report {
             put("score", score.into());
         }
         if !self.scores.is_empty() || self.mates != Mates::default() {
-            put(
-                "mate",
-                json!({ "white": self.mates.white, "black": self.mates.black }),
-            );
+            put("mate", json!({ "white": self.mates.white, "black": self.mates.black }));
         }
         if let Some(details) = &self.details {
             put("details", details.to_json());
@@ -181,10 +157,7 @@ impl Report {
     /// # Errors
     /// If something is missing or cannot be: a distribution that does not have all positions, say.
     pub fn from_json(object: &Value) -> Result<Self, ReportError> {
-        let root = Reader {
-            value: object,
-            key: String::new(),
-        };
+        let root = Reader { value: object, key: String::new() };
         let found = root.get("schema")?.number()?;
         if found != SCHEMA {
             return Err(ReportError::Schema { found });
@@ -199,9 +172,7 @@ impl Report {
                     Value::String(text) => GroupValue::Text(text.clone()),
                     number => {
                         let number = number.as_i64();
-                        GroupValue::Number(
-                            number.ok_or_else(|| value.not("a number, a text or null"))?,
-                        )
+                        GroupValue::Number(number.ok_or_else(|| value.not("a number, a text or null"))?)
                     }
                 };
                 values.insert(key, Self::own_from(&group.get("stats")?)?);
@@ -238,20 +209,14 @@ impl Report {
             double_check: part("double_check")?,
             checkmate: part("checkmate")?,
             stalemate: part("stalemate")?,
-            legal_moves: root
-                .get("legal_moves")?
-                .get("histogram")?
-                .counts(positions)?,
+            legal_moves: root.get("legal_moves")?.get("histogram")?.counts(positions)?,
             legal_captures: number("legal_captures")?,
             legal_promotions: number("legal_promotions")?,
             legal_castles: number("legal_castles")?,
             legal_en_passants: number("legal_en_passants")?,
             pieces: root.get("pieces")?.get("histogram")?.counts(positions)?,
             phase: root.get("phase")?.get("histogram")?.counts(positions)?,
-            material: [
-                material.get("white")?.counts(positions)?,
-                material.get("black")?.counts(positions)?,
-            ],
+            material: [material.get("white")?.counts(positions)?, material.get("black")?.counts(positions)?],
             castling: Castling {
                 none: right("none")?,
                 some: right("some")?,
@@ -262,10 +227,7 @@ impl Report {
             },
             en_passant: part("en_passant")?,
             occupancy: maps,
-            attacks: [
-                attacks.get("white")?.squares()?,
-                attacks.get("black")?.squares()?,
-            ],
+            attacks: [attacks.get("white")?.squares()?, attacks.get("black")?.squares()?],
             results: Results {
                 white: result("white")?,
                 draw: result("draw")?,
@@ -273,11 +235,7 @@ impl Report {
                 unknown: result("unknown")?,
             },
             scores: match root.find("score") {
-                Some(score) => {
-                    score
-                        .get("histogram")?
-                        .pairs(i16::MIN.into(), i16::MAX.into(), positions)?
-                }
+                Some(score) => score.get("histogram")?.pairs(i16::MIN.into(), i16::MAX.into(), positions)?,
                 None => Histogram::default(),
             },
             mates: match root.find("mate") {
@@ -304,9 +262,7 @@ impl Report {
             ("results", report.results.known() + report.results.unknown),
         ] {
             if total != positions {
-                return Err(root
-                    .get("positions")?
-                    .inside(key, "counts of all positions"));
+                return Err(root.get("positions")?.inside(key, "counts of all positions"));
             }
         }
         Ok(report)
@@ -317,47 +273,30 @@ impl Details {
     fn to_json(&self) -> Value {
         let rows = |matrix: &Matrix| json!(matrix.rows());
         let pairs_of = |matrix: &Matrix| -> Value {
-            let cells = matrix
-                .iter()
-                .map(|(row, column, count)| json!([row, column, count]));
+            let cells = matrix.iter().map(|(row, column, count)| json!([row, column, count]));
             cells.collect()
         };
         let signatures = self.signatures.iter();
-        let signatures =
-            signatures.map(|(signature, &count)| (signature.to_string(), json!(count)));
+        let signatures = signatures.map(|(signature, &count)| (signature.to_string(), json!(count)));
         let estimates = LEVELS.into_iter().zip(self.distinct.estimates());
         let estimates = estimates.map(|(level, estimate)| (level, json!(estimate)));
-        let registers = LEVELS
-            .into_iter()
-            .zip(&self.distinct.0)
-            .map(|(level, sketch)| {
-                let letters = sketch
-                    .registers()
-                    .iter()
-                    .map(|&rank| LETTERS[usize::from(rank)] as char);
-                (level, json!(letters.collect::<String>()))
-            });
+        let registers = LEVELS.into_iter().zip(&self.distinct.0).map(|(level, sketch)| {
+            let letters = sketch.registers().iter().map(|&rank| LETTERS[usize::from(rank)] as char);
+            (level, json!(letters.collect::<String>()))
+        });
         let mut distinct = object([
             ("estimate", object(estimates).into()),
             ("error", json!(Sketch::ERROR)),
             ("registers", object(registers).into()),
         ]);
         if let Some(exact) = self.exact_distinct {
-            let exact = LEVELS
-                .into_iter()
-                .zip(exact)
-                .map(|(level, count)| (level, json!(count)));
+            let exact = LEVELS.into_iter().zip(exact).map(|(level, count)| (level, json!(count)));
             distinct.insert("exact".to_owned(), object(exact).into());
         }
         let games = &self.games;
-        let eco = games
-            .eco
-            .iter()
-            .map(|(code, &count)| (String::from_utf8_lossy(code).into_owned(), json!(count)));
+        let eco = games.eco.iter().map(|(code, &count)| (String::from_utf8_lossy(code).into_owned(), json!(count)));
         let speeds = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
-        let speeds = speeds
-            .zip(games.speeds)
-            .map(|(name, count)| (name, json!(count)));
+        let speeds = speeds.zip(games.speeds).map(|(name, count)| (name, json!(count)));
         let [white_elo, black_elo] = &games.elo;
         json!({
             "ply": summary(&self.ply, counts),
@@ -408,12 +347,7 @@ impl Details {
             let ranks: Option<Vec<u8>> = letters
                 .text()?
                 .bytes()
-                .map(|letter| {
-                    LETTERS
-                        .iter()
-                        .position(|&other| other == letter)
-                        .map(|at| at as u8)
-                })
+                .map(|letter| LETTERS.iter().position(|&other| other == letter).map(|at| at as u8))
                 .collect();
             let found = ranks.and_then(|ranks| Sketch::from_registers(&ranks));
             *sketch = found.ok_or_else(|| letters.not("the registers of a sketch"))?;
@@ -432,10 +366,7 @@ impl Details {
         let count = games.get("count")?.at_most(positions)?;
         let mut eco = BTreeMap::new();
         for (code, games) in games.get("eco")?.entries()? {
-            let code: [u8; 3] = code
-                .as_bytes()
-                .try_into()
-                .map_err(|_| games.not("an opening code"))?;
+            let code: [u8; 3] = code.as_bytes().try_into().map_err(|_| games.not("an opening code"))?;
             let is_code = matches!(code, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']);
             if !is_code {
                 return Err(games.not("an opening code"));
@@ -453,14 +384,8 @@ impl Details {
             *speed = time_control.get(name)?.at_most(count)?;
         }
         let sums = root.get("phase_score_sums")?;
-        let phase_score_sums: Option<Vec<i64>> = sums
-            .list()?
-            .map(|sum| {
-                sum.value
-                    .as_i64()
-                    .filter(|sum| sum.unsigned_abs() < 1 << 62 >> 10)
-            })
-            .collect();
+        let phase_score_sums: Option<Vec<i64>> =
+            sums.list()?.map(|sum| sum.value.as_i64().filter(|sum| sum.unsigned_abs() < 1 << 62 >> 10)).collect();
         Ok(Self {
             ply: root.get("ply")?.get("histogram")?.counts(positions)?,
             pieces_moves: root.get("pieces_moves")?.rows(positions)?,
@@ -477,12 +402,7 @@ impl Details {
             castling_rooks: root.get("castling_rooks")?.squares()?,
             distinct: sketches,
             exact_distinct,
-            games: Games {
-                count,
-                eco,
-                elo: [elo("white_elo")?, elo("black_elo")?],
-                speeds,
-            },
+            games: Games { count, eco, elo: [elo("white_elo")?, elo("black_elo")?], speeds },
         })
     }
 }
@@ -495,21 +415,12 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn not(&self, expected: &'static str) -> ReportError {
-        ReportError::Unexpected {
-            key: self.key.clone(),
-            expected,
-        }
+        ReportError::Unexpected { key: self.key.clone(), expected }
     }
     /// An error about another key of the same object.
     fn inside(&self, key: &str, expected: &'static str) -> ReportError {
-        let parent = self
-            .key
-            .rsplit_once('.')
-            .map_or(String::new(), |(parent, _)| format!("{parent}."));
-        ReportError::Unexpected {
-            key: format!("{parent}{key}"),
-            expected,
-        }
+        let parent = self.key.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."));
+        ReportError::Unexpected { key: format!("{parent}{key}"), expected }
     }
     fn child(&self, name: &str, value: &'a Value) -> Self {
         let key = match self.key.is_empty() {
@@ -522,8 +433,7 @@ impl<'a> Reader<'a> {
         Some(self.child(name, self.value.get(name)?))
     }
     fn get(&self, name: &str) -> Result<Self, ReportError> {
-        self.find(name)
-            .ok_or_else(|| self.child(name, &Value::Null).not("there"))
+        self.find(name).ok_or_else(|| self.child(name, &Value::Null).not("there"))
     }
     fn number(&self) -> Result<u64, ReportError> {
         let number = self.value.as_u64().filter(|&number| number <= MOST);
@@ -545,34 +455,19 @@ impl<'a> Reader<'a> {
         Ok(children.map(|(at, value)| self.child(&at.to_string(), value)))
     }
     fn entries(&self) -> Result<impl Iterator<Item = (&'a str, Self)>, ReportError> {
-        let entries = self
-            .value
-            .as_object()
-            .ok_or_else(|| self.not("an object"))?;
-        Ok(entries
-            .iter()
-            .map(|(name, value)| (name.as_str(), self.child(name, value))))
+        let entries = self.value.as_object().ok_or_else(|| self.not("an object"))?;
+        Ok(entries.iter().map(|(name, value)| (name.as_str(), self.child(name, value))))
     }
     fn numbers<const N: usize>(&self) -> Result<[u64; N], ReportError> {
-        let numbers: Vec<u64> = self
-            .list()?
-            .map(|number| number.number())
-            .collect::<Result<_, _>>()?;
-        numbers
-            .try_into()
-            .map_err(|_| self.not("a list of another length"))
+        let numbers: Vec<u64> = self.list()?.map(|number| number.number()).collect::<Result<_, _>>()?;
+        numbers.try_into().map_err(|_| self.not("a list of another length"))
     }
     fn squares(&self) -> Result<HeatMap, ReportError> {
-        self.numbers()
-            .map(HeatMap)
-            .map_err(|_| self.not("64 numbers"))
+        self.numbers().map(HeatMap).map_err(|_| self.not("64 numbers"))
     }
     /// An array, index = number, of at most `most` in all.
     fn counts(&self, most: u64) -> Result<Histogram, ReportError> {
-        let counts: Vec<u64> = self
-            .list()?
-            .map(|count| count.number())
-            .collect::<Result<_, _>>()?;
+        let counts: Vec<u64> = self.list()?.map(|count| count.number()).collect::<Result<_, _>>()?;
         self.sum(&counts, most)?;
         match counts.len() <= 1 << 16 {
             true => Ok(Histogram::new(0, counts)),
@@ -586,10 +481,7 @@ impl<'a> Reader<'a> {
             let number = pair.value.get(0).and_then(Value::as_i64);
             let number = number.filter(|number| (first..=last).contains(number));
             let number = number.ok_or_else(|| pair.not("a number in range and its count"))?;
-            let count = pair
-                .value
-                .get(1)
-                .ok_or_else(|| pair.not("a number and its count"))?;
+            let count = pair.value.get(1).ok_or_else(|| pair.not("a number and its count"))?;
             counts[(number - first) as usize] = pair.child("1", count).at_most(most)?;
         }
         self.sum(&counts, most)?;
@@ -600,10 +492,8 @@ impl<'a> Reader<'a> {
         })
     }
     fn rows(&self, most: u64) -> Result<Matrix, ReportError> {
-        let rows: Result<Vec<Vec<u64>>, _> = self
-            .list()?
-            .map(|row| row.list()?.map(|count| count.at_most(most)).collect())
-            .collect();
+        let rows: Result<Vec<Vec<u64>>, _> =
+            self.list()?.map(|row| row.list()?.map(|count| count.at_most(most)).collect()).collect();
         self.matrix(rows?, most)
     }
     fn matrix(&self, rows: Vec<Vec<u64>>, most: u64) -> Result<Matrix, ReportError> {
@@ -624,10 +514,7 @@ impl<'a> Reader<'a> {
 }
 
 fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map<String, Value> {
-    entries
-        .into_iter()
-        .map(|(key, value)| (key.into(), value))
-        .collect()
+    entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
 }
 
 fn mean(sum: u64, count: u64) -> Option<f64> {
@@ -645,18 +532,14 @@ fn counts(histogram: &Histogram) -> Value {
 
 /// Numbers that occur, with their counts.
 fn pairs(histogram: &Histogram) -> Value {
-    histogram
-        .iter()
-        .map(|(number, count)| json!([number, count]))
-        .collect()
+    histogram.iter().map(|(number, count)| json!([number, count])).collect()
 }
 
 /// A distribution and what is derived from it.
 fn summary(histogram: &Histogram, counts: fn(&Histogram) -> Value) -> Value {
     let summary = histogram.summary();
     // serde_json's numbers have 64 bits, more than any sum of real data.
-    let sum =
-        i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
+    let sum = i64::try_from(summary.sum).map_or_else(|_| json!(summary.sum as f64), |sum| json!(sum));
     json!({
         "sum": sum,
         "min": summary.min,

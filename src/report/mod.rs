@@ -319,9 +319,7 @@ impl Report {
             _ => None,
         };
         self.groups = match (self.groups.take(), &other.groups) {
-            (Some(mut ours), Some(theirs))
-                if ours.by == theirs.by && ours.width == theirs.width =>
-            {
+            (Some(mut ours), Some(theirs)) if ours.by == theirs.by && ours.width == theirs.width => {
                 for (value, report) in &theirs.values {
                     match ours.values.entry(value.clone()) {
                         Entry::Occupied(mut ours) => ours.get_mut().merge(report),
@@ -345,8 +343,7 @@ impl Details {
         self.phase_results.merge(&other.phase_results);
         self.phase_scores.merge(&other.phase_scores);
         if self.phase_score_sums.len() < other.phase_score_sums.len() {
-            self.phase_score_sums
-                .resize(other.phase_score_sums.len(), 0);
+            self.phase_score_sums.resize(other.phase_score_sums.len(), 0);
         }
         add(&mut self.phase_score_sums, &other.phase_score_sums);
         for (&signature, count) in &other.signatures {

@@ -101,10 +101,7 @@ impl Report {
     /// assert_eq!((remarks[0].key, remarks[0].severity), ("empty", Severity::Warning));
     /// ```
     pub fn remarks(&self) -> Vec<Remark> {
-        let mut remarks = Remarks {
-            report: self,
-            found: Vec::new(),
-        };
+        let mut remarks = Remarks { report: self, found: Vec::new() };
         remarks.records();
         remarks.positions();
         remarks.material();
@@ -135,12 +132,7 @@ fn beyond(share: f64, threshold: f64) -> Severity {
 
 impl Remarks<'_> {
     fn add(&mut self, key: &'static str, severity: Severity, text: String, advice: &str) {
-        self.found.push(Remark {
-            key,
-            severity,
-            text,
-            advice: (!advice.is_empty()).then(|| advice.to_owned()),
-        });
+        self.found.push(Remark { key, severity, text, advice: (!advice.is_empty()).then(|| advice.to_owned()) });
     }
 
     fn records(&mut self) {
@@ -169,10 +161,7 @@ impl Remarks<'_> {
         let terminal = report.checkmate + report.stalemate;
         if terminal > 0 {
             let severity = beyond(share(terminal, positions), MOST_TERMINAL);
-            let kinds = [
-                (report.checkmate, "checkmate"),
-                (report.stalemate, "stalemate"),
-            ];
+            let kinds = [(report.checkmate, "checkmate"), (report.stalemate, "stalemate")];
             let kinds = kinds.into_iter().filter(|&(count, _)| count > 0);
             let kinds: Vec<String> = kinds.map(|(count, name)| counted(count, name)).collect();
             let text = format!(
@@ -181,8 +170,7 @@ impl Remarks<'_> {
                 kinds.join(" and "),
                 percent(terminal, positions)
             );
-            let advice =
-                "`lanefish compute --columns fen,checkmate,stalemate` shows which they are.";
+            let advice = "`lanefish compute --columns fen,checkmate,stalemate` shows which they are.";
             self.add("terminal", severity, text, advice);
         }
         if positions >= ENOUGH && share(report.in_check, positions) > MOST_CHECKS {
@@ -223,10 +211,7 @@ impl Remarks<'_> {
         let text = match white {
             0 => "Black is to move in every position.".to_owned(),
             _ if white == positions => "White is to move in every position.".to_owned(),
-            _ => format!(
-                "White is to move in {} of the positions.",
-                percent(white, positions)
-            ),
+            _ => format!("White is to move in {} of the positions.", percent(white, positions)),
         };
         let advice = match self.has_games() {
             true => "`--every N` with an even N keeps one side to move: use an odd N.",
@@ -270,10 +255,7 @@ impl Remarks<'_> {
             );
             self.add("few_pieces", Severity::Note, text, "");
         }
-        let signatures = report
-            .details
-            .iter()
-            .flat_map(|details| &details.signatures);
+        let signatures = report.details.iter().flat_map(|details| &details.signatures);
         // Of equally frequent ones the first.
         let most = signatures.rev().max_by_key(|&(_, count)| *count);
         if let Some((signature, &count)) = most
@@ -281,17 +263,13 @@ impl Remarks<'_> {
         {
             let start = Signature::from_pieces([[1, 2, 2, 2, 8]; 2]);
             let (what, advice) = match Some(*signature) == start {
-                true if self.has_games() => (
-                    "all 32 pieces".to_owned(),
-                    "`--skip-book N` skips the first N plies of each game.",
-                ),
+                true if self.has_games() => {
+                    ("all 32 pieces".to_owned(), "`--skip-book N` skips the first N plies of each game.")
+                }
                 true => ("all 32 pieces".to_owned(), ""),
                 false => (format!("the material {signature}"), ""),
             };
-            let text = format!(
-                "{} of the positions have {what}.",
-                percent(count, positions)
-            );
+            let text = format!("{} of the positions have {what}.", percent(count, positions));
             self.add("signature", Severity::Note, text, advice);
         }
     }
@@ -328,10 +306,7 @@ impl Remarks<'_> {
         if !(least..=most).contains(&share(results.draw, known)) {
             let text = match results.draw {
                 0 => "No position is from a drawn game.".to_owned(),
-                draws => format!(
-                    "{} of the positions with a result are from drawn games.",
-                    percent(draws, known)
-                ),
+                draws => format!("{} of the positions with a result are from drawn games.", percent(draws, known)),
             };
             self.add("draws", Severity::Note, text, "");
         }
@@ -364,11 +339,8 @@ impl Remarks<'_> {
         }
         let missing = report.positions - (total + mates).min(report.positions);
         if share(missing, report.positions) > MOST_UNKNOWN {
-            let text = format!(
-                "{} have no score ({}).",
-                counted(missing, "position"),
-                percent(missing, report.positions)
-            );
+            let text =
+                format!("{} have no score ({}).", counted(missing, "position"), percent(missing, report.positions));
             self.add("some_scores", Severity::Note, text, "");
         }
         let summary = scores.summary();
@@ -390,10 +362,7 @@ impl Remarks<'_> {
         let large = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE);
         let large: u64 = large.map(|(_, count)| count).sum();
         if share(large, total) > MOST_LARGE_SCORES {
-            let text = format!(
-                "{} of the scores are beyond ±{LARGE_SCORE} centipawns.",
-                percent(large, total)
-            );
+            let text = format!("{} of the scores are beyond ±{LARGE_SCORE} centipawns.", percent(large, total));
             let advice = "`lanefish compute --columns fen,score` shows which they are.";
             self.add("large_scores", Severity::Note, text, advice);
         }
@@ -452,10 +421,8 @@ impl Remarks<'_> {
             && total >= ENOUGH_GAMES
             && share(*count, total) > MOST_FAMILY
         {
-            let text = format!(
-                "The openings {family} are {} of the games with an opening code.",
-                percent(*count, total)
-            );
+            let text =
+                format!("The openings {family} are {} of the games with an opening code.", percent(*count, total));
             let advice = "`--eco CODES` takes only games with these codes.";
             self.add("eco", Severity::Note, text, advice);
         }
@@ -505,18 +472,12 @@ mod tests {
 
     fn keys(report: &Report) -> Vec<(&'static str, Severity)> {
         let remarks = report.remarks();
-        remarks
-            .into_iter()
-            .map(|remark| (remark.key, remark.severity))
-            .collect()
+        remarks.into_iter().map(|remark| (remark.key, remark.severity)).collect()
     }
 
     fn detailed(positions: u64, fill: impl FnOnce(&mut Details)) -> Report {
         let mut report = plain(positions);
-        let mut details = Details {
-            exact_distinct: Some([positions; 4]),
-            ..Details::default()
-        };
+        let mut details = Details { exact_distinct: Some([positions; 4]), ..Details::default() };
         fill(&mut details);
         report.details = Some(Box::new(details));
         report
@@ -554,18 +515,10 @@ mod tests {
         let mut report = plain(10_000);
         report.checkmate = 40;
         assert_eq!(keys(&report), [("terminal", NOTE)]);
-        assert!(
-            report.remarks()[0]
-                .text
-                .starts_with("There are 40 checkmates among")
-        );
+        assert!(report.remarks()[0].text.starts_with("There are 40 checkmates among"));
         report.stalemate = 200;
         assert_eq!(keys(&report), [("terminal", WARNING)]);
-        assert!(
-            report.remarks()[0]
-                .text
-                .contains("40 checkmates and 200 stalemates")
-        );
+        assert!(report.remarks()[0].text.contains("40 checkmates and 200 stalemates"));
     }
 
     #[test]
@@ -591,10 +544,7 @@ mod tests {
             report.white_to_move = white;
             assert_eq!(keys(&report), found);
         }
-        assert_eq!(
-            report.remarks()[0].text,
-            "Black is to move in every position."
-        );
+        assert_eq!(report.remarks()[0].text, "Black is to move in every position.");
         assert_eq!(report.remarks()[0].advice, None);
         let mut games = detailed(10_000, |details| details.games.count = 100);
         games.white_to_move = 10_000;
@@ -608,11 +558,7 @@ mod tests {
         report.pieces = Histogram::new(32, vec![9999, 1]);
         report.occupancy[5].0[3] += 1;
         assert_eq!(keys(&report), [("kings", WARNING), ("crowded", WARNING)]);
-        assert!(
-            report.remarks()[1]
-                .text
-                .starts_with("1 position has more than 32")
-        );
+        assert!(report.remarks()[1].text.starts_with("1 position has more than 32"));
     }
 
     #[test]
@@ -629,35 +575,22 @@ mod tests {
         assert_eq!(keys(&with("KRvK", 2500)), []);
         let report = with("KRvK", 2600);
         assert_eq!(keys(&report), [("signature", NOTE)]);
-        assert_eq!(
-            report.remarks()[0].text,
-            "26.0 % of the positions have the material KRvK."
-        );
+        assert_eq!(report.remarks()[0].text, "26.0 % of the positions have the material KRvK.");
         let report = with("KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", 9000);
-        assert_eq!(
-            report.remarks()[0].text,
-            "90.0 % of the positions have all 32 pieces."
-        );
+        assert_eq!(report.remarks()[0].text, "90.0 % of the positions have all 32 pieces.");
     }
 
     #[test]
     fn results_out_of_balance() {
         let results = |white, draw, black, unknown| {
             let mut report = plain(white + draw + black + unknown);
-            report.results = Results {
-                white,
-                draw,
-                black,
-                unknown,
-            };
+            report.results = Results { white, draw, black, unknown };
             report.scores = Histogram::new(0, vec![report.positions]);
             keys(&report)
         };
         let spikes = results(4000, 2000, 4000, 0);
         let found = |results: Vec<(&'static str, Severity)>| -> Vec<&'static str> {
-            let new = results
-                .into_iter()
-                .filter(|remark| !spikes.contains(remark));
+            let new = results.into_iter().filter(|remark| !spikes.contains(remark));
             new.map(|(key, _)| key).collect()
         };
         assert_eq!(found(results(7000, 1000, 2000, 0)), ["white_won"]);
@@ -681,20 +614,13 @@ mod tests {
         counts[2000] = 2000;
         let report = with(Histogram::new(-1000, counts.clone()));
         assert_eq!(keys(&report), [("score_bound", WARNING)]);
-        assert!(
-            report.remarks()[0]
-                .text
-                .contains("exactly 1000, which is the largest")
-        );
+        assert!(report.remarks()[0].text.contains("exactly 1000, which is the largest"));
         counts[0] = 2000;
         assert_eq!(keys(&with(Histogram::new(-1000, counts.clone()))).len(), 2);
         let large = with(Histogram::new(1050, vec![10; 2000]));
         assert_eq!(keys(&large), [("large_scores", NOTE)]);
         let mut mates = with(Histogram::new(-1000, vec![10; 2001]));
-        mates.mates = Mates {
-            white: 100,
-            black: 200,
-        };
+        mates.mates = Mates { white: 100, black: 200 };
         mates.positions += 300;
         mates.white_to_move += 150;
         mates.occupancy[5].0[4] += 300;
@@ -704,22 +630,13 @@ mod tests {
         some.mates = Mates::default();
         assert_eq!(keys(&some), [("some_scores", NOTE)]);
         let mut none = plain(10_000);
-        none.results = Results {
-            white: 4000,
-            draw: 2000,
-            black: 4000,
-            unknown: 0,
-        };
+        none.results = Results { white: 4000, draw: 2000, black: 4000, unknown: 0 };
         assert_eq!(keys(&none), [("no_scores", NOTE)]);
     }
 
     #[test]
     fn duplicates() {
-        let exact = |distinct| {
-            keys(&detailed(10_000, |details| {
-                details.exact_distinct = Some([1, 1, 1, distinct])
-            }))
-        };
+        let exact = |distinct| keys(&detailed(10_000, |details| details.exact_distinct = Some([1, 1, 1, distinct])));
         assert_eq!(exact(10_000), []);
         assert_eq!(exact(9999), [("duplicates", NOTE)]);
         assert_eq!(exact(5000), [("duplicates", WARNING)]);
@@ -731,22 +648,14 @@ mod tests {
                     let key = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
                     // Mixed well enough for a sketch.
                     let key = (key ^ key >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-                    details
-                        .distinct
-                        .0
-                        .iter_mut()
-                        .for_each(|sketch| sketch.insert(key ^ key >> 32));
+                    details.distinct.0.iter_mut().for_each(|sketch| sketch.insert(key ^ key >> 32));
                 }
             })
         };
         assert_eq!(keys(&estimated(10_000)), []);
         let report = estimated(6000);
         assert_eq!(keys(&report), [("duplicates", WARNING)]);
-        assert!(
-            report.remarks()[0]
-                .text
-                .contains("estimated, ± 1 percentage points")
-        );
+        assert!(report.remarks()[0].text.contains("estimated, ± 1 percentage points"));
     }
 
     #[test]
@@ -755,38 +664,20 @@ mod tests {
             let counts = counts.iter().map(|&(code, count)| (*code, count)).collect();
             detailed(10_000, |details| details.games.eco = counts)
         };
-        assert_eq!(
-            keys(&eco(&[
-                (b"A00", 50),
-                (b"B00", 50),
-                (b"C00", 50),
-                (b"D00", 50)
-            ])),
-            []
-        );
+        assert_eq!(keys(&eco(&[(b"A00", 50), (b"B00", 50), (b"C00", 50), (b"D00", 50)])), []);
         let report = eco(&[(b"B10", 150), (b"B19", 150), (b"C00", 200)]);
         assert_eq!(keys(&report), [("eco", NOTE)]);
-        assert!(
-            report.remarks()[0]
-                .text
-                .starts_with("The openings B10-B19 are 60.0 %")
-        );
+        assert!(report.remarks()[0].text.starts_with("The openings B10-B19 are 60.0 %"));
         assert_eq!(keys(&eco(&[(b"B10", 9)])), []);
 
-        let plies = |counts: Vec<u64>| {
-            keys(&detailed(counts.iter().sum(), |details| {
-                details.ply = Histogram::new(0, counts)
-            }))
-        };
+        let plies =
+            |counts: Vec<u64>| keys(&detailed(counts.iter().sum(), |details| details.ply = Histogram::new(0, counts)));
         // As many games as plies, each a ply shorter than the one before it; then all of one length.
         assert_eq!(plies((1..=200).rev().collect()), []);
         assert_eq!(plies(vec![200; 100]), [("truncated", WARNING)]);
         let mut some = vec![300; 50];
         some.extend([100; 50]);
         assert_eq!(plies(some), [("truncated", WARNING)]);
-        assert_eq!(
-            plies((1..=20).rev().map(|games| 100 * games).collect()),
-            [("openings", NOTE)]
-        );
+        assert_eq!(plies((1..=20).rev().map(|games| 100 * games).collect()), [("openings", NOTE)]);
     }
 }

@@ -24,18 +24,8 @@ pub struct SignatureError;
 
 /// The digits of its number from the highest on, as places in [`Signature::pieces`] and their base: pawns last, so that
 /// kinds of material that are frequent together are close together.
-const DIGITS: [(usize, usize, u32); 10] = [
-    (0, 0, 3),
-    (0, 1, 3),
-    (0, 2, 3),
-    (0, 3, 3),
-    (1, 0, 3),
-    (1, 1, 3),
-    (1, 2, 3),
-    (1, 3, 3),
-    (0, 4, 9),
-    (1, 4, 9),
-];
+const DIGITS: [(usize, usize, u32); 10] =
+    [(0, 0, 3), (0, 1, 3), (0, 2, 3), (0, 3, 3), (1, 0, 3), (1, 1, 3), (1, 2, 3), (1, 3, 3), (0, 4, 9), (1, 4, 9)];
 
 impl Signature {
     /// Number of different ones.
@@ -64,12 +54,10 @@ impl Signature {
     /// The one with these queens, rooks, bishops, knights and pawns of White and of Black; `None` if there are too
     /// many.
     pub fn from_pieces(pieces: [[u8; 5]; 2]) -> Option<Self> {
-        let number = DIGITS
-            .into_iter()
-            .try_fold(0, |number, (side, kind, base)| {
-                let digit = u32::from(pieces[side][kind]);
-                (digit < base).then_some(number * base + digit)
-            });
+        let number = DIGITS.into_iter().try_fold(0, |number, (side, kind, base)| {
+            let digit = u32::from(pieces[side][kind]);
+            (digit < base).then_some(number * base + digit)
+        });
         number.map(Self)
     }
 }
@@ -88,10 +76,7 @@ impl fmt::Display for Signature {
         for (separator, pieces) in [(0, white), (1, black)] {
             push(b'v', separator);
             push(b'K', 1);
-            b"QRBNP"
-                .iter()
-                .zip(pieces)
-                .for_each(|(&letter, count)| push(letter, count));
+            b"QRBNP".iter().zip(pieces).for_each(|(&letter, count)| push(letter, count));
         }
         f.pad(std::str::from_utf8(&text[..end]).map_err(|_| fmt::Error)?)
     }
@@ -110,9 +95,7 @@ impl FromStr for Signature {
         };
         let signature = Self::from_pieces([side(white)?, side(black)?]).ok_or(SignatureError)?;
         // Only the one order, and no other letters.
-        (signature.to_string() == text)
-            .then_some(signature)
-            .ok_or(SignatureError)
+        (signature.to_string() == text).then_some(signature).ok_or(SignatureError)
     }
 }
 
@@ -128,18 +111,7 @@ mod tests {
             assert_eq!(signature.index(), index);
         }
         assert_eq!(Signature::from_index(Signature::COUNT), None);
-        for text in [
-            "",
-            "K",
-            "KK",
-            "vK",
-            "KPRvK",
-            "Kvk",
-            "KvKvK",
-            "KXvK",
-            "KNNNvK",
-            "KPPPPPPPPPvK",
-        ] {
+        for text in ["", "K", "KK", "vK", "KPRvK", "Kvk", "KvKvK", "KXvK", "KNNNvK", "KPPPPPPPPPvK"] {
             assert_eq!(text.parse::<Signature>(), Err(SignatureError), "{text}");
         }
     }

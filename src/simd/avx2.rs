@@ -218,10 +218,7 @@ impl Lanes for Lanes4 {
     fn count_ones(self) -> Self {
         // SAFETY: lanes exist only where the token proved AVX2.
         Self(unsafe {
-            let counts = _mm256_broadcastsi128_si256(_mm_set_epi64x(
-                0x0403_0302_0302_0201,
-                0x0302_0201_0201_0100,
-            ));
+            let counts = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0403_0302_0302_0201, 0x0302_0201_0201_0100));
             let nibble = _mm256_set1_epi8(15);
             let low = _mm256_shuffle_epi8(counts, _mm256_and_si256(self.0, nibble));
             let high = _mm256_and_si256(_mm256_srli_epi64::<4>(self.0), nibble);
@@ -250,8 +247,7 @@ impl Lanes for Lanes4 {
             let f = _mm256_or_si256(low, _mm256_shuffle_epi8(log_high, high));
             let r = _mm256_sad_epu8(_mm256_and_si256(row, rows), zero);
             let r = _mm256_shuffle_epi8(r, spread_low);
-            let bit =
-                _mm256_broadcastsi128_si256(_mm_set_epi64x(0, 0x8040_2010_0804_0201u64 as i64));
+            let bit = _mm256_broadcastsi128_si256(_mm_set_epi64x(0, 0x8040_2010_0804_0201u64 as i64));
             let diagonal = _mm256_add_epi8(_mm256_sub_epi8(f, r), rows);
             let antidiagonal = _mm256_sub_epi8(_mm256_add_epi8(f, r), rows);
             LinesThrough {

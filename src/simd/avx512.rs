@@ -207,26 +207,8 @@ mod by_leading_zeros {
         table
     }
     /// The pattern around the highest bit of a lane if rows are cyclic: 8 neighbours, 8 jumps.
-    pub(super) const NEIGHBOURS: u64 = around([
-        (1, 0),
-        (1, 1),
-        (0, 1),
-        (-1, 1),
-        (-1, 0),
-        (-1, -1),
-        (0, -1),
-        (1, -1),
-    ]);
-    pub(super) const JUMPS: u64 = around([
-        (1, 2),
-        (2, 1),
-        (2, -1),
-        (1, -2),
-        (-1, -2),
-        (-2, -1),
-        (-2, 1),
-        (-1, 2),
-    ]);
+    pub(super) const NEIGHBOURS: u64 = around([(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]);
+    pub(super) const JUMPS: u64 = around([(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]);
 
     const fn around(steps: [(i32, i32); 8]) -> u64 {
         let mut pattern = 0;
@@ -522,8 +504,6 @@ impl Lanes8Gfni {
     #[inline(always)]
     fn times(self, matrix: u64) -> Self {
         // SAFETY: these lanes exist only where the token proved GFNI.
-        Self(unsafe {
-            _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(matrix as i64))
-        })
+        Self(unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(matrix as i64)) })
     }
 }

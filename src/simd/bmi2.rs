@@ -15,10 +15,7 @@ pub struct Bmi2(Proof);
 
 #[cfg_attr(
     not(target_arch = "x86_64"),
-    allow(
-        unused_variables,
-        reason = "without a token there is nothing to work on"
-    )
+    allow(unused_variables, reason = "without a token there is nothing to work on")
 )]
 impl Bmi2 {
     #[cfg(target_arch = "x86_64")]

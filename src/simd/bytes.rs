@@ -11,9 +11,7 @@ use super::Simd;
 pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{
-            __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8,
-        };
+        use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
         let at = bytes.as_ptr().cast::<__m128i>();
         // SAFETY: 32 bytes can be read there, unaligned; x86-64 has SSE2.
         unsafe {
@@ -24,10 +22,7 @@ pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |bits, &other| bits << 1 | u32::from(other == byte))
+    bytes.iter().rev().fold(0, |bits, &other| bits << 1 | u32::from(other == byte))
 }
 
 /// The classes of 64 bytes: the lowest bit is the first byte.
@@ -312,18 +307,11 @@ mod tests {
                 bytes[at] = byte;
                 let plain = classes::<u8>(&bytes);
                 let set = |sought: bool| if sought { 1 << at } else { 0 };
-                assert_eq!(
-                    plain.letter,
-                    set(byte.is_ascii_alphabetic() || b"=-".contains(&byte))
-                );
+                assert_eq!(plain.letter, set(byte.is_ascii_alphabetic() || b"=-".contains(&byte)));
                 assert_eq!(plain.digit, set(byte.is_ascii_digit()));
                 assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
                 assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
-                assert_eq!(
-                    Classifier::detect().classes(&bytes),
-                    plain,
-                    "{byte} at {at}"
-                );
+                assert_eq!(Classifier::detect().classes(&bytes), plain, "{byte} at {at}");
                 #[cfg(target_arch = "x86_64")]
                 {
                     assert_eq!(x86::classes_sse2(&bytes), plain, "{byte} at {at}");

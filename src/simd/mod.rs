@@ -13,10 +13,7 @@
 //! Closures are also written `#[inline(always)] || …` at the call, and `inlined(#[inline(always)] …)` if
 //! they are named.
 
-#![allow(
-    unsafe_code,
-    reason = "intrinsics; each block names the token that proves its CPU features"
-)]
+#![allow(unsafe_code, reason = "intrinsics; each block names the token that proves its CPU features")]
 
 /// Generates the list of CPU features, the detection, and `enter` from one list. For the body of an implementation;
 /// `pub` makes them public outside of a trait implementation.
@@ -134,12 +131,7 @@ pub struct LinesThrough<L> {
 
 /// A vector of `u64`. All operations work lane by lane.
 pub trait Lanes:
-    Copy
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + std::fmt::Debug
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self> + std::fmt::Debug
 {
     /// Whether [`Lanes::mirror`], [`Lanes::transpose`] and counts of ones are single instructions.
     const HAS_MATRICES: bool = false;

@@ -91,9 +91,7 @@ mod x86 {
         let high = _mm256_broadcastsi128_si256(_mm_set_epi8(
             -16, 0x70, -80, 0x30, -48, 0x50, -112, 0x10, -32, 0x60, -96, 0x20, -64, 0x40, -128, 0,
         ));
-        let low = _mm256_broadcastsi128_si256(_mm_set_epi8(
-            15, 7, 11, 3, 13, 5, 9, 1, 14, 6, 10, 2, 12, 4, 8, 0,
-        ));
+        let low = _mm256_broadcastsi128_si256(_mm_set_epi8(15, 7, 11, 3, 13, 5, 9, 1, 14, 6, 10, 2, 12, 4, 8, 0));
         _mm256_or_si256(
             _mm256_shuffle_epi8(high, _mm256_and_si256(a, nibble)),
             _mm256_shuffle_epi8(low, _mm256_and_si256(_mm256_srli_epi16::<4>(a), nibble)),
@@ -334,9 +332,7 @@ mod tests {
     fn affine_matrix_reverses_bytes() {
         let matrix = REVERSE_BYTE.to_le_bytes();
         for byte in 0..=255u8 {
-            let product = (0..8).fold(0, |product, i| {
-                product | ((matrix[7 - i] & byte).count_ones() as u8 & 1) << i
-            });
+            let product = (0..8).fold(0, |product, i| product | ((matrix[7 - i] & byte).count_ones() as u8 & 1) << i);
             assert_eq!(product, byte.reverse_bits());
         }
     }
@@ -344,10 +340,7 @@ mod tests {
     #[test]
     fn bits_are_picked() {
         let Some(token) = Avx512Bitalg::detect() else {
-            eprintln!(
-                "SKIPPED: this CPU lacks one of {:?}",
-                Avx512Bitalg::FEATURES
-            );
+            eprintln!("SKIPPED: this CPU lacks one of {:?}", Avx512Bitalg::FEATURES);
             return;
         };
         let bits = 0xDEAD_BEEF_0123_4567u64;

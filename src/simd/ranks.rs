@@ -20,10 +20,7 @@ pub(crate) const ROOM: usize = 80;
 
 #[cfg_attr(
     not(target_arch = "x86_64"),
-    allow(
-        unused_variables,
-        reason = "without a token there is nothing to work on"
-    )
+    allow(unused_variables, reason = "without a token there is nothing to work on")
 )]
 impl RankText {
     /// What this CPU can do.
@@ -131,12 +128,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn letters_of(sets: [u32; 4], letters: __m256i) -> __m256i {
         // Each byte of the set is repeated for its eight squares, then each of them looks at its own bit.
-        let byte = _mm256_setr_epi64x(
-            0,
-            0x0101_0101_0101_0101,
-            0x0202_0202_0202_0202,
-            0x0303_0303_0303_0303,
-        );
+        let byte = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
         let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
         let mut codes = _mm256_setzero_si256();
         for (number, set) in sets.into_iter().enumerate() {
@@ -266,17 +258,14 @@ mod x86 {
         let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let (low, high) = (load(0), load(32));
         let blank = _mm256_set1_epi8(b' ' as i8);
-        let blanks = join(
-            mask(_mm256_cmpeq_epi8(low, blank)),
-            mask(_mm256_cmpeq_epi8(high, blank)),
-        );
+        let blanks = join(mask(_mm256_cmpeq_epi8(low, blank)), mask(_mm256_cmpeq_epi8(high, blank)));
         if blanks == 0 {
             return None;
         }
         let len = blanks.trailing_zeros();
         let numbers = _mm256_setr_epi8(
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-            24, 25, 26, 27, 28, 29, 30, 31,
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+            29, 30, 31,
         );
         let before = |len: i8| _mm256_cmpgt_epi8(_mm256_set1_epi8(len), numbers);
         let low = classes(low, load(1), before(len as i8));
@@ -303,9 +292,6 @@ mod x86 {
             let bits = join(low.codes[bit], high.codes[bit]);
             _pdep_u64(_pext_u64(bits, letters), occupied)
         });
-        Some(Board {
-            sets,
-            len: len as usize,
-        })
+        Some(Board { sets, len: len as usize })
     }
 }

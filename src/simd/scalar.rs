@@ -107,11 +107,7 @@ impl Lanes for u64 {
     }
     #[inline(always)]
     fn swap_bytes_where(self, mask: Self) -> Self {
-        if mask == 0 {
-            self
-        } else {
-            u64::swap_bytes(self)
-        }
+        if mask == 0 { self } else { u64::swap_bytes(self) }
     }
     #[inline(always)]
     fn nonzero(self) -> Self {
@@ -149,10 +145,6 @@ impl Lanes for u64 {
     #[inline(always)]
     fn lines_through_bit(self) -> LinesThrough<Self> {
         let [column, diagonal, antidiagonal] = LINES[self.trailing_zeros() as usize % 64];
-        LinesThrough {
-            column,
-            diagonal,
-            antidiagonal,
-        }
+        LinesThrough { column, diagonal, antidiagonal }
     }
 }

@@ -11,9 +11,7 @@ fn bit(word: u64, byte: u32, bit: u32) -> bool {
 /// The word in which bit b of byte r is set if `is_set(r, b)`.
 fn matrix(is_set: impl Fn(u32, u32) -> bool) -> u64 {
     let places = (0..8).flat_map(|r| (0..8).map(move |b| (r, b)));
-    places.fold(0, |word, (r, b)| {
-        word | u64::from(is_set(r, b)) << (8 * r + b)
-    })
+    places.fold(0, |word, (r, b)| word | u64::from(is_set(r, b)) << (8 * r + b))
 }
 
 /// A function of each byte, where the others do not matter.
@@ -45,11 +43,7 @@ fn operations_are_as_defined<S: Simd>() {
                 simd.store(found, &mut lanes, at);
                 for lane in at..at + S::WIDTH {
                     let words = words.map(|words| words[lane]);
-                    assert_eq!(
-                        lanes[lane],
-                        expected(words),
-                        "{simd:?}: {name} of {words:x?}"
-                    );
+                    assert_eq!(lanes[lane], expected(words), "{simd:?}: {name} of {words:x?}");
                 }
             };
             let sparse = a & b & c;
@@ -60,62 +54,30 @@ fn operations_are_as_defined<S: Simd>() {
             let nonzero = nonzero.fold(0, |bits, lane| bits | 1 << lane);
             assert_eq!(sparse.nonzero_bits(), nonzero, "{simd:?}: {words:x?}");
             assert_eq!(sparse.any(), nonzero != 0, "{simd:?}: {words:x?}");
-            check("mirror", a.mirror(), &|words| {
-                bytes(words, |a, _| a.reverse_bits())
-            });
-            check("transpose", a.transpose(), &|[a, ..]| {
-                matrix(|byte, of| bit(a, 7 - of, 7 - byte))
-            });
-            check("multiply_halves", a.multiply_halves(b), &|[a, b, _]| {
-                u64::from(a as u32) * u64::from(b as u32)
-            });
+            check("mirror", a.mirror(), &|words| bytes(words, |a, _| a.reverse_bits()));
+            check("transpose", a.transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, 7 - byte)));
+            check("multiply_halves", a.multiply_halves(b), &|[a, b, _]| u64::from(a as u32) * u64::from(b as u32));
             check("fold_product", a.fold_product(b), &|[a, b, _]| {
                 let product = u128::from(a) * u128::from(b);
                 product as u64 ^ (product >> 64) as u64
             });
-            check("shl_in_bytes", a.shl_in_bytes::<1>(), &|words| {
-                bytes(words, |a, _| a << 1)
-            });
-            check("shl_in_bytes", a.shl_in_bytes::<2>(), &|words| {
-                bytes(words, |a, _| a << 2)
-            });
-            check("shr_in_bytes", a.shr_in_bytes::<1>(), &|words| {
-                bytes(words, |a, _| a >> 1)
-            });
-            check("shr_in_bytes", a.shr_in_bytes::<2>(), &|words| {
-                bytes(words, |a, _| a >> 2)
-            });
-            check("sub_twice_in_bytes", a.sub_twice_in_bytes(b), &|words| {
-                bytes(words, |a, b| a.wrapping_sub(b << 1))
-            });
-            check("add_in_bytes", a.add_in_bytes(b), &|words| {
-                bytes(words, u8::wrapping_add)
-            });
+            check("shl_in_bytes", a.shl_in_bytes::<1>(), &|words| bytes(words, |a, _| a << 1));
+            check("shl_in_bytes", a.shl_in_bytes::<2>(), &|words| bytes(words, |a, _| a << 2));
+            check("shr_in_bytes", a.shr_in_bytes::<1>(), &|words| bytes(words, |a, _| a >> 1));
+            check("shr_in_bytes", a.shr_in_bytes::<2>(), &|words| bytes(words, |a, _| a >> 2));
+            check("sub_twice_in_bytes", a.sub_twice_in_bytes(b), &|words| bytes(words, |a, b| a.wrapping_sub(b << 1)));
+            check("add_in_bytes", a.add_in_bytes(b), &|words| bytes(words, u8::wrapping_add));
             check("sweep_up_in_bytes", a.sweep_up_in_bytes(a & b), &|words| {
                 bytes(words, |a, b| a ^ a.wrapping_sub((a & b) << 1))
             });
-            check("count_ones_in_bytes", a.count_ones_in_bytes(), &|words| {
-                bytes(words, |a, _| a.count_ones() as u8)
-            });
-            check("count_ones", a.count_ones(), &|[a, ..]| {
-                u64::from(a.count_ones())
-            });
-            check("sum_of_bytes", a.sum_of_bytes(), &|[a, ..]| {
-                a.to_le_bytes().into_iter().map(u64::from).sum()
-            });
-            check("without_unless", a.without_unless(b, c), &|[a, b, c]| {
-                a & !(b & !c)
-            });
-            check("differs_from", a.differs_from(b, c), &|[a, b, c]| {
-                (a ^ b) | (a ^ c)
-            });
+            check("count_ones_in_bytes", a.count_ones_in_bytes(), &|words| bytes(words, |a, _| a.count_ones() as u8));
+            check("count_ones", a.count_ones(), &|[a, ..]| u64::from(a.count_ones()));
+            check("sum_of_bytes", a.sum_of_bytes(), &|[a, ..]| a.to_le_bytes().into_iter().map(u64::from).sum());
+            check("without_unless", a.without_unless(b, c), &|[a, b, c]| a & !(b & !c));
+            check("differs_from", a.differs_from(b, c), &|[a, b, c]| (a ^ b) | (a ^ c));
             check("choose", a.choose(b, c), &|[a, b, c]| (a & b) | (!a & c));
-            check("neighbours", a.neighbours(), &|[a, ..]| {
-                around(a, |rows, columns| rows.max(columns) == 1)
-            });
-            check("jumps", a.jumps(), &|[a, ..]| {
-                around(a, |rows, columns| rows * columns == 2)
-            });
+            check("neighbours", a.neighbours(), &|[a, ..]| around(a, |rows, columns| rows.max(columns) == 1));
+            check("jumps", a.jumps(), &|[a, ..]| around(a, |rows, columns| rows * columns == 2));
             if round % 3 == 2 {
                 check("sides_of_bit", a.sides_of_bit(), &|[a, ..]| {
                     around(a, |rows, columns| rows == 0 && columns == 1)
@@ -123,13 +85,9 @@ fn operations_are_as_defined<S: Simd>() {
                 check("neighbours_of_bit", a.neighbours_of_bit(), &|[a, ..]| {
                     around(a, |rows, columns| rows.max(columns) == 1)
                 });
-                check("jumps_of_bit", a.jumps_of_bit(), &|[a, ..]| {
-                    around(a, |rows, columns| rows * columns == 2)
-                });
+                check("jumps_of_bit", a.jumps_of_bit(), &|[a, ..]| around(a, |rows, columns| rows * columns == 2));
                 let lines = a.lines_through_bit();
-                check("column", lines.column, &|[a, ..]| {
-                    around(a, |_, columns| columns == 0)
-                });
+                check("column", lines.column, &|[a, ..]| around(a, |_, columns| columns == 0));
             }
         }
     }

@@ -34,11 +34,7 @@ struct Rays {
 }
 
 static RAYS: [Rays; 64] = {
-    let empty = Rays {
-        gather: [0; 64],
-        scatter: [0; 64],
-        open: [0; 2],
-    };
+    let empty = Rays { gather: [0; 64], scatter: [0; 64], open: [0; 2] };
     let mut table = [empty; 64];
     let mut i = 0;
     while i < 64 {
@@ -56,10 +52,8 @@ static RAYS: [Rays; 64] = {
             }
             d += 1;
         }
-        table[i].open = [
-            Slider::Rook.attacks(square, Bitboard::EMPTY).0,
-            Slider::Bishop.attacks(square, Bitboard::EMPTY).0,
-        ];
+        table[i].open =
+            [Slider::Rook.attacks(square, Bitboard::EMPTY).0, Slider::Bishop.attacks(square, Bitboard::EMPTY).0];
         i += 1;
     }
     table

@@ -22,18 +22,12 @@ static ROOK: [Open; 64] = open(Slider::Rook);
 static BISHOP: [Open; 64] = open(Slider::Bishop);
 
 const fn open(slider: Slider) -> [Open; 64] {
-    let none = Open {
-        attacks: Bitboard::EMPTY,
-        relevant: Bitboard::EMPTY,
-    };
+    let none = Open { attacks: Bitboard::EMPTY, relevant: Bitboard::EMPTY };
     let mut table = [none; 64];
     let mut i = 0;
     while i < 64 {
         let square = Square::new(i as u8);
-        table[i] = Open {
-            attacks: slider.attacks(square, Bitboard::EMPTY),
-            relevant: slider.relevant(square),
-        };
+        table[i] = Open { attacks: slider.attacks(square, Bitboard::EMPTY), relevant: slider.relevant(square) };
         i += 1;
     }
     table

@@ -27,11 +27,7 @@ const fn landing<const STEP: i32>() -> u64 {
 
 #[inline(always)]
 const fn shift<const STEP: i32>(bits: u64, times: u32) -> u64 {
-    if STEP > 0 {
-        bits << (STEP as u32 * times)
-    } else {
-        bits >> (-STEP as u32 * times)
-    }
+    if STEP > 0 { bits << (STEP as u32 * times) } else { bits >> (-STEP as u32 * times) }
 }
 
 #[inline(always)]

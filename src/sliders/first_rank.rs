@@ -100,9 +100,6 @@ impl Sliders for FirstRank {
     fn bishop(self, square: Square, occupied: Bitboard) -> Bitboard {
         let square = at(square);
         let [diagonal, antidiagonal] = DIAGONALS[square];
-        Bitboard(
-            along_diagonal(square, occupied.0, diagonal)
-                | along_diagonal(square, occupied.0, antidiagonal),
-        )
+        Bitboard(along_diagonal(square, occupied.0, diagonal) | along_diagonal(square, occupied.0, antidiagonal))
     }
 }

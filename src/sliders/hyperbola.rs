@@ -44,10 +44,7 @@ fn by_byte_swap(square: usize, occupied: u64, line: u64) -> u64 {
     let bit = 1u64 << square;
     let blockers = occupied & line;
     let up = blockers.wrapping_sub(bit);
-    let down = blockers
-        .swap_bytes()
-        .wrapping_sub(bit.swap_bytes())
-        .swap_bytes();
+    let down = blockers.swap_bytes().wrapping_sub(bit.swap_bytes()).swap_bytes();
     (up ^ down) & line
 }
 
@@ -56,18 +53,13 @@ fn by_bit_reversal(square: usize, occupied: u64, line: u64) -> u64 {
     let bit = 1u64 << square;
     let blockers = occupied & line;
     let up = blockers.wrapping_sub(bit);
-    let down = blockers
-        .reverse_bits()
-        .wrapping_sub(bit.reverse_bits())
-        .reverse_bits();
+    let down = blockers.reverse_bits().wrapping_sub(bit.reverse_bits()).reverse_bits();
     (up ^ down) & line
 }
 
 #[inline(always)]
 fn bishop(square: usize, occupied: u64, diagonal: u64, antidiagonal: u64) -> Bitboard {
-    Bitboard(
-        by_byte_swap(square, occupied, diagonal) | by_byte_swap(square, occupied, antidiagonal),
-    )
+    Bitboard(by_byte_swap(square, occupied, diagonal) | by_byte_swap(square, occupied, antidiagonal))
 }
 
 impl Sliders for HyperbolaRankTable {

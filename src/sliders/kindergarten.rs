@@ -61,8 +61,7 @@ fn along_diagonal(square: usize, occupied: u64, line: u64) -> u64 {
 impl Sliders for Kindergarten {
     const NAME: &'static str = "kindergarten";
     const KIND: Kind = Kind::Portable;
-    const TABLE_BYTES: usize =
-        size_of_val(&FILLED) + size_of_val(&A_FILE_ATTACKS) + size_of_val(&DIAGONALS);
+    const TABLE_BYTES: usize = size_of_val(&FILLED) + size_of_val(&A_FILE_ATTACKS) + size_of_val(&DIAGONALS);
 
     fn detect() -> Option<Self> {
         Some(Self)
@@ -86,9 +85,6 @@ impl Sliders for Kindergarten {
     fn bishop(self, square: Square, occupied: Bitboard) -> Bitboard {
         let square = at(square);
         let [diagonal, antidiagonal] = DIAGONALS[square];
-        Bitboard(
-            along_diagonal(square, occupied.0, diagonal)
-                | along_diagonal(square, occupied.0, antidiagonal),
-        )
+        Bitboard(along_diagonal(square, occupied.0, diagonal) | along_diagonal(square, occupied.0, antidiagonal))
     }
 }

@@ -54,22 +54,15 @@ struct Fixed {
 }
 
 static FIXED: [[Fixed; 2]; 64] = {
-    let none = Fixed {
-        mask: 0,
-        magic: 0,
-        start: 0,
-    };
+    let none = Fixed { mask: 0, magic: 0, start: 0 };
     let mut table = [[none; 2]; 64];
     let mut i = 0;
     while i < 64 {
         let numbers = [ROOK_FIXED[i], BISHOP_FIXED[i]];
         let mut piece = 0;
         while piece < 2 {
-            table[i][piece] = Fixed {
-                mask: SQUARES[i][piece].mask,
-                magic: numbers[piece].0,
-                start: numbers[piece].1 as usize,
-            };
+            table[i][piece] =
+                Fixed { mask: SQUARES[i][piece].mask, magic: numbers[piece].0, start: numbers[piece].1 as usize };
             piece += 1;
         }
         i += 1;
@@ -91,12 +84,7 @@ static FANCY: [[Variable; 2]; 64] = variable([&ROOK_FANCY, &BISHOP_FANCY], false
 static BLACK: [[Variable; 2]; 64] = variable([&ROOK_BLACK, &BISHOP_BLACK], true);
 
 const fn variable(magics: [&[u64; 64]; 2], complement: bool) -> [[Variable; 2]; 64] {
-    let none = Variable {
-        mask: 0,
-        magic: 0,
-        start: 0,
-        shift: 0,
-    };
+    let none = Variable { mask: 0, magic: 0, start: 0, shift: 0 };
     let mut table = [[none; 2]; 64];
     let mut i = 0;
     while i < 64 {
@@ -136,10 +124,7 @@ fn each_case(mut visit: impl FnMut(usize, usize, u64, u64)) {
 }
 
 static PLAIN_TABLE: LazyLock<Plain> = LazyLock::new(|| {
-    let mut table = Plain {
-        rook: filled([0; 1 << 12]),
-        bishop: filled([0; 1 << 9]),
-    };
+    let mut table = Plain { rook: filled([0; 1 << 12]), bishop: filled([0; 1 << 9]) };
     each_case(|square, piece, occupied, attacks| {
         let product = occupied.wrapping_mul(FIXED[square][piece].magic);
         if piece == 0 {
@@ -176,13 +161,11 @@ static FIXED_TABLE: LazyLock<Box<[u64; FIXED_ENTRIES]>> = LazyLock::new(|| {
 impl Variable {
     #[inline(always)]
     fn index_fancy(self, occupied: u64) -> usize {
-        self.start as usize
-            + ((occupied & self.mask).wrapping_mul(self.magic) >> self.shift) as usize
+        self.start as usize + ((occupied & self.mask).wrapping_mul(self.magic) >> self.shift) as usize
     }
     #[inline(always)]
     fn index_black(self, occupied: u64) -> usize {
-        self.start as usize
-            + ((occupied | self.mask).wrapping_mul(self.magic) >> self.shift) as usize
+        self.start as usize + ((occupied | self.mask).wrapping_mul(self.magic) >> self.shift) as usize
     }
 }
 

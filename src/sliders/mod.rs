@@ -77,11 +77,7 @@ pub enum Kind {
 impl Kind {
     /// The kind of an algorithm that needs these CPU features: intrinsic, unless there are none.
     pub const fn of(needs: &[&str]) -> Self {
-        if needs.is_empty() {
-            Self::Portable
-        } else {
-            Self::Intrinsic
-        }
+        if needs.is_empty() { Self::Portable } else { Self::Intrinsic }
     }
 }
 

@@ -22,10 +22,7 @@ impl<T: FourLanes> ParallelHyperbola<T> {
         let lines = simd.load(&LINES[at(square)]);
         let blockers = simd.and(simd.splat(occupied.0), lines);
         let up = simd.sub(blockers, simd.splat(bit));
-        let down = simd.sub(
-            simd.reverse_bits(blockers),
-            simd.splat(1 << (63 - at(square))),
-        );
+        let down = simd.sub(simd.reverse_bits(blockers), simd.splat(1 << (63 - at(square))));
         simd.and(simd.xor(up, simd.reverse_bits(down)), lines)
     }
 }

@@ -132,10 +132,7 @@ static OPEN: [[u64; 2]; 64] = {
     let mut i = 0;
     while i < 64 {
         let square = Square::new(i as u8);
-        table[i] = [
-            Slider::Rook.attacks(square, Bitboard::EMPTY).0,
-            Slider::Bishop.attacks(square, Bitboard::EMPTY).0,
-        ];
+        table[i] = [Slider::Rook.attacks(square, Bitboard::EMPTY).0, Slider::Bishop.attacks(square, Bitboard::EMPTY).0];
         i += 1;
     }
     table
@@ -169,14 +166,10 @@ impl Sliders for PextCompressed {
     const NAME: &'static str = "pext-compressed";
     const KIND: Kind = Kind::Intrinsic;
     const NEEDS: &'static [&'static str] = Bmi2::FEATURES;
-    const TABLE_BYTES: usize =
-        size_of::<[u16; ENTRIES]>() + size_of_val(&SQUARES) + size_of_val(&OPEN);
+    const TABLE_BYTES: usize = size_of::<[u16; ENTRIES]>() + size_of_val(&SQUARES) + size_of_val(&OPEN);
 
     fn detect() -> Option<Self> {
-        Some(Self {
-            bmi2: Bmi2::detect()?,
-            table: COMPRESSED.as_deref()?,
-        })
+        Some(Self { bmi2: Bmi2::detect()?, table: COMPRESSED.as_deref()? })
     }
     #[inline(always)]
     fn enter<R>(self, work: impl FnOnce() -> R) -> R {

@@ -107,8 +107,7 @@ impl Sliders for PextLoop {
 impl Sliders for PextNetwork {
     const NAME: &'static str = "pext-emulated-network";
     const KIND: Kind = Kind::Portable;
-    const TABLE_BYTES: usize =
-        size_of::<[u64; ENTRIES]>() + size_of_val(&SQUARES) + size_of_val(&MOVES);
+    const TABLE_BYTES: usize = size_of::<[u64; ENTRIES]>() + size_of_val(&SQUARES) + size_of_val(&MOVES);
 
     fn detect() -> Option<Self> {
         Some(Self)

@@ -42,9 +42,7 @@ pub(super) fn schema(columns: &[ChosenColumn]) -> Schema {
 /// tables have none, and then refuse them.
 #[cfg(feature = "cluster")]
 pub(super) fn nullable_schema(columns: &[ChosenColumn]) -> Schema {
-    let fields = columns
-        .iter()
-        .map(|column| Field::new(column.name(), data_type(column), true));
+    let fields = columns.iter().map(|column| Field::new(column.name(), data_type(column), true));
     Schema::new(fields.collect::<Vec<_>>())
 }
 
@@ -57,38 +55,24 @@ pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, Arro
 }
 
 /// The same for all columns of a batch.
-pub(super) fn widened_batch(
-    batch: &RecordBatch,
-    schema: &SchemaRef,
-) -> Result<RecordBatch, ArrowError> {
+pub(super) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(values, field)| widened(values, field.data_type()));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(
-        Arc::clone(schema),
-        columns.collect::<Result<_, _>>()?,
-        &options,
-    )
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
 
 /// The columns of a table: the catalogue, and the tags of games that the text of a query names, as in `"tag:Event"`.
 pub(super) fn columns_for(query: &str) -> Vec<ChosenColumn> {
     // What cannot be divided into tokens is an error that the parser reports.
     let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
-    let names = tokens
-        .into_iter()
-        .flatten()
-        .filter_map(|token| match token {
-            Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
-            _ => None,
-        });
+    let names = tokens.into_iter().flatten().filter_map(|token| match token {
+        Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
+        _ => None,
+    });
     let tags: BTreeSet<String> = names.filter(|name| name.starts_with(TAGS.prefix)).collect();
     let tags = tags.iter().filter_map(|name| ChosenColumn::named(name));
-    COLUMNS
-        .iter()
-        .map(ChosenColumn::Listed)
-        .chain(tags)
-        .collect()
+    COLUMNS.iter().map(ChosenColumn::Listed).chain(tags).collect()
 }
 
 #[cfg(test)]
@@ -104,9 +88,7 @@ mod tests {
         };
         assert_eq!(names("select 1"), [""; 0]);
         assert_eq!(
-            names(
-                r#"select "tag:Round", "tag:Event", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#
-            ),
+            names(r#"select "tag:Round", "tag:Event", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#),
             ["tag:Event", "tag:Round"]
         );
     }
@@ -115,10 +97,7 @@ mod tests {
     fn no_integer_wraps() {
         let schema = schema(&columns_for(""));
         for field in schema.fields() {
-            let wraps = matches!(
-                field.data_type(),
-                DataType::UInt8 | DataType::UInt16 | DataType::UInt32
-            );
+            let wraps = matches!(field.data_type(), DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
             assert!(!wraps, "{field}");
         }
         let elo = schema.field_with_name("white_elo");

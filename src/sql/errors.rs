@@ -37,28 +37,18 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
     let span = error.diagnostic().and_then(|diagnostic| diagnostic.span);
     let place = span.map(|span| (span.start.line, span.start.column));
     if let DataFusionError::SchemaError(schema, _) = root
-        && let SchemaError::FieldNotFound {
-            field,
-            valid_fields,
-        } = &**schema
+        && let SchemaError::FieldNotFound { field, valid_fields } = &**schema
     {
         return SqlError::Column {
             place,
             name: field.name.clone(),
-            known: valid_fields
-                .iter()
-                .map(|column| column.name.clone())
-                .collect(),
+            known: valid_fields.iter().map(|column| column.name.clone()).collect(),
         };
     }
     if let DataFusionError::ResourcesExhausted(message) = root {
         // After these words come all consumers of memory.
-        let (first, _) = message
-            .split_once(" with top memory consumers")
-            .unwrap_or((message, ""));
-        return SqlError::Memory(format!(
-            "the memory limit is too small for this query: {first}"
-        ));
+        let (first, _) = message.split_once(" with top memory consumers").unwrap_or((message, ""));
+        return SqlError::Memory(format!("the memory limit is too small for this query: {first}"));
     }
     // Tables of ours have their own errors, and others are found before anything is read.
     if let Some(failed) = io_error(root) {
@@ -78,9 +68,7 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
     SqlError::Query {
         place: place.or(parsed),
         message: match table_of(message) {
-            Some(table) => format!(
-                "there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"
-            ),
+            Some(table) => format!("there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"),
             None => message.to_owned(),
         },
     }
@@ -100,9 +88,7 @@ fn io_error(error: &DataFusionError) -> Option<&io::Error> {
 
 /// The table that a message says does not exist.
 fn table_of(message: &str) -> Option<&str> {
-    message
-        .strip_prefix("table 'datafusion.public.")?
-        .strip_suffix("' not found")
+    message.strip_prefix("table 'datafusion.public.")?.strip_suffix("' not found")
 }
 
 /// A message without the place at its end, as the parser writes it: ` at Line: 1, Column: 8`.

@@ -31,31 +31,17 @@ pub(super) fn condition(filter: &Expr, columns: &[ChosenColumn]) -> Option<Condi
         Expr::IsNull(inner) => (find(inner, columns)?, Test::Missing),
         Expr::IsNotNull(inner) => (find(inner, columns)?, Test::Present),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (&**left, &**right) {
-            (Expr::Column(_), Expr::Literal(value, _)) => {
-                (find(left, columns)?, compared(*op, value)?)
-            }
-            (Expr::Literal(value, _), Expr::Column(_)) => {
-                (find(right, columns)?, compared(op.swap()?, value)?)
-            }
+            (Expr::Column(_), Expr::Literal(value, _)) => (find(left, columns)?, compared(*op, value)?),
+            (Expr::Literal(value, _), Expr::Column(_)) => (find(right, columns)?, compared(op.swap()?, value)?),
             _ => return None,
         },
-        Expr::Between(Between {
-            expr,
-            negated,
-            low,
-            high,
-        }) => {
-            let (Constant::Number(low), Constant::Number(high)) = (literal(low)?, literal(high)?)
-            else {
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let (Constant::Number(low), Constant::Number(high)) = (literal(low)?, literal(high)?) else {
                 return None;
             };
             (find(expr, columns)?, numbers(vec![low..=high], *negated))
         }
-        Expr::InList(InList {
-            expr,
-            list,
-            negated,
-        }) => {
+        Expr::InList(InList { expr, list, negated }) => {
             let constants = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
             (find(expr, columns)?, listed(constants, *negated)?)
         }
@@ -69,10 +55,7 @@ fn find(expression: &Expr, columns: &[ChosenColumn]) -> Option<ChosenColumn> {
     let Expr::Column(named) = expression else {
         return None;
     };
-    columns
-        .iter()
-        .find(|column| column.name() == named.name)
-        .cloned()
+    columns.iter().find(|column| column.name() == named.name).cloned()
 }
 
 /// Whether values of the column can be tested. Dates are days to SQL and texts to us, of which some are no day.

@@ -209,9 +209,7 @@ pub enum SqlError {
 }
 
 fn at(place: Option<(u64, u64)>) -> String {
-    place.map_or_else(String::new, |(line, column)| {
-        format!("line {line}, column {column}: ")
-    })
+    place.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "))
 }
 
 impl SqlError {
@@ -219,11 +217,7 @@ impl SqlError {
     pub fn place(&self) -> Option<(u64, u64)> {
         match self {
             Self::Query { place, .. } | Self::Column { place, .. } => *place,
-            Self::Table(_)
-            | Self::Memory(_)
-            | Self::Temporary(_)
-            | Self::Cluster(_)
-            | Self::Read => None,
+            Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Cluster(_) | Self::Read => None,
         }
     }
 }
@@ -272,9 +266,7 @@ pub struct Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
-            .field("reads", &self.reads)
-            .finish_non_exhaustive()
+        f.debug_struct("Session").field("reads", &self.reads).finish_non_exhaustive()
     }
 }
 
@@ -319,9 +311,7 @@ pub struct Rows<'a> {
 
 impl fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rows")
-            .field("schema", &self.schema)
-            .finish_non_exhaustive()
+        f.debug_struct("Rows").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
@@ -376,10 +366,7 @@ impl Session {
     #[cfg(feature = "cluster")]
     pub fn on_cluster(options: ReadOptions, cluster: cluster::Cluster) -> Result<Self, SqlError> {
         let link = cluster::Link::new(cluster);
-        let state = SessionStateBuilder::new()
-            .with_config(link.config(config()))
-            .with_default_features()
-            .build();
+        let state = SessionStateBuilder::new().with_config(link.config(config())).with_default_features().build();
         let state = link.upgraded(state)?;
         Self::of_state(runtime(2)?, state, options, false, Some(link))
     }
@@ -398,12 +385,8 @@ impl Session {
         let context = SessionContext::new_with_state(state);
         others.session_store().with_state(context.state_weak_ref());
         let judging = options.judging();
-        functions::scalar(judging)
-            .into_iter()
-            .for_each(|function| context.register_udf(function));
-        functions::aggregates(judging)
-            .into_iter()
-            .for_each(|function| context.register_udaf(function));
+        functions::scalar(judging).into_iter().for_each(|function| context.register_udf(function));
+        functions::aggregates(judging).into_iter().for_each(|function| context.register_udaf(function));
         let paths = Arc::new(Paths {
             options,
             reads: Arc::clone(&reads),
@@ -418,10 +401,7 @@ impl Session {
             runtime,
             context,
             reads,
-            rejects: tokio::sync::Mutex::new(Rejects {
-                lines: rejects,
-                waiting: VecDeque::new(),
-            }),
+            rejects: tokio::sync::Mutex::new(Rejects { lines: rejects, waiting: VecDeque::new() }),
             columns,
             #[cfg(feature = "cluster")]
             link,
@@ -437,10 +417,7 @@ impl Session {
         let statements = DFParser::parse_sql(text)?;
         let statements = statements.into_iter().map(|mut parsed| {
             names::repair(&mut parsed);
-            Statement {
-                parsed,
-                columns: columns.clone(),
-            }
+            Statement { parsed, columns: columns.clone() }
         });
         Ok(statements.collect())
     }
@@ -471,19 +448,14 @@ impl Session {
     }
 
     fn rows(&self, stream: SendableRecordBatchStream) -> Rows<'_> {
-        Rows {
-            session: self,
-            schema: stream.schema(),
-            stream: Some(stream),
-        }
+        Rows { session: self, schema: stream.schema(), stream: Some(stream) }
     }
 
     async fn begin(&self, parsed: Parsed) -> datafusion::common::Result<SendableRecordBatchStream> {
         let state = self.context.state();
         let plan = state.statement_to_plan(parsed).await?;
         if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {
-            let message =
-                "statements do not write; the rows of a query go to the file named with -o";
+            let message = "statements do not write; the rows of a query go to the file named with -o";
             return Err(DataFusionError::Plan(message.to_owned()));
         }
         let frame = self.context.execute_logical_plan(plan).await?;
@@ -502,10 +474,7 @@ impl Session {
 
     /// Begins to carry out a plan on the cluster.
     #[cfg(feature = "cluster")]
-    async fn execute(
-        &self,
-        frame: DataFrame,
-    ) -> datafusion::common::Result<SendableRecordBatchStream> {
+    async fn execute(&self, frame: DataFrame) -> datafusion::common::Result<SendableRecordBatchStream> {
         let context = Arc::new(frame.task_ctx());
         let plan = frame.create_physical_plan().await?;
         if let Some(link) = &self.link {

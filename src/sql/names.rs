@@ -6,8 +6,7 @@
 
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator,
-    visit_expressions_mut,
+    BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator, visit_expressions_mut,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -34,10 +33,7 @@ fn name_first(body: &mut SetExpr) {
     match body {
         SetExpr::Select(select) => {
             let mut names = BTreeSet::new();
-            select
-                .projection
-                .iter_mut()
-                .for_each(|item| name(item, &mut names));
+            select.projection.iter_mut().for_each(|item| name(item, &mut names));
         }
         SetExpr::Query(query) => name_first(&mut query.body),
         SetExpr::SetOperation { left, .. } => name_first(left),
@@ -79,10 +75,7 @@ fn regroup(expression: &mut Expr) {
     let is_or = |op: &BinaryOperator| *op == BinaryOperator::Or;
     let is_any = |op: &BinaryOperator| matches!(op, BinaryOperator::And | BinaryOperator::Or);
     let binds_less: &dyn Fn(&BinaryOperator) -> bool = match expression {
-        Expr::BinaryOp {
-            op: BinaryOperator::And,
-            ..
-        } => &is_or,
+        Expr::BinaryOp { op: BinaryOperator::And, .. } => &is_or,
         _ => &is_any,
     };
     let Some(operand) = last_operand(expression) else {
@@ -101,10 +94,7 @@ fn regroup(expression: &mut Expr) {
 }
 
 /// The leftmost of what such operators connect.
-fn first_operand<'a>(
-    expression: &'a mut Expr,
-    connects: &dyn Fn(&BinaryOperator) -> bool,
-) -> &'a mut Expr {
+fn first_operand<'a>(expression: &'a mut Expr, connects: &dyn Fn(&BinaryOperator) -> bool) -> &'a mut Expr {
     if !matches!(expression, Expr::BinaryOp { op, .. } if connects(op)) {
         return expression;
     }
@@ -119,15 +109,8 @@ fn last_operand(expression: &mut Expr) -> Option<&mut Expr> {
     match expression {
         Expr::IsDistinctFrom(_, last)
         | Expr::IsNotDistinctFrom(_, last)
-        | Expr::UnaryOp {
-            op: UnaryOperator::Not,
-            expr: last,
-        }
-        | Expr::BinaryOp {
-            op: BinaryOperator::And,
-            right: last,
-            ..
-        } => Some(last),
+        | Expr::UnaryOp { op: UnaryOperator::Not, expr: last }
+        | Expr::BinaryOp { op: BinaryOperator::And, right: last, .. } => Some(last),
         _ => None,
     }
 }
@@ -149,9 +132,6 @@ mod tests {
             repaired("select a, sum(b) + 1, c as d, t.a from t"),
             r#"SELECT a, sum(b) + 1 AS "sum(b) + 1", c AS d, t.a AS "a_2" FROM t"#
         );
-        assert_eq!(
-            repaired("select 1, 1, 1"),
-            r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#
-        );
+        assert_eq!(repaired("select 1, 1, 1"), r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#);
     }
 }

@@ -20,9 +20,7 @@ use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
-use datafusion::datasource::listing::{
-    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
-};
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use std::path::{Path, PathBuf};
@@ -48,9 +46,7 @@ pub(super) struct Paths {
 const HEAD: usize = 64 << 10;
 
 /// What the engine reads by itself, by extension; compressed files are named by two.
-const OTHERS: [&str; 9] = [
-    "csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather",
-];
+const OTHERS: [&str; 9] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather"];
 
 #[async_trait]
 impl UrlTableFactory for Paths {
@@ -60,20 +56,11 @@ impl UrlTableFactory for Paths {
         };
         let options = self.options.clone();
         let found = tokio::task::spawn_blocking(move || inputs(&names, &options));
-        let found = found
-            .await
-            .map_err(|error| DataFusionError::External(error.into()))?;
+        let found = found.await.map_err(|error| DataFusionError::External(error.into()))?;
         match found.map_err(of_table)? {
             Some(inputs) => {
-                let columns = self
-                    .columns
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone();
-                let source = Source {
-                    inputs,
-                    options: self.options.clone(),
-                };
+                let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let source = Source { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {
                     return self.divided(source, columns, pieces).await.map(Some);
@@ -119,9 +106,7 @@ impl Paths {
         }
         let table = self.others.try_new(name).await?;
         table.ok_or_else(|| {
-            plan_datafusion_err!(
-                "'{name}' has no positions, and is no Parquet, CSV, TSV, JSON or Arrow file"
-            )
+            plan_datafusion_err!("'{name}' has no positions, and is no Parquet, CSV, TSV, JSON or Arrow file")
         })
     }
 
@@ -144,9 +129,7 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
         _ => (last, FileCompressionType::UNCOMPRESSED),
     };
     let format: Arc<dyn FileFormat> = match kind.to_ascii_lowercase().as_str() {
-        "jsonl" | "ndjson" => {
-            Arc::new(JsonFormat::default().with_file_compression_type(compression))
-        }
+        "jsonl" | "ndjson" => Arc::new(JsonFormat::default().with_file_compression_type(compression)),
         "tsv" => {
             let tabs = CsvFormat::default().with_delimiter(b'\t');
             Arc::new(tabs.with_file_compression_type(compression))
@@ -157,9 +140,7 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
         true => format!(".{kind}.{last}"),
         false => format!(".{kind}"),
     };
-    Ok(Some(
-        ListingOptions::new(format).with_file_extension(extension),
-    ))
+    Ok(Some(ListingOptions::new(format).with_file_extension(extension)))
 }
 
 /// `plain('hub.parquet')`: a file with the columns that it has, positions or not.
@@ -186,12 +167,8 @@ fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
         return Ok(Some(vec![path.to_owned()]));
     }
     if name.contains(['*', '?', '[']) {
-        let pattern =
-            glob::glob(name).map_err(|error| plan_datafusion_err!("'{name}': {error}"))?;
-        let files: Vec<PathBuf> = pattern
-            .filter_map(|path| path.ok())
-            .filter(|path| path.is_file())
-            .collect();
+        let pattern = glob::glob(name).map_err(|error| plan_datafusion_err!("'{name}': {error}"))?;
+        let files: Vec<PathBuf> = pattern.filter_map(|path| path.ok()).filter(|path| path.is_file()).collect();
         if files.is_empty() {
             return Err(plan_datafusion_err!("no file fits '{name}'"));
         }
@@ -223,11 +200,7 @@ fn inputs(names: &[PathBuf], options: &ReadOptions) -> std::result::Result<Optio
 
 /// Whether a file has positions: otherwise the engine reads it, or nobody can.
 fn has_positions(path: &Arc<Path>, options: &ReadOptions) -> std::result::Result<bool, Error> {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));
     let mut opened = match formats::open(path, None, options.access, Arc::default()) {
         Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
@@ -242,8 +215,5 @@ fn has_positions(path: &Arc<Path>, options: &ReadOptions) -> std::result::Result
     };
     let source = opened.input.into_source(opened.format.name())?;
     // Damage is reported when the file is read.
-    Ok(!matches!(
-        tables.open(source, &options.decode, None),
-        Err(TableError::Columns(_))
-    ))
+    Ok(!matches!(tables.open(source, &options.decode, None), Err(TableError::Columns(_))))
 }

@@ -53,11 +53,7 @@ impl Reads {
             false => None,
         }
         .unzip();
-        let reads = Self {
-            state: Mutex::default(),
-            ended: Condvar::new(),
-            rejects: sender,
-        };
+        let reads = Self { state: Mutex::default(), ended: Condvar::new(), rejects: sender };
         (Arc::new(reads), receiver)
     }
 
@@ -72,12 +68,7 @@ impl Reads {
         state.running += 1;
         state.counters.push(Arc::clone(&counter));
         drop(state);
-        Read {
-            reads: Arc::clone(self),
-            counter,
-            rejects: self.rejects.clone(),
-            summary: None,
-        }
+        Read { reads: Arc::clone(self), counter, rejects: self.rejects.clone(), summary: None }
     }
 
     /// How far all scans are together.
@@ -110,9 +101,7 @@ impl Read {
     /// Reports how far the scan is.
     pub(super) fn progress(&self, progress: Progress) {
         self.counter.bytes.store(progress.bytes, Ordering::Relaxed);
-        self.counter
-            .records
-            .store(progress.records, Ordering::Relaxed);
+        self.counter.records.store(progress.records, Ordering::Relaxed);
         self.counter.games.store(progress.games, Ordering::Relaxed);
     }
 

@@ -21,8 +21,7 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-    SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, SendableRecordBatchStream,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -125,12 +124,7 @@ impl Scan {
 }
 
 /// Begins to read the columns of a part of the inputs.
-pub(super) fn begin(
-    request: Arc<Request>,
-    part: Part,
-    reads: &Arc<Reads>,
-    waiting: usize,
-) -> Result<Run> {
+pub(super) fn begin(request: Arc<Request>, part: Part, reads: &Arc<Reads>, waiting: usize) -> Result<Run> {
     let read = reads.begin();
     Run::begin(waiting, move |sender, interrupt| {
         read_all(&request, part, read, interrupt, sender);
@@ -164,16 +158,8 @@ impl Run {
                 let _ = sender.blocking_send(Err(external("a thread ended with a panic")));
             }
         });
-        thread.map_err(|error| {
-            external(Error::Threads {
-                threads: 1,
-                reason: error.to_string(),
-            })
-        })?;
-        Ok(Self {
-            batches: batches.into(),
-            interrupt,
-        })
+        thread.map_err(|error| external(Error::Threads { threads: 1, reason: error.to_string() }))?;
+        Ok(Self { batches: batches.into(), interrupt })
     }
 
     /// Its rows.
@@ -199,9 +185,7 @@ pub(super) struct Part {
 /// Called at the end of a run.
 pub(super) type OnEnd = dyn FnOnce(&Summary) -> Option<DataFusionError> + Send;
 
-pub(super) fn external(
-    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-) -> DataFusionError {
+pub(super) fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataFusionError {
     DataFusionError::External(error.into())
 }
 
@@ -216,20 +200,8 @@ enum End {
 }
 
 /// Reads all inputs, as far as rows are requested.
-fn read_all(
-    request: &Request,
-    part: Part,
-    read: Read,
-    interrupt: &AtomicBool,
-    sender: &Sender<Result<RecordBatch>>,
-) {
-    let Request {
-        source,
-        columns,
-        conditions,
-        limit,
-        schema,
-    } = request;
+fn read_all(request: &Request, part: Part, read: Read, interrupt: &AtomicBool, sender: &Sender<Result<RecordBatch>>) {
+    let Request { source, columns, conditions, limit, schema } = request;
     let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));
     let mut on_reject = |reject: &Reject| {
         read.reject(reject, interrupt);
@@ -295,9 +267,8 @@ impl fmt::Display for Request {
         write!(f, "from={}, columns=[{}]", self.source, columns.join(", "))?;
         if !self.conditions.is_empty() {
             let conditions = self.conditions.iter();
-            let conditions: Vec<String> = conditions
-                .map(|Condition { column, test }| format!("{} {test}", column.name()))
-                .collect();
+            let conditions: Vec<String> =
+                conditions.map(|Condition { column, test }| format!("{} {test}", column.name())).collect();
             write!(f, ", where=[{}]", conditions.join(", "))?;
         }
         if let Some(limit) = self.limit {
@@ -329,10 +300,7 @@ impl ExecutionPlan for Scan {
     ) -> Result<TreeNodeRecursion> {
         Ok(TreeNodeRecursion::Continue)
     }
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

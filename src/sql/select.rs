@@ -55,11 +55,7 @@ impl Selected {
 
 impl Select {
     /// These columns, with the schema that SQL sees, of records that pass all conditions.
-    pub(super) fn new(
-        columns: Vec<ChosenColumn>,
-        conditions: Vec<Condition>,
-        wide: SchemaRef,
-    ) -> Self {
+    pub(super) fn new(columns: Vec<ChosenColumn>, conditions: Vec<Condition>, wide: SchemaRef) -> Self {
         let described: Vec<Described> = columns.iter().map(Described::of).collect();
         let of_conditions = conditions.iter().map(|condition| &condition.column);
         Self {
@@ -80,10 +76,7 @@ impl Select {
     /// Adds the rows of a tile that passes at least in part.
     fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
         part.rows += tile.count();
-        let filled = self
-            .columns
-            .iter()
-            .map(|column| Cells::of_array(column.fill(tile)));
+        let filled = self.columns.iter().map(|column| Cells::of_array(column.fill(tile)));
         Cells::append_tile(&mut part.cells, filled.collect(), tile);
         if part.rows >= ROWS {
             self.complete(part);
@@ -126,9 +119,7 @@ impl Job for Select {
                 continue;
             };
             let bits = condition.test.bits(&array);
-            mask.iter_mut()
-                .zip(bits)
-                .for_each(|(mask, bits)| *mask &= bits);
+            mask.iter_mut().zip(bits).for_each(|(mask, bits)| *mask &= bits);
             if mask.iter().all(|&word| word == 0) {
                 return;
             }

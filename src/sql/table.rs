@@ -43,11 +43,7 @@ impl Positions {
     /// The same, divided for a cluster.
     #[cfg(feature = "cluster")]
     pub(super) fn divided(self, pieces: Vec<Piece>) -> Self {
-        Self {
-            schema: Arc::new(super::columns::nullable_schema(&self.columns)),
-            pieces: Some(pieces),
-            ..self
-        }
+        Self { schema: Arc::new(super::columns::nullable_schema(&self.columns)), pieces: Some(pieces), ..self }
     }
 
     /// What it reads.
@@ -79,16 +75,11 @@ impl TableProvider for Positions {
         TableType::Base
     }
 
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let supported = filters
-            .iter()
-            .map(|filter| match condition(filter, &self.columns) {
-                Some(_) => TableProviderFilterPushDown::Exact,
-                None => TableProviderFilterPushDown::Unsupported,
-            });
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let supported = filters.iter().map(|filter| match condition(filter, &self.columns) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        });
         Ok(supported.collect())
     }
 
@@ -102,32 +93,18 @@ impl TableProvider for Positions {
         let (columns, schema) = match projection {
             None => (self.columns.clone(), Arc::clone(&self.schema)),
             Some(places) => (
-                places
-                    .iter()
-                    .map(|&place| self.columns[place].clone())
-                    .collect(),
+                places.iter().map(|&place| self.columns[place].clone()).collect(),
                 Arc::new(self.schema.project(places)?),
             ),
         };
-        let conditions = filters
-            .iter()
-            .filter_map(|filter| condition(filter, &self.columns));
-        let request = Request {
-            source: Arc::clone(&self.source),
-            columns,
-            conditions: conditions.collect(),
-            limit,
-            schema,
-        };
+        let conditions = filters.iter().filter_map(|filter| condition(filter, &self.columns));
+        let request =
+            Request { source: Arc::clone(&self.source), columns, conditions: conditions.collect(), limit, schema };
         #[cfg(feature = "cluster")]
         if let Some(pieces) = &self.pieces {
             return super::cluster::scan(request, pieces);
         }
         let partitions = session.config().target_partitions();
-        Ok(Arc::new(Scan::new(
-            request,
-            Arc::clone(&self.reads),
-            partitions,
-        )))
+        Ok(Arc::new(Scan::new(request, Arc::clone(&self.reads), partitions)))
     }
 }

@@ -4,9 +4,7 @@ use super::arrow::array::RecordBatch;
 use super::arrow::csv::{Writer as CsvWriter, WriterBuilder as CsvBuilder};
 use super::arrow::datatypes::SchemaRef;
 use super::arrow::ipc::writer::{FileWriter, StreamWriter};
-use super::arrow::json::writer::{
-    LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder,
-};
+use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
 use crate::columnar::{IpcKind, ROW_GROUP};
 use crate::jobs::TableFormat;
 use parquet::arrow::ArrowWriter;
@@ -48,10 +46,7 @@ struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(bytes);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -90,8 +85,7 @@ impl RowWriter {
             RowFormat::Csv => {
                 let mut csv = CsvBuilder::new().with_header(true).build(to);
                 // The header, also if there are no rows.
-                csv.write(&RecordBatch::new_empty(schema.clone()))
-                    .map_err(other)?;
+                csv.write(&RecordBatch::new_empty(schema.clone())).map_err(other)?;
                 Writer::Csv(Box::new(csv))
             }
             RowFormat::JsonLines => {

@@ -12,9 +12,7 @@ use crate::distinct::Sketches;
 use crate::games::Speed;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
 use crate::queries::GroupResults;
-use crate::report::{
-    self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, add, score_column,
-};
+use crate::report::{self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, add, score_column};
 use crate::table::{Array, Batch, Field, Texts, Values, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::{BTreeMap, HashMap};
@@ -106,21 +104,15 @@ fn phase_of(counts: u64) -> usize {
 impl Details {
     /// Adds the boards that count to these details and to the joint tables. There only legal moves and flags are counted:
     /// the rest [follows](Self::signatures) from the kinds of material.
-    pub(super) fn add_boards(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        boards: &Boards<'_>,
-        joint: &mut Joint,
-    ) {
+    pub(super) fn add_boards(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>, joint: &mut Joint) {
         let mut signatures = [[0; Group::LEN]; super::Stats::RUN];
         analyzer.signatures(boards.groups, &mut signatures);
         let results = boards.results.iter().map(|results| &results.counts);
         let counts = boards.board_counts.iter().zip(results).zip(&signatures);
         for (at, ((words, moves), signatures)) in counts.enumerate() {
             let lanes = boards.lanes(at);
-            let is_rare = |lane: usize| {
-                signatures[lane] & NO_SIGNATURE | words[lane] & BEYOND | moves[lane] & BEYOND_MOVES
-            };
+            let is_rare =
+                |lane: usize| signatures[lane] & NO_SIGNATURE | words[lane] & BEYOND | moves[lane] & BEYOND_MOVES;
             let any_is_rare = (0..Group::LEN).fold(0, |any, lane| any | is_rare(lane));
             if lanes == 0xFF && any_is_rare == 0 {
                 for lane in 0..Group::LEN {
@@ -135,8 +127,7 @@ impl Details {
                 }
             }
         }
-        self.distinct
-            .add_tile(analyzer, boards.groups, boards.results, boards.mask);
+        self.distinct.add_tile(analyzer, boards.groups, boards.results, boards.mask);
     }
 
     #[inline(always)]
@@ -167,27 +158,15 @@ impl Details {
 
     /// Counts the squares of checkers, castling rooks and en passant captures. Masked lanes must be empty boards without
     /// checkers.
-    pub(super) fn add_events(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        groups: &[Group],
-        results: &[GroupResults],
-    ) {
-        self.events
-            .add(groups, results, |groups, results, counters| {
-                analyzer.count_events(groups, results, counters);
-            });
+    pub(super) fn add_events(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults]) {
+        self.events.add(groups, results, |groups, results, counters| {
+            analyzer.count_events(groups, results, counters);
+        });
     }
 
     /// Adds what the rows of a batch carry, from `start` on, of those whose bit is set in the mask; with the counts of
     /// their boards.
-    pub(super) fn add_fields(
-        &mut self,
-        batch: &Batch,
-        start: usize,
-        mask: &[u64],
-        counts: &[BoardCounts],
-    ) {
+    pub(super) fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64], counts: &[BoardCounts]) {
         let counts = counts.as_flattened().chunks(64);
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
             let words = words(column, start, mask).zip(counts.clone());
@@ -200,8 +179,7 @@ impl Details {
                     let rows = (0..).zip(values.iter().zip(counts));
                     rows.for_each(|(row, (&result, &counts))| add(row, result, counts));
                 } else {
-                    rows_of(&[present & counted])
-                        .for_each(|row| add(row, values[row], counts[row]));
+                    rows_of(&[present & counted]).for_each(|row| add(row, values[row], counts[row]));
                 }
             }
         }
@@ -224,10 +202,7 @@ impl Details {
                     }
                 };
                 if present & counted == !0 {
-                    values
-                        .iter()
-                        .enumerate()
-                        .for_each(|(row, &ply)| add(row, ply));
+                    values.iter().enumerate().for_each(|(row, &ply)| add(row, ply));
                 } else {
                     rows_of(&[present & counted]).for_each(|row| add(row, values[row]));
                 }

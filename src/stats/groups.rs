@@ -11,9 +11,7 @@ use crate::block::Group;
 use crate::kernels::BoardCounts;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
-use crate::table::{
-    Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, first_rows, rows_of,
-};
+use crate::table::{Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
 use std::fmt;
@@ -98,11 +96,9 @@ impl FromStr for GroupBy {
         let by = Self { columns, width: 1 };
         let width = match width {
             Some(_) if by.is_text() => return Err(GroupByError::Text(name.to_owned())),
-            Some(width) => width
-                .parse()
-                .ok()
-                .filter(|width| (1..=1_000_000).contains(width))
-                .ok_or(GroupByError::Width)?,
+            Some(width) => {
+                width.parse().ok().filter(|width| (1..=1_000_000).contains(width)).ok_or(GroupByError::Width)?
+            }
             None => {
                 let usual = WIDTHS.iter().find(|(other, _)| *other == by.name());
                 usual.map_or(1, |&(_, width)| width)
@@ -182,13 +178,7 @@ impl Grouped {
     const WORDS: usize = Stats::RUN / Group::LEN;
 
     pub(crate) fn new(details: bool) -> Self {
-        Self {
-            details,
-            groups: Vec::new(),
-            places: HashMap::new(),
-            near: vec![NO_GROUP; NEAR],
-            is_over: false,
-        }
+        Self { details, groups: Vec::new(), places: HashMap::new(), near: vec![NO_GROUP; NEAR], is_over: false }
     }
 
     /// Adds the records of a tile that count; a tile has at most [`Stats::RUN`] groups.
@@ -221,10 +211,7 @@ impl Grouped {
         while row < end {
             // Neighbours are often in the same group.
             let place = places[row];
-            let len = places[row..end]
-                .iter()
-                .take_while(|&&other| other == place)
-                .count();
+            let len = places[row..end].iter().take_while(|&&other| other == place).count();
             let run = row..row + len;
             row += len;
             let Some((_, sorted)) = self.groups.get_mut(usize::from(place)) else {
@@ -252,9 +239,7 @@ impl Grouped {
             let mask = std::mem::take(&mut sorted.mask);
             sorted.is_present = false;
             let mask = &mask[..tile.mask.len()];
-            sorted
-                .stats
-                .add_fields(tile.batch, tile.start, mask, &counts);
+            sorted.stats.add_fields(tile.batch, tile.start, mask, &counts);
         }
     }
 
@@ -346,10 +331,7 @@ impl Grouped {
     }
 
     /// The statistics of the groups, in no order.
-    pub(crate) fn finish(
-        self,
-        analyzer: &dyn Analyzer,
-    ) -> impl Iterator<Item = (GroupValue, Stats)> {
+    pub(crate) fn finish(self, analyzer: &dyn Analyzer) -> impl Iterator<Item = (GroupValue, Stats)> {
         self.groups.into_iter().map(|(value, mut group)| {
             group.count(analyzer);
             (value, group.stats)
@@ -385,10 +367,7 @@ impl Sorted {
     fn push(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>, run: Range<usize>) {
         let mut waiting = self.waiting;
         for row in run {
-            let (group, results) = (
-                &tile.groups[row / Group::LEN],
-                &tile.results[row / Group::LEN],
-            );
+            let (group, results) = (&tile.groups[row / Group::LEN], &tile.results[row / Group::LEN]);
             let (lane, to) = (row % Group::LEN, waiting % Group::LEN);
             let board = &mut self.boards[waiting / Group::LEN];
             for (to_plane, plane) in board.planes.iter_mut().zip(&group.planes) {
@@ -422,12 +401,7 @@ impl Sorted {
         let mut board_counts = [BoardCounts::default(); WAITING];
         let board_counts = &mut board_counts[..groups.len()];
         analyzer.board_counts(groups, results, board_counts);
-        let boards = Boards {
-            groups,
-            results,
-            board_counts,
-            mask: &mask,
-        };
+        let boards = Boards { groups, results, board_counts, mask: &mask };
         self.stats.add_counted(analyzer, &boards);
     }
 }

@@ -30,10 +30,7 @@ struct Deep<const MAPS: usize> {
 
 impl<const MAPS: usize> Default for Deep<MAPS> {
     fn default() -> Self {
-        Self {
-            planes: [[[0; Group::LEN]; DEPTH]; MAPS],
-            added: 0,
-        }
+        Self { planes: [[[0; Group::LEN]; DEPTH]; MAPS], added: 0 }
     }
 }
 
@@ -79,11 +76,7 @@ pub(super) type EventMaps = Heat<3>;
 
 impl<const MAPS: usize> Default for Heat<MAPS> {
     fn default() -> Self {
-        Self {
-            maps: [[0; 64]; MAPS],
-            deep: Deep::default(),
-            counters: VerticalCounters::default(),
-        }
+        Self { maps: [[0; 64]; MAPS], deep: Deep::default(), counters: VerticalCounters::default() }
     }
 }
 
@@ -149,9 +142,10 @@ fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
     for (byte, squares) in map.chunks_exact_mut(8).enumerate() {
         for (place, planes) in sum.chunks(8).enumerate() {
             // The same eight bits of eight squares' counts, in bytes.
-            let digits = planes.iter().enumerate().fold(0, |counts, (weight, bits)| {
-                counts + (spread_bits((bits >> (8 * byte)) as u8) << weight)
-            });
+            let digits = planes
+                .iter()
+                .enumerate()
+                .fold(0, |counts, (weight, bits)| counts + (spread_bits((bits >> (8 * byte)) as u8) << weight));
             for (square, digits) in squares.iter_mut().zip(digits.to_le_bytes()) {
                 *square += u64::from(digits) << (8 * place);
             }
@@ -179,9 +173,7 @@ mod tests {
         let mut random = || numbers.bits();
         for len in [1, 15, 16, 17, 31, 200, 255, 256, 600] {
             let groups: Vec<Group> = (0..len)
-                .map(|_| Group {
-                    planes: std::array::from_fn(|_| std::array::from_fn(|_| random())),
-                })
+                .map(|_| Group { planes: std::array::from_fn(|_| std::array::from_fn(|_| random())) })
                 .collect();
             let results: Vec<GroupResults> = (0..len)
                 .map(|_| GroupResults {
@@ -199,18 +191,8 @@ mod tests {
                     let board = group.get(lane);
                     for square in crate::chess::Square::all().map(crate::chess::Square::index) {
                         let at = |set: u64| set >> square & 1;
-                        let code =
-                            at(board.types[0]) | at(board.types[1]) << 1 | at(board.types[2]) << 2;
-                        let role = [
-                            None,
-                            Some(0),
-                            Some(1),
-                            Some(2),
-                            Some(3),
-                            Some(4),
-                            Some(5),
-                            Some(3),
-                        ][code as usize];
+                        let code = at(board.types[0]) | at(board.types[1]) << 1 | at(board.types[2]) << 2;
+                        let role = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(3)][code as usize];
                         if let Some(role) = role {
                             expected[role + 6 * at(board.color) as usize][square] += 1;
                         }
@@ -242,13 +224,8 @@ mod tests {
 
     #[test]
     fn deep_counters_are_emptied_before_they_overflow() {
-        let group = Group {
-            planes: [[!0, 0, 1 << 63, 5, 0, 0, 0, !0]; 4],
-        };
-        let results = GroupResults {
-            attacks_white: [!0, 1, 2, 3, 4, 5, 6, 7],
-            ..GroupResults::default()
-        };
+        let group = Group { planes: [[!0, 0, 1 << 63, 5, 0, 0, 0, !0]; 4] };
+        let results = GroupResults { attacks_white: [!0, 1, 2, 3, 4, 5, 6, 7], ..GroupResults::default() };
         let analyzer = Tier::PORTABLE.analyzer().unwrap();
         let full = VerticalCounters::<14>::GROUPS;
         let (groups, results) = (vec![group; full], vec![results; full]);

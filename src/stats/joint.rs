@@ -56,10 +56,8 @@ impl Joint {
 
     #[inline(always)]
     fn add(&mut self, word: u64) {
-        self.pieces_phase
-            .add((word & 0x7F | word >> 1 & 0xF80) as usize);
-        self.material
-            .add((word >> 16 & 0x7F | word >> 25 & 0x3F80) as usize);
+        self.pieces_phase.add((word & 0x7F | word >> 1 & 0xF80) as usize);
+        self.material.add((word >> 16 & 0x7F | word >> 25 & 0x3F80) as usize);
         self.add_moves_flags(word);
     }
 
@@ -92,9 +90,7 @@ impl Joint {
     pub(super) fn add_pieces(&mut self, pieces: [[u8; 5]; 2], count: u64) {
         let sum = |weights: [usize; 5], side: usize| -> usize {
             let numbers = pieces[side].iter().zip(weights);
-            numbers
-                .map(|(&number, weight)| usize::from(number) * weight)
-                .sum()
+            numbers.map(|(&number, weight)| usize::from(number) * weight).sum()
         };
         let both = |weights: [usize; 5]| sum(weights, 0) + sum(weights, 1);
         let (all, phase) = (2 + both([1; 5]), both([4, 2, 1, 1, 0]));
@@ -232,10 +228,7 @@ mod tests {
         let mut all = joint.clone();
         all.merge(&joint);
         let moves = all.moves();
-        assert_eq!(
-            (moves[0], moves[7], moves[300], moves.len()),
-            (2, 18, 2, 301)
-        );
+        assert_eq!((moves[0], moves[7], moves[300], moves.len()), (2, 18, 2, 301));
         assert_eq!((all.pieces()[40], all.pieces().len()), (22, 41));
         assert_eq!((all.phase()[24], all.phase().len()), (22, 25));
         assert_eq!(all.material().map(|counts| counts.len()), [21, 101]);

@@ -103,20 +103,13 @@ impl<'a> Carried<'a> {
         };
         let (scores, mates) = (numbers(Field::Score), numbers(Field::Mate));
         let any = results.is_some() || scores.is_some() || mates.is_some();
-        any.then_some(Self {
-            batch: tile.batch,
-            results,
-            scores,
-            mates,
-        })
+        any.then_some(Self { batch: tile.batch, results, scores, mates })
     }
 }
 
 impl Stats {
     /// The results that the statistics request from an analyzer.
-    pub const QUERIES: Queries = Queries::KINDS
-        .union(Queries::CHECKERS)
-        .union(Queries::ATTACKS);
+    pub const QUERIES: Queries = Queries::KINDS.union(Queries::CHECKERS).union(Queries::ATTACKS);
 
     /// Groups after which the packed sums of a tile are unpacked: their narrowest field has 8 bits and grows by at
     /// most two per position, separately in each of eight lanes.
@@ -137,42 +130,25 @@ impl Stats {
     /// Adds the records of a tile that count. The results must be those for [`Self::QUERIES`].
     pub fn add_tile(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>) {
         let mut board_counts = [BoardCounts::default(); Self::RUN];
-        let runs = tile
-            .groups
-            .chunks(Self::RUN)
-            .zip(tile.results.chunks(Self::RUN));
+        let runs = tile.groups.chunks(Self::RUN).zip(tile.results.chunks(Self::RUN));
         let masks = tile.mask.chunks(Self::RUN / Group::LEN);
         let starts = (tile.start..).step_by(Self::RUN * Group::LEN);
         for (((groups, results), mask), start) in runs.zip(masks).zip(starts) {
             let board_counts = &mut board_counts[..groups.len()];
             analyzer.board_counts(groups, results, board_counts);
-            self.add_counted(
-                analyzer,
-                &Boards {
-                    groups,
-                    results,
-                    board_counts,
-                    mask,
-                },
-            );
+            self.add_counted(analyzer, &Boards { groups, results, board_counts, mask });
             self.add_fields(tile.batch, start, mask, board_counts);
         }
     }
 
     /// Adds the boards of at most [`Self::RUN`] groups whose bit is set in the mask.
     fn add_counted(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>) {
-        let &Boards {
-            groups,
-            results,
-            board_counts,
-            ..
-        } = boards;
+        let &Boards { groups, results, board_counts, .. } = boards;
         match &mut self.details {
             Some(details) => details.add_boards(analyzer, boards, &mut self.joint),
             None => {
                 for (at, (words, results)) in board_counts.iter().zip(results).enumerate() {
-                    self.joint
-                        .add_group(words, &results.counts, boards.lanes(at));
+                    self.joint.add_group(words, &results.counts, boards.lanes(at));
                 }
             }
         }
@@ -202,13 +178,7 @@ impl Stats {
 
     /// Adds these lanes of at most [`Self::RUN`] groups; the others must be empty boards without attacks and
     /// checkers.
-    fn add_groups(
-        &mut self,
-        analyzer: &dyn Analyzer,
-        groups: &[Group],
-        results: &[GroupResults],
-        lanes: u8,
-    ) {
+    fn add_groups(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults], lanes: u8) {
         let mut kinds = [0u64; Group::LEN];
         for results in results {
             let counts = &results.counts;
@@ -294,8 +264,7 @@ impl Stats {
                         scores.add(Scores::index(score));
                     }
                 } else {
-                    rows_of(&[present & mask])
-                        .for_each(|row| scores.add(Scores::index(values[row])));
+                    rows_of(&[present & mask]).for_each(|row| scores.add(Scores::index(values[row])));
                 }
             }
         }
@@ -396,8 +365,7 @@ impl Stats {
         let [black, draw, white] = self.results;
         let maps = self.heat.maps();
         let phase = Histogram::new(0, joint.phase());
-        let details = details
-            .map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
+        let details = details.map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
         Report {
             positions: self.positions,
@@ -429,12 +397,7 @@ impl Stats {
             },
             occupancy: std::array::from_fn(|piece| HeatMap(maps[piece])),
             attacks: [HeatMap(maps[12]), HeatMap(maps[13])],
-            results: Results {
-                white,
-                draw,
-                black,
-                unknown: self.positions - white - draw - black,
-            },
+            results: Results { white, draw, black, unknown: self.positions - white - draw - black },
             scores: scores.map_or_else(Histogram::default, |scores| {
                 Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())
             }),

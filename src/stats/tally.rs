@@ -13,9 +13,7 @@ impl<const N: usize> Default for Tally<N> {
         const { assert!(N.is_power_of_two()) }
         // Large tables are zero pages of the system until they are written, which an array on the stack is not.
         let counts = vec![0; N].into_boxed_slice();
-        Self {
-            counts: counts.try_into().expect("N numbers"),
-        }
+        Self { counts: counts.try_into().expect("N numbers") }
     }
 }
 
@@ -79,10 +77,7 @@ impl<const N: usize> Default for NarrowTally<N> {
     fn default() -> Self {
         const { assert!(N.is_power_of_two()) }
         let counts = vec![0; N].into_boxed_slice();
-        Self {
-            counts: counts.try_into().expect("N numbers"),
-            overflows: HashMap::new(),
-        }
+        Self { counts: counts.try_into().expect("N numbers"), overflows: HashMap::new() }
     }
 }
 

@@ -23,9 +23,7 @@ fn batch_of<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Arc<Batch>
 /// Statistics of the first `len` records, taken in tiles of N groups (a multiple of 8).
 fn stats_of(batch: &Arc<Batch>, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
     let mut stats = Stats::new().with_details();
-    add_rows(&mut stats, batch, 0..batch.len(), analyzer, tile, |row| {
-        row < len
-    });
+    add_rows(&mut stats, batch, 0..batch.len(), analyzer, tile, |row| row < len);
     stats
 }
 
@@ -92,14 +90,9 @@ fn numbers_beyond_the_tables_are_counted() {
 fn agrees_with_plain_counting(positions: &[Position]) {
     let len = positions.len();
     let batch = batch_of(positions);
-    let count = |test: &dyn Fn(&Position) -> bool| {
-        positions.iter().filter(|position| test(position)).count() as u64
-    };
+    let count = |test: &dyn Fn(&Position) -> bool| positions.iter().filter(|position| test(position)).count() as u64;
     let sum = |number: &dyn Fn(&Position) -> u32| -> u64 {
-        positions
-            .iter()
-            .map(|position| u64::from(number(position)))
-            .sum()
+        positions.iter().map(|position| u64::from(number(position))).sum()
     };
     let rook_beyond_king = |position: &Position, color, side| {
         let king = position.king(color).unwrap();
@@ -113,10 +106,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
         let mut stats = stats_of(&batch, len, analyzer, tile);
         let report = stats.report(false);
         assert_eq!(report.positions, len as u64);
-        assert_eq!(
-            report.white_to_move,
-            count(&|p| p.side_to_move == Color::White)
-        );
+        assert_eq!(report.white_to_move, count(&|p| p.side_to_move == Color::White));
         assert_eq!(report.in_check, count(&|p| p.in_check()));
         assert_eq!(report.double_check, count(&|p| p.checkers().several()));
         assert_eq!(report.checkmate, count(&|p| p.is_checkmate()));
@@ -124,12 +114,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
         assert_eq!(report.en_passant, count(&|p| p.en_passant.is_some()));
         assert_eq!(stats.report(true).en_passant, report.en_passant);
         assert_eq!(report.moves(), sum(&|p| p.count_legal_moves().into()));
-        let kinds = [
-            report.legal_captures,
-            report.legal_promotions,
-            report.legal_castles,
-            report.legal_en_passants,
-        ];
+        let kinds = [report.legal_captures, report.legal_promotions, report.legal_castles, report.legal_en_passants];
         let expected = [
             sum(&|p| p.legal_counts().captures.into()),
             sum(&|p| p.legal_counts().promotions.into()),
@@ -153,10 +138,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
         for (moves, ours) in report.legal_moves.iter() {
             assert_eq!(ours, count(&|p| i64::from(p.count_legal_moves()) == moves));
         }
-        for histogram in [&report.pieces, &report.phase]
-            .into_iter()
-            .chain(&report.material)
-        {
+        for histogram in [&report.pieces, &report.phase].into_iter().chain(&report.material) {
             assert_eq!(histogram.total(), len as u64);
         }
         for (pieces, ours) in report.pieces.iter() {
@@ -175,11 +157,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
             for (at, map) in report.occupancy.iter().enumerate() {
                 let (color, role) = (Color::ALL[at / 6], Role::ALL[at % 6]);
                 let standing = count(&|p| p.pieces(color, role).contains(square));
-                assert_eq!(
-                    map.0[square.index()],
-                    standing,
-                    "{color:?} {role:?} {square}"
-                );
+                assert_eq!(map.0[square.index()], standing, "{color:?} {role:?} {square}");
             }
             for (color, map) in Color::ALL.into_iter().zip(&report.attacks) {
                 let attacked = count(&|p| p.attacked_by(color).contains(square));
@@ -187,10 +165,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
             }
         }
         assert_eq!(report.results.unknown, len as u64);
-        assert!(
-            *report.details.as_deref().unwrap() == details_of(positions),
-            "{tier}"
-        );
+        assert!(*report.details.as_deref().unwrap() == details_of(positions), "{tier}");
         let mut twice = report.clone();
         twice.merge(&report);
         stats.merge(&stats.clone());
@@ -220,10 +195,7 @@ fn details_of(positions: &[Position]) -> Details {
         let counts = position.legal_counts();
         let pieces = position.occupied().len();
         let [white, black] = Color::ALL.map(|color| worth(position, color, [1, 3, 3, 5, 9]));
-        let phase: u32 = Color::ALL
-            .map(|color| worth(position, color, [0, 1, 1, 2, 4]))
-            .iter()
-            .sum();
+        let phase: u32 = Color::ALL.map(|color| worth(position, color, [0, 1, 1, 2, 4])).iter().sum();
         if white < 128 && black < 128 && phase < 32 && counts.moves < 256 {
             material[white as usize][black as usize] += 1;
         }
@@ -233,13 +205,7 @@ fn details_of(positions: &[Position]) -> Details {
         phases[phase_of(position) as usize][3] += 1;
         let mut beyond = false;
         let sides = Color::ALL.map(|color| {
-            let roles = [
-                Role::Queen,
-                Role::Rook,
-                Role::Bishop,
-                Role::Knight,
-                Role::Pawn,
-            ];
+            let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
             roles.map(|role| {
                 let count = position.pieces(color, role).len();
                 beyond |= count > if role == Role::Pawn { 8 } else { 2 };
@@ -263,15 +229,9 @@ fn details_of(positions: &[Position]) -> Details {
         let canonical = Canonical {
             board: [
                 position.color(Color::Black).0,
-                position.role(Role::Pawn).0
-                    | position.role(Role::Bishop).0
-                    | position.role(Role::Queen).0,
-                position.role(Role::Knight).0
-                    | position.role(Role::Bishop).0
-                    | position.role(Role::King).0,
-                position.role(Role::Rook).0
-                    | position.role(Role::Queen).0
-                    | position.role(Role::King).0,
+                position.role(Role::Pawn).0 | position.role(Role::Bishop).0 | position.role(Role::Queen).0,
+                position.role(Role::Knight).0 | position.role(Role::Bishop).0 | position.role(Role::King).0,
+                position.role(Role::Rook).0 | position.role(Role::Queen).0 | position.role(Role::King).0,
             ],
             black_to_move: position.side_to_move == Color::Black,
             castling: position.castling.0.0,
@@ -290,10 +250,7 @@ fn details_of(positions: &[Position]) -> Details {
 
 #[test]
 fn lanes_after_the_last_board_are_ignored() {
-    let positions: Vec<Position> = RandomPlay::new(1, Start::Standard)
-        .take(24)
-        .map(|played| played.position)
-        .collect();
+    let positions: Vec<Position> = RandomPlay::new(1, Start::Standard).take(24).map(|played| played.position).collect();
     let batch = batch_of(&positions);
     let analyzer = Tier::PORTABLE.analyzer().unwrap();
     for len in [0, 1, 7, 8, 9, 15, 16, 17, 24] {
@@ -302,10 +259,7 @@ fn lanes_after_the_last_board_are_ignored() {
         assert_eq!(report.occupancy[5].sum(), len as u64);
         let details = report.details.as_deref().unwrap();
         assert!(*details == details_of(&positions[..len]));
-        let moves: u64 = positions[..len]
-            .iter()
-            .map(|p| u64::from(p.count_legal_moves()))
-            .sum();
+        let moves: u64 = positions[..len].iter().map(|p| u64::from(p.count_legal_moves())).sum();
         assert_eq!(report.moves(), moves);
     }
 }
@@ -331,14 +285,10 @@ impl Carried {
         (row / 50 % 3 != 1).then_some(1500 + (row / 50) as u16)
     }
     fn eco(row: usize) -> Option<Arc<str>> {
-        ["B12", "E99", "?", "A00"]
-            .get(row / 50 % 5)
-            .map(|&code| code.into())
+        ["B12", "E99", "?", "A00"].get(row / 50 % 5).map(|&code| code.into())
     }
     fn time_control(row: usize) -> Option<Arc<str>> {
-        ["300+3", "-", "60"]
-            .get(row / 50 % 4)
-            .map(|&text| text.into())
+        ["300+3", "-", "60"].get(row / 50 % 4).map(|&text| text.into())
     }
     fn of(positions: &[Position]) -> Arc<Batch> {
         let mut batch = Arc::into_inner(batch_of(positions)).unwrap();
@@ -369,45 +319,28 @@ impl Carried {
 /// What records carry is counted in ranges of any size, at any place in a batch.
 #[test]
 fn fields_of_ranges_of_rows() {
-    let positions: Vec<Position> = RandomPlay::new(9, Start::Standard)
-        .map(|played| played.position)
-        .take(800)
-        .collect();
+    let positions: Vec<Position> =
+        RandomPlay::new(9, Start::Standard).map(|played| played.position).take(800).collect();
     let batch = Carried::of(&positions);
     let analyzer = Tier::best().analyzer().unwrap();
     for rows in [0..0, 0..800, 1..799, 64..128, 63..400, 254..256, 511..767] {
         let mut stats = Stats::new().with_details();
-        add_rows(&mut stats, &batch, 0..800, analyzer, 64, |row| {
-            rows.contains(&row)
-        });
+        add_rows(&mut stats, &batch, 0..800, analyzer, 64, |row| rows.contains(&row));
         let report = stats.report(false);
         let count = |value: Option<u8>| {
             let of = |&row: &usize| Carried::result(row) == value;
             rows.clone().filter(of).count() as u64
         };
-        let Results {
-            white,
-            draw,
-            black,
-            unknown,
-            ..
-        } = report.results;
+        let Results { white, draw, black, unknown, .. } = report.results;
         let results = [Some(2), Some(1), Some(0), None].map(count);
         assert_eq!([white, draw, black, unknown], results, "{rows:?}");
-        let scores: Vec<i128> = rows
-            .clone()
-            .filter_map(Carried::score)
-            .map(i128::from)
-            .collect();
+        let scores: Vec<i128> = rows.clone().filter_map(Carried::score).map(i128::from).collect();
         let found = report.scores.summary();
         assert_eq!(found.count, scores.len() as u64, "{rows:?}");
         assert_eq!(found.sum, scores.iter().sum::<i128>(), "{rows:?}");
         let mates = |white: bool| {
             let of_side = |&moves: &i16| (moves > 0) == white;
-            rows.clone()
-                .filter_map(Carried::mate)
-                .filter(of_side)
-                .count() as u64
+            rows.clone().filter_map(Carried::mate).filter(of_side).count() as u64
         };
         assert_eq!(report.mates.white, mates(true), "{rows:?}");
         assert_eq!(report.mates.black, mates(false), "{rows:?}");
@@ -447,11 +380,7 @@ fn fields_of_ranges_of_rows() {
         assert_eq!(details.phase_scores, Matrix::new(scores), "{rows:?}");
         assert_eq!(details.phase_score_sums, sums, "{rows:?}");
         assert_eq!(details.ply, Histogram::new(0, plies), "{rows:?}");
-        assert_eq!(
-            (details.games.count, &details.games.eco),
-            (games, &eco),
-            "{rows:?}"
-        );
+        assert_eq!((details.games.count, &details.games.eco), (games, &eco), "{rows:?}");
         assert_eq!(details.games.speeds, speeds, "{rows:?}");
         let [white, black] = &details.games.elo;
         assert!(white.iter().eq(elos) && black.is_empty(), "{rows:?}");
@@ -464,18 +393,14 @@ fn fields_of_ranges_of_rows() {
     ends[49] = 16;
     assert_eq!(details.game_lengths(), Some(Histogram::new(0, ends)));
     let mut middle = Stats::new().with_details();
-    add_rows(&mut middle, &batch, 0..800, analyzer, 64, |row| {
-        row % 50 > 7
-    });
+    add_rows(&mut middle, &batch, 0..800, analyzer, 64, |row| row % 50 > 7);
     assert_eq!(middle.report(false).details.unwrap().game_lengths(), None);
 }
 
 #[test]
 fn merged_statistics_equal_those_of_the_whole() {
-    let positions: Vec<Position> = RandomPlay::new(3, Start::Chess960)
-        .map(|played| played.position)
-        .take(1024)
-        .collect();
+    let positions: Vec<Position> =
+        RandomPlay::new(3, Start::Chess960).map(|played| played.position).take(1024).collect();
     let batch = Carried::of(&positions);
     let analyzer = Tier::best().analyzer().unwrap();
     let of = |rows: Range<usize>| {
@@ -497,9 +422,7 @@ fn merged_statistics_equal_those_of_the_whole() {
     {
         // And through files.
         let json = reports.map(|part| serde_json::Value::from(part.to_json()).to_string());
-        let mut read = json
-            .iter()
-            .map(|text| Report::from_json(&serde_json::from_str(text).unwrap()).unwrap());
+        let mut read = json.iter().map(|text| Report::from_json(&serde_json::from_str(text).unwrap()).unwrap());
         let mut merged = read.next().unwrap();
         read.for_each(|part| merged.merge(&part));
         assert!(merged == whole);

@@ -45,10 +45,7 @@ fn count_present_in(present: &[u64], rows: Range<usize>) -> usize {
 impl<T: Clone + Default> Values<T> {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
-        Self {
-            values: vec![T::default(); len],
-            present: vec![0; len.div_ceil(64)],
-        }
+        Self { values: vec![T::default(); len], present: vec![0; len.div_ceil(64)] }
     }
     /// A column of these values, of which those are there whose bit is set; the others become the default.
     ///
@@ -82,8 +79,7 @@ impl<T: Clone + Default> Values<T> {
             values
                 .iter()
                 .enumerate()
-                .all(|(row, value)| present[row / 64] >> (row % 64) & 1 != 0
-                    || *value == T::default())
+                .all(|(row, value)| present[row / 64] >> (row % 64) & 1 != 0 || *value == T::default())
         );
         Self { values, present }
     }
@@ -188,10 +184,7 @@ impl<T: Clone + Default> Values<T> {
     }
     /// Number of rows that are not missing.
     pub fn count_present(&self) -> usize {
-        self.present
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum()
+        self.present.iter().map(|word| word.count_ones() as usize).sum()
     }
 }
 
@@ -245,10 +238,7 @@ pub struct Texts {
 impl Texts {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
-        Self {
-            codes: Values::missing(len),
-            words: Vec::new(),
-        }
+        Self { codes: Values::missing(len), words: Vec::new() }
     }
     /// A dictionary and codes of it.
     ///
@@ -256,9 +246,7 @@ impl Texts {
     /// When there is a code without a word.
     pub(crate) fn from_parts(codes: Values<u32>, words: Vec<Arc<str>>) -> Self {
         let most = codes.values().iter().max();
-        assert!(
-            most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0)
-        );
+        assert!(most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0));
         Self { codes, words }
     }
     /// The code of each row; 0 where it is missing.
@@ -299,10 +287,7 @@ impl Texts {
     /// Adds rows with the text of the row before, if that is the case: if the last word of the dictionary is
     /// this one. Says whether it is.
     pub(crate) fn repeat(&mut self, text: &[u8], rows: usize) -> bool {
-        let is_last = self
-            .words
-            .last()
-            .is_some_and(|word| word.as_bytes() == text);
+        let is_last = self.words.last().is_some_and(|word| word.as_bytes() == text);
         if is_last {
             let code = (self.words.len() - 1) as u32;
             self.codes.push_many(Some(code), rows);
@@ -587,15 +572,7 @@ mod tests {
 
     #[test]
     fn texts_are_those_that_were_pushed() {
-        let words = [
-            Some("a"),
-            Some("a"),
-            None,
-            Some(""),
-            Some("b"),
-            Some("a"),
-            None,
-        ];
+        let words = [Some("a"), Some("a"), None, Some(""), Some("b"), Some("a"), None];
         let mut texts = Texts::default();
         let mut plain = Strings::default();
         for word in words {

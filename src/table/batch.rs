@@ -67,11 +67,7 @@ impl Batch {
     /// When `len` records need more groups than there are.
     pub(crate) fn mapped(groups: Mapped<Group>, len: usize) -> Self {
         assert!(len <= groups.len() * Group::LEN);
-        Self {
-            groups: Groups::Mapped(groups),
-            len,
-            ..Self::default()
-        }
+        Self { groups: Groups::Mapped(groups), len, ..Self::default() }
     }
     /// A batch over groups; clocks and columns are to be added.
     ///
@@ -79,11 +75,7 @@ impl Batch {
     /// When `len` records need another number of groups.
     pub fn owned(groups: Vec<Group>, len: usize) -> Self {
         assert!(groups.len() == len.div_ceil(Group::LEN));
-        Self {
-            groups: Groups::Owned(groups),
-            len,
-            ..Self::default()
-        }
+        Self { groups: Groups::Owned(groups), len, ..Self::default() }
     }
     /// Number of records.
     pub fn len(&self) -> usize {
@@ -125,8 +117,7 @@ impl Batch {
     /// When the record is out of range.
     #[inline]
     pub fn position(&self, record: usize) -> Result<Position, UnpackError> {
-        self.board(record)
-            .unpack(self.halfmove[record], self.fullmove[record])
+        self.board(record).unpack(self.halfmove[record], self.fullmove[record])
     }
     /// The number of a record, counted over all inputs from zero.
     #[inline]
@@ -182,19 +173,12 @@ impl Batch {
     /// # Panics
     /// When a row is out of range.
     pub fn select(&self, rows: &[u32]) -> Self {
-        let mut selected = Self {
-            first_index: self.first_index,
-            ..Self::default()
-        };
+        let mut selected = Self { first_index: self.first_index, ..Self::default() };
         let rows = || rows.iter().map(|&row| row as usize);
         for row in rows() {
             selected.push(self.board(row), self.halfmove[row], self.fullmove[row]);
         }
-        selected.ordinals = Some(
-            rows()
-                .map(|row| (self.index(row) - self.first_index) as u32)
-                .collect(),
-        );
+        selected.ordinals = Some(rows().map(|row| (self.index(row) - self.first_index) as u32).collect());
         selected.origins = if self.origins.len() == self.len {
             rows().map(|row| self.origins[row]).collect()
         } else {
@@ -219,10 +203,7 @@ impl Batch {
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize> + Clone) {
         let before = self.len;
         for (&field, values) in &other.fields {
-            self.fields
-                .entry(field)
-                .or_insert_with(|| field.column(before))
-                .extend_from(values, rows.clone());
+            self.fields.entry(field).or_insert_with(|| field.column(before)).extend_from(values, rows.clone());
         }
         for (field, values) in &mut self.fields {
             if !other.fields.contains_key(field) {
@@ -251,9 +232,7 @@ impl Batch {
         if let Groups::Mapped(groups) = &self.groups {
             self.groups = Groups::Owned(groups.to_vec());
         }
-        let Groups::Owned(groups) = &mut self.groups else {
-            unreachable!("made owned above")
-        };
+        let Groups::Owned(groups) = &mut self.groups else { unreachable!("made owned above") };
         if lane == 0 {
             groups.push(Group::default());
         }

@@ -9,8 +9,7 @@ use super::array::Array;
 use super::column::{Column, Kind};
 use super::field::Field;
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, key, result, san,
-    side_to_move, squares, the_move,
+    carried_as_it_is, castling, count, each, en_passant, fen, first, key, result, san, side_to_move, squares, the_move,
 };
 use super::tile::Tile;
 use crate::chess::Role;
@@ -32,55 +31,25 @@ const fn column(
     fill: fn(&Tile<'_>) -> Array,
     meaning: &'static str,
 ) -> Column {
-    Column {
-        name,
-        kind,
-        meaning,
-        queries,
-        field: None,
-        fill,
-    }
+    Column { name, kind, meaning, queries, field: None, fill }
 }
 
 /// A column that is carried as it is.
 macro_rules! carried {
     ($field:ident, $kind:ident, $meaning:literal) => {
-        carried(
-            Field::$field,
-            Kind::$kind,
-            |tile| carried_as_it_is(tile, Field::$field),
-            $meaning,
-        )
+        carried(Field::$field, Kind::$kind, |tile| carried_as_it_is(tile, Field::$field), $meaning)
     };
 }
 
 /// A column that is computed lane by lane.
 macro_rules! computed {
     ($name:literal, $kind:ident, $array:ident, $queries:expr, $value:expr, $meaning:literal) => {
-        column(
-            $name,
-            Kind::$kind,
-            $queries,
-            |tile| Array::$array(each(tile, $value)),
-            $meaning,
-        )
+        column($name, Kind::$kind, $queries, |tile| Array::$array(each(tile, $value)), $meaning)
     };
 }
 
-const fn carried(
-    field: Field,
-    kind: Kind,
-    fill: fn(&Tile<'_>) -> Array,
-    meaning: &'static str,
-) -> Column {
-    Column {
-        name: field.name(),
-        kind,
-        meaning,
-        queries: NOTHING,
-        field: Some(field),
-        fill,
-    }
+const fn carried(field: Field, kind: Kind, fill: fn(&Tile<'_>) -> Array, meaning: &'static str) -> Column {
+    Column { name: field.name(), kind, meaning, queries: NOTHING, field: Some(field), fill }
 }
 
 /// All columns, in the order of listings and of `--columns all`.
@@ -89,13 +58,7 @@ pub static COLUMNS: &[Column] = &[
         "index",
         Kind::U64,
         NOTHING,
-        |t| {
-            Array::U64(
-                (t.start..t.start + t.len)
-                    .map(|row| t.batch.index(row))
-                    .collect(),
-            )
-        },
+        |t| Array::U64((t.start..t.start + t.len).map(|row| t.batch.index(row)).collect()),
         "0-based number of the record over all inputs",
     ),
     column(
@@ -105,13 +68,7 @@ pub static COLUMNS: &[Column] = &[
         fen,
         "the position; castling as KQkq where the rook is the outermost one, else its file letter; en passant square only where such a capture is legal",
     ),
-    column(
-        "stm",
-        Kind::Text,
-        NOTHING,
-        side_to_move,
-        "side to move, w or b",
-    ),
+    column("stm", Kind::Text, NOTHING, side_to_move, "side to move, w or b"),
     computed!(
         "legal_moves",
         U16,
@@ -120,30 +77,9 @@ pub static COLUMNS: &[Column] = &[
         |r| r.legal().moves,
         "number of legal moves; each promotion piece counts, castling counts once per rook"
     ),
-    computed!(
-        "legal_captures",
-        U16,
-        U16,
-        KINDS,
-        |r| r.legal().captures,
-        "of those, captures (en passant is one)"
-    ),
-    computed!(
-        "legal_promotions",
-        U16,
-        U16,
-        KINDS,
-        |r| r.legal().promotions,
-        "of the legal moves, promotions"
-    ),
-    computed!(
-        "legal_castles",
-        U16,
-        U16,
-        KINDS,
-        |r| r.legal().castles,
-        "of the legal moves, castling moves"
-    ),
+    computed!("legal_captures", U16, U16, KINDS, |r| r.legal().captures, "of those, captures (en passant is one)"),
+    computed!("legal_promotions", U16, U16, KINDS, |r| r.legal().promotions, "of the legal moves, promotions"),
+    computed!("legal_castles", U16, U16, KINDS, |r| r.legal().castles, "of the legal moves, castling moves"),
     computed!(
         "legal_en_passants",
         U16,
@@ -160,14 +96,7 @@ pub static COLUMNS: &[Column] = &[
         |r| count(r.checkers()),
         "number of enemy pieces giving check to the side to move"
     ),
-    computed!(
-        "in_check",
-        Flag,
-        Flag,
-        CHECKERS,
-        |r| r.checkers() != 0,
-        "whether the side to move is in check"
-    ),
+    computed!("in_check", Flag, Flag, CHECKERS, |r| r.checkers() != 0, "whether the side to move is in check"),
     computed!(
         "double_check",
         Flag,
@@ -200,14 +129,7 @@ pub static COLUMNS: &[Column] = &[
         |r| count(r.results.attacks_white[r.lane]),
         "number of squares that White attacks: sliders stop at the first piece, own pieces' squares count, pins are ignored"
     ),
-    computed!(
-        "attacked_black",
-        U8,
-        U8,
-        ATTACKS,
-        |r| count(r.results.attacks_black[r.lane]),
-        "the same of Black"
-    ),
+    computed!("attacked_black", U8, U8, ATTACKS, |r| count(r.results.attacks_black[r.lane]), "the same of Black"),
     computed!(
         "attacks_white",
         Bits,
@@ -216,22 +138,8 @@ pub static COLUMNS: &[Column] = &[
         |r| r.results.attacks_white[r.lane],
         "squares that White attacks, a1 = bit 0, h8 = bit 63"
     ),
-    computed!(
-        "attacks_black",
-        Bits,
-        U64,
-        ATTACKS,
-        |r| r.results.attacks_black[r.lane],
-        "squares that Black attacks"
-    ),
-    computed!(
-        "checkers_mask",
-        Bits,
-        U64,
-        CHECKERS,
-        |r| r.checkers(),
-        "enemy pieces giving check"
-    ),
+    computed!("attacks_black", Bits, U64, ATTACKS, |r| r.results.attacks_black[r.lane], "squares that Black attacks"),
+    computed!("checkers_mask", Bits, U64, CHECKERS, |r| r.checkers(), "enemy pieces giving check"),
     computed!(
         "pinned_mask",
         Bits,
@@ -256,86 +164,16 @@ pub static COLUMNS: &[Column] = &[
         |r| (r.results.mobility[r.lane] >> 16 & 0xFFFF) as u16,
         "the same of Black"
     ),
-    computed!(
-        "pieces",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.planes.occupied()),
-        "number of pieces, pawns and kings included"
-    ),
-    computed!(
-        "white_pieces",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.white()),
-        "of those, White's"
-    ),
-    computed!(
-        "black_pieces",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.black()),
-        "of those, Black's"
-    ),
-    computed!(
-        "pawns",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.role(Role::Pawn)),
-        "number of pawns of both sides"
-    ),
-    computed!(
-        "knights",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.role(Role::Knight)),
-        "number of knights of both sides"
-    ),
-    computed!(
-        "bishops",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.role(Role::Bishop)),
-        "number of bishops of both sides"
-    ),
-    computed!(
-        "rooks",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.role(Role::Rook)),
-        "number of rooks of both sides"
-    ),
-    computed!(
-        "queens",
-        U8,
-        U8,
-        NOTHING,
-        |r| count(r.role(Role::Queen)),
-        "number of queens of both sides"
-    ),
-    computed!(
-        "material_white",
-        U16,
-        U16,
-        NOTHING,
-        |r| r.material(r.white()),
-        "White's material, 1-3-3-5-9"
-    ),
-    computed!(
-        "material_black",
-        U16,
-        U16,
-        NOTHING,
-        |r| r.material(r.black()),
-        "Black's material, 1-3-3-5-9"
-    ),
+    computed!("pieces", U8, U8, NOTHING, |r| count(r.planes.occupied()), "number of pieces, pawns and kings included"),
+    computed!("white_pieces", U8, U8, NOTHING, |r| count(r.white()), "of those, White's"),
+    computed!("black_pieces", U8, U8, NOTHING, |r| count(r.black()), "of those, Black's"),
+    computed!("pawns", U8, U8, NOTHING, |r| count(r.role(Role::Pawn)), "number of pawns of both sides"),
+    computed!("knights", U8, U8, NOTHING, |r| count(r.role(Role::Knight)), "number of knights of both sides"),
+    computed!("bishops", U8, U8, NOTHING, |r| count(r.role(Role::Bishop)), "number of bishops of both sides"),
+    computed!("rooks", U8, U8, NOTHING, |r| count(r.role(Role::Rook)), "number of rooks of both sides"),
+    computed!("queens", U8, U8, NOTHING, |r| count(r.role(Role::Queen)), "number of queens of both sides"),
+    computed!("material_white", U16, U16, NOTHING, |r| r.material(r.white()), "White's material, 1-3-3-5-9"),
+    computed!("material_black", U16, U16, NOTHING, |r| r.material(r.black()), "Black's material, 1-3-3-5-9"),
     computed!(
         "phase",
         U8,
@@ -358,46 +196,20 @@ pub static COLUMNS: &[Column] = &[
         |t| squares(each(t, |r| first(r.role(Role::King) & r.black()))),
         "square of the black king",
     ),
-    column(
-        "castling",
-        Kind::Text,
-        NOTHING,
-        castling,
-        "castling rights, as in FEN",
-    ),
-    column(
-        "en_passant",
-        Kind::Text,
-        NOTHING,
-        en_passant,
-        "en passant square, as in FEN",
-    ),
+    column("castling", Kind::Text, NOTHING, castling, "castling rights, as in FEN"),
+    column("en_passant", Kind::Text, NOTHING, en_passant, "en passant square, as in FEN"),
     column(
         "halfmove",
         Kind::U16,
         NOTHING,
-        |t| {
-            Array::U16(
-                t.batch.halfmove[t.start..t.start + t.len]
-                    .iter()
-                    .copied()
-                    .collect(),
-            )
-        },
+        |t| Array::U16(t.batch.halfmove[t.start..t.start + t.len].iter().copied().collect()),
         "halfmove clock, as in FEN",
     ),
     column(
         "fullmove",
         Kind::U16,
         NOTHING,
-        |t| {
-            Array::U16(
-                t.batch.fullmove[t.start..t.start + t.len]
-                    .iter()
-                    .copied()
-                    .collect(),
-            )
-        },
+        |t| Array::U16(t.batch.fullmove[t.start..t.start + t.len].iter().copied().collect()),
         "fullmove number, as in FEN",
     ),
     Column {
@@ -424,37 +236,21 @@ pub static COLUMNS: &[Column] = &[
         field: Some(Field::Move),
         fill: san,
     },
-    carried!(
-        Score,
-        I16,
-        "centipawns, from White's side; none where the record has a mate"
-    ),
+    carried!(Score, I16, "centipawns, from White's side; none where the record has a mate"),
     carried!(
         Mate,
         I16,
         "moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated"
     ),
     carried!(Depth, U16, "depth of the evaluation, in plies"),
-    carried!(
-        Knodes,
-        U64,
-        "nodes searched for the evaluation, in thousands"
-    ),
+    carried!(Knodes, U64, "nodes searched for the evaluation, in thousands"),
     carried(Field::Result, Kind::Text, result, "1-0, 0-1 or 1/2-1/2"),
-    carried!(
-        Termination,
-        Text,
-        "how the game ended, as the game gives it"
-    ),
+    carried!(Termination, Text, "how the game ended, as the game gives it"),
     carried!(White, Text, "White's name"),
     carried!(Black, Text, "Black's name"),
     carried!(WhiteElo, U16, "White's rating"),
     carried!(BlackElo, U16, "Black's rating"),
-    carried!(
-        Clock,
-        U32,
-        "the mover's remaining time after the move, in centiseconds"
-    ),
+    carried!(Clock, U32, "the mover's remaining time after the move, in centiseconds"),
     carried!(Eco, Text, "opening code"),
     carried!(Opening, Text, "name of the opening"),
     carried!(TimeControl, Text, "time control, as the game gives it"),
@@ -463,18 +259,10 @@ pub static COLUMNS: &[Column] = &[
     carried!(PuzzleId, Text, "id of the puzzle"),
     carried!(PuzzleRating, U16, "rating of the puzzle"),
     carried!(RatingDeviation, U16, "rating deviation of the puzzle"),
-    carried!(
-        Popularity,
-        I16,
-        "popularity of the puzzle, from -100 to 100"
-    ),
+    carried!(Popularity, I16, "popularity of the puzzle, from -100 to 100"),
     carried!(Plays, U32, "how often the puzzle was played"),
     carried!(Themes, Text, "themes of the puzzle, separated by blanks"),
-    carried!(
-        Operations,
-        Text,
-        "EPD operations, as they stood in the line"
-    ),
+    carried!(Operations, Text, "EPD operations, as they stood in the line"),
     carried!(
         KeyEnPassant,
         U8,
@@ -504,11 +292,7 @@ mod tests {
     fn row_of(fen: &str, names: &str) -> String {
         let position = Position::from_fen_unvalidated(fen).unwrap();
         let mut batch = Batch::new();
-        batch.push(
-            Packed::pack(&position).unwrap(),
-            position.halfmove,
-            position.fullmove,
-        );
+        batch.push(Packed::pack(&position).unwrap(), position.halfmove, position.fullmove);
         let mut results = GroupResults::default();
         results.attacks_white[0] = 0x8000_0000_0000_000F;
         let results = [results];
@@ -523,50 +307,28 @@ mod tests {
     fn values_of_a_position() {
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 7 31";
         assert_eq!(
-            row_of(
-                fen,
-                "stm,castling,halfmove,fullmove,pieces,white_pieces,pawns,rooks,phase"
-            ),
+            row_of(fen, "stm,castling,halfmove,fullmove,pieces,white_pieces,pawns,rooks,phase"),
             "b,Kq,7,31,32,16,16,4,24\n"
         );
         assert_eq!(row_of(fen, "fen"), format!("{fen}\n"));
         assert_eq!(
-            row_of(
-                fen,
-                "white_king,black_king,en_passant,material_white,material_black,score"
-            ),
+            row_of(fen, "white_king,black_king,en_passant,material_white,material_black,score"),
             "e1,e8,-,39,39,\n"
         );
-        assert_eq!(
-            row_of(fen, "attacked_white,attacks_white"),
-            "5,0x800000000000000f\n"
-        );
+        assert_eq!(row_of(fen, "attacked_white,attacks_white"), "5,0x800000000000000f\n");
     }
 
     #[test]
     fn phase_ends_at_24() {
-        assert_eq!(
-            row_of("qqqqk3/8/8/8/8/8/8/QQQQK2R w - - 0 1", "phase"),
-            "24\n"
-        );
-        assert_eq!(
-            row_of("qqqk4/8/8/8/8/8/8/QQ1K3R w - - 0 1", "phase"),
-            "22\n"
-        );
-        assert_eq!(
-            row_of("qqqk3n/8/8/8/8/8/8/QQ1K2RR w - - 0 1", "phase"),
-            "24\n"
-        );
+        assert_eq!(row_of("qqqqk3/8/8/8/8/8/8/QQQQK2R w - - 0 1", "phase"), "24\n");
+        assert_eq!(row_of("qqqk4/8/8/8/8/8/8/QQ1K3R w - - 0 1", "phase"), "22\n");
+        assert_eq!(row_of("qqqk3n/8/8/8/8/8/8/QQ1K2RR w - - 0 1", "phase"), "24\n");
     }
 
     #[test]
     fn names_are_unique_and_meanings_are_one_line() {
         for (at, column) in COLUMNS.iter().enumerate() {
-            assert!(
-                COLUMNS[..at].iter().all(|other| other.name != column.name),
-                "{}",
-                column.name
-            );
+            assert!(COLUMNS[..at].iter().all(|other| other.name != column.name), "{}", column.name);
             assert!(!column.meaning.is_empty() && !column.meaning.contains('\n'));
         }
     }

@@ -61,10 +61,7 @@ pub struct Column {
 
 impl fmt::Debug for Column {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Column")
-            .field("name", &self.name)
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
+        f.debug_struct("Column").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 

@@ -40,16 +40,10 @@ impl Lane<'_> {
     }
     pub(super) fn material(&self, side: u64) -> u16 {
         let worth = |(role, worth)| u16::from(count(self.role(role) & side)) * worth;
-        [
-            (Role::Pawn, 1),
-            (Role::Knight, 3),
-            (Role::Bishop, 3),
-            (Role::Rook, 5),
-            (Role::Queen, 9),
-        ]
-        .map(worth)
-        .into_iter()
-        .sum()
+        [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)]
+            .map(worth)
+            .into_iter()
+            .sum()
     }
     pub(super) fn phase(&self) -> u8 {
         let minors = count(self.role(Role::Knight) | self.role(Role::Bishop));
@@ -64,22 +58,14 @@ pub(super) fn count(set: u64) -> u8 {
 }
 
 /// A value of each lane, for every record of a tile, also those that do not count.
-pub(super) fn each<T: Clone + Default>(
-    tile: &Tile<'_>,
-    value: impl Fn(&Lane<'_>) -> T,
-) -> Values<T> {
+pub(super) fn each<T: Clone + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
     let fill = inlined(
         #[inline(always)]
         || {
             let mut values = Vec::with_capacity(tile.groups.len() * Group::LEN);
             for (group, results) in tile.groups.iter().zip(tile.results) {
-                let of_group: [T; Group::LEN] = std::array::from_fn(|lane| {
-                    value(&Lane {
-                        planes: group.get(lane).planes(),
-                        results,
-                        lane,
-                    })
-                });
+                let of_group: [T; Group::LEN] =
+                    std::array::from_fn(|lane| value(&Lane { planes: group.get(lane).planes(), results, lane }));
                 values.extend(of_group);
             }
             values
@@ -104,11 +90,7 @@ pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
 }
 
 /// A text for each position that counts.
-pub(super) fn texts(
-    tile: &Tile<'_>,
-    bytes: usize,
-    push: impl Fn(&mut Strings, usize, &Position),
-) -> Array {
+pub(super) fn texts(tile: &Tile<'_>, bytes: usize, push: impl Fn(&mut Strings, usize, &Position)) -> Array {
     let mut strings = Strings::with_capacity(tile.len, bytes);
     for (row, position) in tile.positions().iter().enumerate() {
         push(&mut strings, row, position);
@@ -144,27 +126,15 @@ pub(super) fn side_to_move(tile: &Tile<'_>) -> Array {
 
 pub(super) fn en_passant(tile: &Tile<'_>) -> Array {
     let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
-    squares(
-        boards
-            .map(|board| {
-                board
-                    .en_passant()
-                    .map_or(64, |square| square.index() as u32)
-            })
-            .collect(),
-    )
+    squares(boards.map(|board| board.en_passant().map_or(64, |square| square.index() as u32)).collect())
 }
 
 pub(super) fn fen(tile: &Tile<'_>) -> Array {
-    coded(tile, |position, text| {
-        position.write(text, CastlingStyle::Outermost)
-    })
+    coded(tile, |position, text| position.write(text, CastlingStyle::Outermost))
 }
 
 pub(super) fn castling(tile: &Tile<'_>) -> Array {
-    coded(tile, |position, text| {
-        position.write_castling_field(text, CastlingStyle::Outermost)
-    })
+    coded(tile, |position, text| position.write_castling_field(text, CastlingStyle::Outermost))
 }
 
 /// A text for each position, which `write` writes and of which it returns the length.
@@ -221,11 +191,8 @@ fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) ->
 }
 
 pub(super) fn result(tile: &Tile<'_>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 3]> =
-        LazyLock::new(|| ["0-1", "1/2-1/2", "1-0"].map(Arc::from));
-    let Array::U8(results) = carried_as_it_is(tile, Field::Result) else {
-        unreachable!("results are small numbers")
-    };
+    static WORDS: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| ["0-1", "1/2-1/2", "1-0"].map(Arc::from));
+    let Array::U8(results) = carried_as_it_is(tile, Field::Result) else { unreachable!("results are small numbers") };
     let mut codes = Values::default();
     for row in 0..tile.len {
         let known = results.get(row).filter(|&&result| result < 3);

@@ -82,11 +82,7 @@ impl Test {
             (Self::Present, _) => present.to_vec(),
             (Self::Missing, _) => {
                 let all = Values::<()>::all_present(array.len());
-                return all
-                    .iter()
-                    .zip(present)
-                    .map(|(all, bits)| all & !bits)
-                    .collect();
+                return all.iter().zip(present).map(|(all, bits)| all & !bits).collect();
             }
             (Self::Numbers(ranges), _) => match array {
                 Array::Flag(flags) => within(flags, ranges, |flag| u8::from(*flag)),
@@ -137,11 +133,7 @@ fn among(array: &Array, words: &[Arc<str>], are: bool) -> Vec<u64> {
 }
 
 fn in_dictionary(texts: &Texts, is: impl Fn(&[u8]) -> bool) -> Vec<u64> {
-    let words: Vec<bool> = texts
-        .words()
-        .iter()
-        .map(|word| is(word.as_bytes()))
-        .collect();
+    let words: Vec<bool> = texts.words().iter().map(|word| is(word.as_bytes())).collect();
     // A missing row has the code 0, also where there are no words.
     let is = |code: u32| words.get(code as usize).copied().unwrap_or_default();
     let codes = texts.codes().values().chunks(64);
@@ -195,15 +187,9 @@ mod tests {
     fn rows(bits: &[u64], len: usize) -> Vec<bool> {
         assert_eq!(bits.len(), len.div_ceil(64));
         if !len.is_multiple_of(64) {
-            assert_eq!(
-                bits[len / 64] >> (len % 64),
-                0,
-                "no bits after the last row"
-            );
+            assert_eq!(bits[len / 64] >> (len % 64), 0, "no bits after the last row");
         }
-        (0..len)
-            .map(|row| bits[row / 64] >> (row % 64) & 1 != 0)
-            .collect()
+        (0..len).map(|row| bits[row / 64] >> (row % 64) & 1 != 0).collect()
     }
 
     fn values<T: Clone + Default>(rows: &[Option<T>]) -> Values<T> {
@@ -218,9 +204,7 @@ mod tests {
             (Test::Missing, value) => value.is_none(),
             (_, None) => false,
             (Test::Present, Some(_)) => true,
-            (Test::Numbers(ranges), Some(value)) => {
-                ranges.iter().any(|range| range.contains(&value))
-            }
+            (Test::Numbers(ranges), Some(value)) => ranges.iter().any(|range| range.contains(&value)),
             (Test::In(_) | Test::NotIn(_), Some(_)) => unreachable!(),
         }
     }

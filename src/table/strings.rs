@@ -14,10 +14,7 @@ pub struct Strings {
 impl Strings {
     /// Room for rows of about `bytes` bytes each.
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
-        Self {
-            bytes: Vec::with_capacity(rows * bytes),
-            ends: Values::default(),
-        }
+        Self { bytes: Vec::with_capacity(rows * bytes), ends: Values::default() }
     }
     /// Texts one after the other, and where each ends.
     pub(crate) fn from_parts(bytes: Vec<u8>, ends: Values<u32>) -> Self {
@@ -29,8 +26,7 @@ impl Strings {
     /// # Panics
     /// When all of the texts together are longer than 4 GiB.
     pub(crate) fn push(&mut self, text: Option<&str>) {
-        self.bytes
-            .extend_from_slice(text.unwrap_or_default().as_bytes());
+        self.bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
         self.end(text.is_some());
     }
     /// Adds a row: what is appended.
@@ -43,9 +39,13 @@ impl Strings {
     }
     fn end(&mut self, is_present: bool) {
         debug_assert!(
-            self.bytes[self.ends.values().last().map_or(0, |&end| end as usize)..]
-                .iter()
-                .all(|&byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',' | b'\\')),
+            self.bytes[self.ends.values().last().map_or(0, |&end| end as usize)..].iter().all(|&byte| matches!(
+                byte,
+                b' '..=b'~'
+            ) && !matches!(
+                byte,
+                b'"' | b',' | b'\\'
+            )),
             "texts of this kind are written as they are"
         );
         let end = u32::try_from(self.bytes.len()).expect("less than 4 GiB of text");

@@ -29,13 +29,7 @@ pub struct Tile<'a> {
 
 impl<'a> Tile<'a> {
     /// A run of records of a batch, from the row `start` on.
-    pub fn new(
-        batch: &'a Arc<Batch>,
-        start: usize,
-        len: usize,
-        results: &'a [GroupResults],
-        mask: &'a [u64],
-    ) -> Self {
+    pub fn new(batch: &'a Arc<Batch>, start: usize, len: usize, results: &'a [GroupResults], mask: &'a [u64]) -> Self {
         let first = start / Group::LEN;
         Self {
             batch,
@@ -87,10 +81,7 @@ impl<'a> Tile<'a> {
     }
     /// Number of records that count.
     pub fn count(&self) -> usize {
-        self.mask
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum()
+        self.mask.iter().map(|word| word.count_ones() as usize).sum()
     }
 }
 

@@ -17,10 +17,7 @@ pub(super) struct CountsOnly<S> {
 impl<S: Simd> CountsOnly<S> {
     /// The count, if the CPU can run it.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
-        Some(Self {
-            counting: SetWise::detect(tier)?,
-            others: SetWise::detect(tier)?,
-        })
+        Some(Self { counting: SetWise::detect(tier)?, others: SetWise::detect(tier)? })
     }
 }
 

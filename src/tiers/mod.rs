@@ -111,9 +111,7 @@ impl Tier {
     /// The best tier of this CPU: the widest one that it can run, `bmi2` only if PEXT is fast.
     pub fn best() -> Self {
         let mut available = Self::available().rev();
-        available
-            .find(|tier| (tier.0.is_advisable)())
-            .unwrap_or(Self::PORTABLE)
+        available.find(|tier| (tier.0.is_advisable)()).unwrap_or(Self::PORTABLE)
     }
     /// The implementation, or `None` if the CPU lacks what it needs.
     pub fn analyzer(self) -> Option<&'static dyn Analyzer> {
@@ -173,9 +171,7 @@ pub struct UnknownTier(String);
 impl FromStr for Tier {
     type Err = UnknownTier;
     fn from_str(name: &str) -> Result<Self, UnknownTier> {
-        Self::all()
-            .find(|tier| tier.name() == name)
-            .ok_or_else(|| UnknownTier(name.to_owned()))
+        Self::all().find(|tier| tier.name() == name).ok_or_else(|| UnknownTier(name.to_owned()))
     }
 }
 
@@ -256,12 +252,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// If `results` or `board_counts` is shorter than `groups`.
-    fn board_counts(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        board_counts: &mut [BoardCounts],
-    ) {
+    fn board_counts(&self, groups: &[Group], results: &[GroupResults], board_counts: &mut [BoardCounts]) {
         kernels::board_counts(simd::Scalar, groups, results, board_counts);
     }
     /// Finds the index of the [`Signature`](crate::report::Signature) of each board, or
@@ -276,13 +267,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// If `results` or `keys` is shorter than `groups`.
-    fn keys(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        excluded: &[u64; 4],
-        keys: &mut [Keys],
-    ) {
+    fn keys(&self, groups: &[Group], results: &[GroupResults], excluded: &[u64; 4], keys: &mut [Keys]) {
         kernels::keys(simd::Scalar, groups, results, excluded, keys);
     }
     /// Adds all boards and the attack maps in their results to the counters. Masked lanes must be
@@ -291,12 +276,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// # Panics
     /// If `results` is shorter than `groups`, or there are more groups than the counters have
     /// [room](kernels::VerticalCounters::room).
-    fn count_squares(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        counters: &mut SquareCounters,
-    ) {
+    fn count_squares(&self, groups: &[Group], results: &[GroupResults], counters: &mut SquareCounters) {
         kernels::count_squares(simd::Scalar, groups, results, counters);
     }
     /// Adds checkers, castling rooks and en passant squares on which a capture is legal to the counters. Masked
@@ -305,12 +285,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// As [`Self::count_squares`].
-    fn count_events(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        counters: &mut EventCounters,
-    ) {
+    fn count_events(&self, groups: &[Group], results: &[GroupResults], counters: &mut EventCounters) {
         kernels::count_events(simd::Scalar, groups, results, counters);
     }
     /// The CPU features it uses, by name.

@@ -75,12 +75,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         );
     }
 
-    fn board_counts(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        board_counts: &mut [BoardCounts],
-    ) {
+    fn board_counts(&self, groups: &[Group], results: &[GroupResults], board_counts: &mut [BoardCounts]) {
         self.sliders.enter(
             #[inline(always)]
             || kernels::board_counts(Scalar, groups, results, board_counts),
@@ -94,13 +89,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         );
     }
 
-    fn keys(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        excluded: &[u64; 4],
-        keys: &mut [Keys],
-    ) {
+    fn keys(&self, groups: &[Group], results: &[GroupResults], excluded: &[u64; 4], keys: &mut [Keys]) {
         self.sliders.enter(
             #[inline(always)]
             || kernels::keys(Scalar, groups, results, excluded, keys),
@@ -152,10 +141,7 @@ impl<A: Sliders> View<A> {
             #[inline(always)]
             |occupied: u64| {
                 let occupied = Bitboard(occupied);
-                [
-                    sliders.bishop(king, occupied).0,
-                    sliders.rook(king, occupied).0,
-                ]
+                [sliders.bishop(king, occupied).0, sliders.rook(king, occupied).0]
             },
         );
         let king_sees = see(board.occupied);
@@ -167,29 +153,17 @@ impl<A: Sliders> View<A> {
 
         // A pinner is what the king sees once the own pieces that it sees are gone.
         let through = [
-            sliders
-                .bishop(king, Bitboard(board.occupied & !(king_sees[0] & us.all)))
-                .0,
-            sliders
-                .rook(king, Bitboard(board.occupied & !(king_sees[1] & us.all)))
-                .0,
+            sliders.bishop(king, Bitboard(board.occupied & !(king_sees[0] & us.all))).0,
+            sliders.rook(king, Bitboard(board.occupied & !(king_sees[1] & us.all))).0,
         ];
-        let pinners = (through[0] & !king_sees[0] & them.diagonal)
-            | (through[1] & !king_sees[1] & them.orthogonal);
+        let pinners = (through[0] & !king_sees[0] & them.diagonal) | (through[1] & !king_sees[1] & them.orthogonal);
         let mut pinned = 0;
         for pinner in Bitboard(pinners) {
             pinned |= between(king, pinner).0 & us.all;
         }
 
         let attacked = Self::attacks(sliders, them, board.occupied) | pawn_attacks_down(them.pawns);
-        Self {
-            sliders,
-            board,
-            king,
-            checkers,
-            pinned,
-            attacked,
-        }
+        Self { sliders, board, king, checkers, pinned, attacked }
     }
 
     /// All squares that a side attacks, except by pawns.
@@ -214,15 +188,7 @@ impl<A: Sliders> View<A> {
     /// The legal moves, packed as in [`GroupResults::counts`]; with their kinds, if `KINDS`.
     #[inline(always)]
     fn moves<const KINDS: bool>(&self, group: &Group, lane: usize) -> u64 {
-        let Self {
-            sliders,
-            board,
-            king,
-            checkers,
-            pinned,
-            attacked,
-            ..
-        } = *self;
+        let Self { sliders, board, king, checkers, pinned, attacked, .. } = *self;
         let (us, them) = (&board.us, &board.them);
         let several_checks = checkers & checkers.wrapping_sub(1) != 0;
         let en_passant = pawn_attacks_down(board.en_passant) & us.pawns;
@@ -269,12 +235,7 @@ impl<A: Sliders> View<A> {
             #[inline(always)]
             |square, there| add(sliders.rook(square, occupied).0 & targets & there),
         );
-        let mut movers = ByLine {
-            rank: us.pawns,
-            file: us.pawns,
-            diagonal: us.pawns,
-            antidiagonal: us.pawns,
-        };
+        let mut movers = ByLine { rank: us.pawns, file: us.pawns, diagonal: us.pawns, antidiagonal: us.pawns };
         if pinned != 0 {
             for square in Bitboard(pinned & us.diagonal) {
                 add(sliders.bishop(square, occupied).0 & targets & line_through(king, square).0);
@@ -322,8 +283,7 @@ impl<A: Sliders> View<A> {
         out.checkers[lane] = flip(self.checkers);
         out.pinned[lane] = flip(self.pinned);
         if queries.intersects(Queries::ATTACKS | Queries::INVALID) {
-            let ours = Self::attacks(self.sliders, &board.us, board.occupied)
-                | pawn_attacks_up(board.us.pawns);
+            let ours = Self::attacks(self.sliders, &board.us, board.occupied) | pawn_attacks_up(board.us.pawns);
             let (ours_white, theirs_white) = (flip(ours), flip(self.attacked));
             out.attacks_white[lane] = board.flipped.choose(theirs_white, ours_white);
             out.attacks_black[lane] = board.flipped.choose(ours_white, theirs_white);
@@ -332,11 +292,7 @@ impl<A: Sliders> View<A> {
         if queries.contains(Queries::MOBILITY) {
             let ours = self.mobility(&board.us);
             let theirs = self.mobility(&board.them);
-            out.mobility[lane] = if board.flipped == 0 {
-                ours | theirs << 16
-            } else {
-                theirs | ours << 16
-            };
+            out.mobility[lane] = if board.flipped == 0 { ours | theirs << 16 } else { theirs | ours << 16 };
         }
     }
 
@@ -371,9 +327,6 @@ impl<A: Sliders> View<A> {
 /// The legal moves by [`crate::chess`]; zero for a board that does not decode.
 #[cold]
 fn by_the_rules(group: &Group, lane: usize) -> u64 {
-    let counts = group
-        .get(lane)
-        .unpack(0, 1)
-        .map_or_else(|_| LegalCounts::default(), |p| p.legal_counts());
+    let counts = group.get(lane).unpack(0, 1).map_or_else(|_| LegalCounts::default(), |p| p.legal_counts());
     pack_counts(counts)
 }

@@ -65,9 +65,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         }
         let mut left = queries;
         let by_the_way = Queries::CHECKERS | Queries::PINNED | Queries::ATTACKS;
-        if left.contains(Queries::KINDS)
-            || (left.contains(Queries::MOVES) && left.intersects(by_the_way))
-        {
+        if left.contains(Queries::KINDS) || (left.contains(Queries::MOVES) && left.intersects(by_the_way)) {
             if left.contains(Queries::INVALID) {
                 run!(kernels::everything::<S, true>);
             } else {
@@ -107,12 +105,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn board_counts(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        board_counts: &mut [BoardCounts],
-    ) {
+    fn board_counts(&self, groups: &[Group], results: &[GroupResults], board_counts: &mut [BoardCounts]) {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]
@@ -128,13 +121,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn keys(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        excluded: &[u64; 4],
-        keys: &mut [Keys],
-    ) {
+    fn keys(&self, groups: &[Group], results: &[GroupResults], excluded: &[u64; 4], keys: &mut [Keys]) {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]
@@ -142,12 +129,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn count_squares(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        counters: &mut SquareCounters,
-    ) {
+    fn count_squares(&self, groups: &[Group], results: &[GroupResults], counters: &mut SquareCounters) {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]
@@ -155,12 +137,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
         );
     }
 
-    fn count_events(
-        &self,
-        groups: &[Group],
-        results: &[GroupResults],
-        counters: &mut EventCounters,
-    ) {
+    fn count_events(&self, groups: &[Group], results: &[GroupResults], counters: &mut EventCounters) {
         let simd = self.simd;
         simd.enter(
             #[inline(always)]

@@ -27,10 +27,7 @@ fn nothing_is_written_before_everything_is_checked() {
     ] {
         lanefish(arguments).assert().code(2).stdout("");
         let rejects = dir.name("rejects.txt");
-        lanefish(&[arguments, &["--rejects", &rejects]].concat())
-            .assert()
-            .code(2)
-            .stdout("");
+        lanefish(&[arguments, &["--rejects", &rejects]].concat()).assert().code(2).stdout("");
         assert_eq!(dir.list(), before, "{arguments:?}");
     }
 }
@@ -39,10 +36,7 @@ fn nothing_is_written_before_everything_is_checked() {
 fn misspelled_values_get_a_suggestion() {
     let input = sample("perft.epd");
     for (arguments, meant) in [
-        (
-            &["compute", &input, "--columns", "fen,legal_move"][..],
-            "`legal_moves`",
-        ),
+        (&["compute", &input, "--columns", "fen,legal_move"][..], "`legal_moves`"),
         (&["compute", &input, "--columns", "fne"], "`fen`"),
         (&["compute", &input, "--from", "edp"], "`epd`"),
         (&["convert", &input, "--to", "board"], "`boards`"),
@@ -59,10 +53,7 @@ fn misspelled_values_get_a_suggestion() {
 fn a_pipe_is_read_if_no_input_is_named() {
     let text = format!("{START}\n");
     for command in ["compute", "stats", "verify", "show"] {
-        let named = lanefish(&[command, "-"])
-            .write_stdin(&*text)
-            .output()
-            .unwrap();
+        let named = lanefish(&[command, "-"]).write_stdin(&*text).output().unwrap();
         let unnamed = lanefish(&[command]).write_stdin(&*text).output().unwrap();
         assert_eq!(unnamed.status.code(), Some(0), "{command}");
         if command != "stats" {
@@ -70,25 +61,14 @@ fn a_pipe_is_read_if_no_input_is_named() {
             assert_eq!(name(unnamed.stdout), name(named.stdout), "{command}");
         }
     }
-    lanefish(&["convert", "--to", "fen"])
-        .write_stdin(&*text)
-        .assert()
-        .code(0)
-        .stdout(text.clone());
+    lanefish(&["convert", "--to", "fen"]).write_stdin(&*text).assert().code(0).stdout(text.clone());
     // An empty pipe is an error unless it is named as an input.
     for command in ["stats", "compute", "games", "verify", "show"] {
         let stderr = stderr_of(2, &[command]);
-        assert!(
-            stderr.contains("standard input is empty") && stderr.contains("--help"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("standard input is empty") && stderr.contains("--help"), "{stderr}");
         assert_eq!(stderr.lines().count(), 1);
     }
-    lanefish(&["compute", "--columns", "fen", "-"])
-        .write_stdin("")
-        .assert()
-        .code(0)
-        .stdout("fen\n");
+    lanefish(&["compute", "--columns", "fen", "-"]).write_stdin("").assert().code(0).stdout("fen\n");
 }
 
 #[cfg(unix)]
@@ -98,11 +78,7 @@ fn only_pipes_and_files_are_read_from_standard_input() {
     use std::os::unix::net::UnixStream;
     use std::process::Stdio;
     let run = |stdin: Stdio| {
-        let done = super::program()
-            .args(["compute", "--columns", "legal_moves"])
-            .stdin(stdin)
-            .output()
-            .unwrap();
+        let done = super::program().args(["compute", "--columns", "legal_moves"]).stdin(stdin).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (done.status.code(), text(done.stdout), text(done.stderr))
     };
@@ -118,10 +94,7 @@ fn only_pipes_and_files_are_read_from_standard_input() {
     for stdin in [Stdio::null(), OwnedFd::from(socket).into()] {
         let (status, rows, stderr) = run(stdin);
         assert_eq!((status, &*rows), (Some(2), ""));
-        assert!(
-            stderr.contains("no input") && stderr.contains("--help"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("no input") && stderr.contains("--help"), "{stderr}");
     }
 }
 
@@ -129,10 +102,7 @@ fn only_pipes_and_files_are_read_from_standard_input() {
 fn progress_lines_have_binary_units_and_the_time() {
     let stderr = stderr_of(0, &["stats", "--progress", "always", &sample("sample.epd")]);
     let line = stderr.lines().next().unwrap();
-    assert!(
-        line.starts_with("reading  ") && line.contains("iB"),
-        "{line}"
-    );
+    assert!(line.starts_with("reading  ") && line.contains("iB"), "{line}");
     assert!(line.contains("records") && line.contains("0:00"), "{line}");
     let table = output(0, &["stats", &sample("sample.epd")]);
     assert!(table.trim_end().ends_with("KiB read"), "{table}");

@@ -29,9 +29,7 @@ fn slider_rows_have_all_fields_and_agree() {
         assert_eq!(row["verified"], true, "{row}");
         assert!(row["ns_per_query"].as_f64().unwrap() > 0.0);
         assert!(row["queries_per_second"].as_f64().unwrap() > 0.0);
-        let checksum = checksums
-            .entry((text("source"), text("piece")))
-            .or_insert_with(|| row["checksum"].clone());
+        let checksum = checksums.entry((text("source"), text("piece"))).or_insert_with(|| row["checksum"].clone());
         assert_eq!(*checksum, row["checksum"], "{row}");
     }
     assert!(names.len() >= 20, "{names:?}");
@@ -55,16 +53,10 @@ fn kernel_rows_have_all_fields_and_agree() {
             continue;
         }
         assert_eq!(row["verified"], true, "{row}");
-        for rate in [
-            "positions_per_second",
-            "ns_per_position",
-            "ratio_to_portable",
-        ] {
+        for rate in ["positions_per_second", "ns_per_position", "ratio_to_portable"] {
             assert!(row[rate].as_f64().unwrap() > 0.0, "{row}");
         }
-        let checksum = checksums
-            .entry(name)
-            .or_insert_with(|| row["checksum"].clone());
+        let checksum = checksums.entry(name).or_insert_with(|| row["checksum"].clone());
         assert_eq!(*checksum, row["checksum"], "{row}");
     }
     // Four tiers, six queries.
@@ -86,10 +78,7 @@ fn decode_and_scan_rows_are_verified() {
     let scan = ["sum", "checksum", "legal_count"];
     assert_eq!(names, [&decode[..], &scan, &scan].concat());
     let table = output(0, &own);
-    assert!(
-        table.contains("write_fen") && table.contains("memory, 256.0 MiB"),
-        "{table}"
-    );
+    assert!(table.contains("write_fen") && table.contains("memory, 256.0 MiB"), "{table}");
 }
 
 #[test]
@@ -97,16 +86,10 @@ fn filter_input_and_tables() {
     let famous = sample("famous.epd");
     let own = ["bench", "--seconds", AN_INSTANT, "--filter", "kogge-stone"];
     let table = output(0, &[&own[..], &["--input", &famous]].concat());
-    assert!(
-        table.contains("kogge-stone") && !table.contains("pext") && !table.contains("Kernels"),
-        "{table}"
-    );
+    assert!(table.contains("kogge-stone") && !table.contains("pext") && !table.contains("Kernels"), "{table}");
     assert!(table.contains("checksums"), "{table}");
     let markdown = output(0, &[&own[..], &["--markdown", "--threads", "2"]].concat());
-    assert!(
-        markdown.contains("| kogge-stone") && markdown.contains("|--"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("| kogge-stone") && markdown.contains("|--"), "{markdown}");
 }
 
 #[test]
@@ -124,10 +107,7 @@ fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
         assert!(stderr.contains(name), "{stderr}");
     }
     let stderr = stderr_of(2, &["bench", "decode", "--filter", "pext"]);
-    assert!(
-        stderr.contains("decode/{fen,") && !stderr.contains("sliders"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("decode/{fen,") && !stderr.contains("sliders"), "{stderr}");
 }
 
 /// Titles are listed before anything is measured: a row missing from the list could not be requested.
@@ -163,10 +143,7 @@ fn tables_fit_a_terminal() {
         for line in table.lines().skip(1) {
             assert!(line.chars().count() <= 80, "{line}");
         }
-        assert!(
-            table.contains("AVX-512") && table.contains("BMI2"),
-            "{table}"
-        );
+        assert!(table.contains("AVX-512") && table.contains("BMI2"), "{table}");
         assert!(!table.contains("avx512f"), "{table}");
     }
 }

@@ -91,12 +91,7 @@ impl Cluster {
         let arguments = ["scheduler", "--bind", "127.0.0.1:0"];
         let mut scheduler = Process::start(&dir, "scheduler", &arguments);
         let address = scheduler.said("lanefish: scheduler on ");
-        let mut cluster = Self {
-            scheduler,
-            executors: Vec::new(),
-            address,
-            dir,
-        };
+        let mut cluster = Self { scheduler, executors: Vec::new(), address, dir };
         for _ in 0..executors {
             cluster.add(&[]);
         }
@@ -153,10 +148,7 @@ fn statistics_are_those_of_one_process() {
     let dir = Dir::new();
     let mut inputs = vec![vec![sample("sample.epd")]];
     let generated = dir.name("random.fen");
-    output(
-        0,
-        &["generate", "-n", "30000", "--seed", "3", "-o", &generated],
-    );
+    output(0, &["generate", "-n", "30000", "--seed", "3", "-o", &generated]);
     for name in ["random.boards", "random.parquet", "random.arrow"] {
         let converted = dir.name(name);
         output(0, &["convert", &generated, "-o", &converted]);
@@ -178,9 +170,7 @@ fn statistics_are_those_of_one_process() {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         for options in [&[][..], &["--details", "--by", "phase"]] {
             let arguments = [&files[..], options].concat();
-            let own = lanefish(&[&["stats", "--json"][..], &arguments].concat())
-                .output()
-                .expect("ended");
+            let own = lanefish(&[&["stats", "--json"][..], &arguments].concat()).output().expect("ended");
             let status = own.status.code().expect("a status");
             let own: Value = serde_json::from_slice(&own.stdout).expect("JSON");
             let on_cluster = ["stats", "--json", "--cluster", &cluster.address];
@@ -197,19 +187,14 @@ fn games_are_chosen_and_rejects_kept_as_in_one_process() {
     let cluster = Cluster::start(2);
     let dir = Dir::new();
     let good = "8/8/8/4k3/8/4K3/8/7R w - - 0 1\n".repeat(4_000);
-    let bad = dir.file(
-        "bad.fen",
-        format!("{good}nonsense\n{good}more\tnonsense\n{good}"),
-    );
+    let bad = dir.file("bad.fen", format!("{good}nonsense\n{good}more\tnonsense\n{good}"));
     let lines = |options: &[&str], name: &str| {
         let rejects = dir.name(name);
         let arguments = [&["stats", "--json", &bad, "--rejects", &rejects], options].concat();
         let report = without_run(json(1, &arguments));
         let text = fs::read_to_string(&rejects).expect("written");
         // Shards know no lines: what is wrong with which record is the same.
-        let reasons = text
-            .lines()
-            .map(|line| line.split_once('\t').expect("tabs").1);
+        let reasons = text.lines().map(|line| line.split_once('\t').expect("tabs").1);
         (report, reasons.map(str::to_owned).collect::<Vec<_>>())
     };
     let own = lines(&[], "own.txt");
@@ -230,14 +215,7 @@ fn games_are_chosen_and_rejects_kept_as_in_one_process() {
         return;
     };
     let pgn = pgn.display().to_string();
-    let options = [
-        &*pgn,
-        "--min-elo",
-        "1500",
-        "--every",
-        "3",
-        "--keep-en-passant",
-    ];
+    let options = [&*pgn, "--min-elo", "1500", "--every", "3", "--keep-en-passant"];
     let own = without_run(json(0, &[&["stats", "--json"][..], &options].concat()));
     assert_eq!(cluster.stats(&options), own);
     // The same games from boards, which are read in shards.
@@ -261,71 +239,38 @@ fn rows_are_those_of_one_process() {
     let epd = sample("sample.epd");
     let boards = dir.name("random.boards");
     let parquet = dir.name("random.parquet");
-    output(
-        0,
-        &["generate", "-n", "20000", "--seed", "5", "-o", &boards],
-    );
+    output(0, &["generate", "-n", "20000", "--seed", "5", "-o", &boards]);
     output(0, &["convert", &boards, "--fen", "-o", &parquet]);
     let plain = dir.file("names.csv", "side,name\nw,White\nb,Black\n");
     let queries = [
         format!("select count(*) from '{boards}'"),
         format!("select * from '{epd}'"),
         format!("select index, fen from '{boards}' where legal_moves > 45"),
-        format!(
-            "select phase, count(*), avg(legal_moves) from '{boards}' group by phase order by phase"
-        ),
-        format!(
-            "select phase, count(*) from '{parquet}' group by phase having count(*) > 300 order by 2 desc, 1"
-        ),
+        format!("select phase, count(*), avg(legal_moves) from '{boards}' group by phase order by phase"),
+        format!("select phase, count(*) from '{parquet}' group by phase having count(*) > 300 order by 2 desc, 1"),
         format!("select distinct castling from '{boards}' order by 1"),
         format!("select fen, legal_moves from '{boards}' order by legal_moves desc, fen limit 20"),
         format!("select fen from '{boards}' order by key limit 5 offset 100"),
-        format!(
-            "select a.fen from '{boards}' a join '{parquet}' b on a.key = b.key where a.checkmate"
-        ),
-        format!(
-            "select count(*) from '{epd}' a left join '{boards}' b on a.key = b.key where b.key is null"
-        ),
-        format!(
-            "select name, count(*) from '{boards}' p join '{plain}' n on p.stm = n.side group by name"
-        ),
-        format!(
-            "select stm, phase, rank() over (partition by stm order by phase, fen) from '{epd}'"
-        ),
-        format!(
-            "select legal_moves(fen), in_check(fen), popcount(pawns) from '{parquet}' where pieces < 12"
-        ),
-        format!(
-            "select normalize_fen(fen) from '{parquet}' where matches(fen, '8/8/8/8/8/8/8/4K3')"
-        ),
+        format!("select a.fen from '{boards}' a join '{parquet}' b on a.key = b.key where a.checkmate"),
+        format!("select count(*) from '{epd}' a left join '{boards}' b on a.key = b.key where b.key is null"),
+        format!("select name, count(*) from '{boards}' p join '{plain}' n on p.stm = n.side group by name"),
+        format!("select stm, phase, rank() over (partition by stm order by phase, fen) from '{epd}'"),
+        format!("select legal_moves(fen), in_check(fen), popcount(pawns) from '{parquet}' where pieces < 12"),
+        format!("select normalize_fen(fen) from '{parquet}' where matches(fen, '8/8/8/8/8/8/8/4K3')"),
         format!("select stm, position_stats(fen) from '{parquet}' group by stm"),
-        format!(
-            "select max(legal_moves), min(material_white - material_black) from '{boards}' where not in_check"
-        ),
-        format!(
-            "select case when in_check then 'check' else 'quiet' end as kind, count(*) from '{boards}' group by 1"
-        ),
-        format!(
-            "select count(*) from '{boards}' where legal_moves > (select avg(legal_moves) from '{epd}')"
-        ),
-        format!(
-            "select count(*) from '{boards}' where key in (select key from '{parquet}' where stm = 'w')"
-        ),
-        format!(
-            "select fen from '{boards}' where checkmate union select fen from '{epd}' where checkmate"
-        ),
+        format!("select max(legal_moves), min(material_white - material_black) from '{boards}' where not in_check"),
+        format!("select case when in_check then 'check' else 'quiet' end as kind, count(*) from '{boards}' group by 1"),
+        format!("select count(*) from '{boards}' where legal_moves > (select avg(legal_moves) from '{epd}')"),
+        format!("select count(*) from '{boards}' where key in (select key from '{parquet}' where stm = 'w')"),
+        format!("select fen from '{boards}' where checkmate union select fen from '{epd}' where checkmate"),
         format!(
             "select 'a' as source, legal_moves from '{boards}' where pieces < 8 \
              union all select 'b', legal_moves from '{epd}' where pieces < 8 order by 1, 2"
         ),
-        format!(
-            "with checks as (select * from '{boards}' where in_check) select count(*), avg(pieces) from checks"
-        ),
+        format!("with checks as (select * from '{boards}' where in_check) select count(*), avg(pieces) from checks"),
         format!("select count(*) from plain('{parquet}')"),
         format!("select count(*), count(game), count(ply) from '{epd}'"),
-        format!(
-            "create view v as select phase from '{boards}'; select phase, count(*) from v group by phase"
-        ),
+        format!("create view v as select phase from '{boards}'; select phase, count(*) from v group by phase"),
         "select 1 + 1".to_owned(),
     ];
     for query in &queries {
@@ -343,8 +288,7 @@ fn rows_are_those_of_one_process() {
     let own = output(0, &options);
     let on_cluster = ["--cluster", &cluster.address];
     assert_eq!(output(0, &[&options[..], &on_cluster].concat()), own);
-    let explained =
-        format!("explain select phase, legal_moves from '{boards}' where in_check limit 5");
+    let explained = format!("explain select phase, legal_moves from '{boards}' where in_check limit 5");
     let plan = output(0, &["sql", "--cluster", &cluster.address, &explained]);
     let scan = "columns=[legal_moves, phase], where=[in_check = 1], limit=5";
     assert!(plan.contains(scan), "{plan}");
@@ -390,10 +334,7 @@ fn a_killed_executor_changes_nothing() {
     assert_eq!(done.status.code(), Some(0), "{said}");
     let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
     assert_eq!(without_run(report), expected);
-    assert!(
-        begin.elapsed() > Duration::from_secs(20),
-        "too short to show anything"
-    );
+    assert!(begin.elapsed() > Duration::from_secs(20), "too short to show anything");
     assert!(cluster.executors[1].tasks() > 2);
 }
 
@@ -405,32 +346,17 @@ fn what_fails_on_the_cluster_says_so() {
     // Known before anything is sent.
     for (arguments, reason) in [
         (&["stats", "/no/such.epd"][..], "cannot open /no/such.epd"),
-        (
-            &["sql", "select * from '/no/such.epd'"],
-            "cannot open /no/such.epd",
-        ),
+        (&["sql", "select * from '/no/such.epd'"], "cannot open /no/such.epd"),
         (&["stats", "-"], "name files"),
         (&["stats", &epd, "--limit", "3"], "--limit"),
         (&["stats", &epd, "--shard", "0/2"], "--shard"),
         (&["stats", &epd, "--exact-distinct"], "--exact-distinct"),
         (&["sql", "select 1", "--rejects", "r.txt"], "--rejects"),
+        (&["sql", "select x from 'y.epd'", "--memory", "1G"], "--memory"),
+        (&["sql", "select nonsense from 'data/sample.epd'"], "nonsense"),
+        (&["sql", "create table t as select 1 as x; select * from t"], "in the memory of this process"),
         (
-            &["sql", "select x from 'y.epd'", "--memory", "1G"],
-            "--memory",
-        ),
-        (
-            &["sql", "select nonsense from 'data/sample.epd'"],
-            "nonsense",
-        ),
-        (
-            &["sql", "create table t as select 1 as x; select * from t"],
-            "in the memory of this process",
-        ),
-        (
-            &[
-                "sql",
-                "with recursive n as (select 1 as x union all select x + 1 from n where x < 5) select * from n",
-            ],
+            &["sql", "with recursive n as (select 1 as x union all select x + 1 from n where x < 5) select * from n"],
             "cannot carry out recursive queries",
         ),
     ] {
@@ -444,10 +370,7 @@ fn what_fails_on_the_cluster_says_so() {
     let whole = fs::read(&gone).expect("read");
     let cut = dir.file("cut.fen.gz", &whole[..whole.len() / 2]);
     let said = stderr_of(2, &["stats", "--cluster", &cluster.address, &cut]);
-    assert!(
-        said.contains("cut.fen.gz") && said.contains("(on "),
-        "{said}"
-    );
+    assert!(said.contains("cut.fen.gz") && said.contains("(on "), "{said}");
     files.push(gone.clone());
     let mut arguments = vec!["stats", "--cluster", &cluster.address];
     arguments.extend(files.iter().map(String::as_str));
@@ -470,10 +393,7 @@ fn what_fails_on_the_cluster_says_so() {
     let done = client.wait_with_output().expect("ended");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("cannot open") && said.contains("gone.fen.gz"),
-        "{said}"
-    );
+    assert!(said.contains("cannot open") && said.contains("gone.fen.gz"), "{said}");
     // The scheduler goes away in the middle.
     arguments.pop();
     let before = cluster.executors[0].tasks();
@@ -581,9 +501,7 @@ fn processes_end_when_they_are_asked_to() {
     assert!(taken.contains("cannot listen on 127.0.0.1"), "{taken}");
     let begin = Instant::now();
     for process in [&mut cluster.executors[0], &mut cluster.scheduler] {
-        let sent = Command::new("kill")
-            .arg(process.child.id().to_string())
-            .status();
+        let sent = Command::new("kill").arg(process.child.id().to_string()).status();
         if !sent.is_ok_and(|status| status.success()) {
             eprintln!("SKIPPED: no `kill` command");
             return;

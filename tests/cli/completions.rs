@@ -6,10 +6,7 @@ use super::{Dir, output, stderr_of};
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = output(0, &["completions", shell]);
-        assert!(
-            script.contains("lanefish") && script.contains("keep-en-passant"),
-            "{shell}"
-        );
+        assert!(script.contains("lanefish") && script.contains("keep-en-passant"), "{shell}");
     }
     stderr_of(2, &["completions", "csh"]);
 }

@@ -11,9 +11,7 @@ fn decompressed(path: &str) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     let mut content = Vec::new();
     match path.rsplit('.').next().unwrap() {
-        "zst" => zstd::stream::read::Decoder::new(&bytes[..])
-            .unwrap()
-            .read_to_end(&mut content),
+        "zst" => zstd::stream::read::Decoder::new(&bytes[..]).unwrap().read_to_end(&mut content),
         "gz" => flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut content),
         _ => bzip2::read::MultiBzDecoder::new(&bytes[..]).read_to_end(&mut content),
     }
@@ -32,10 +30,7 @@ fn every_command_compresses_by_the_suffix() {
             (vec!["convert", "--to", "epd", &input], name("a.epd")),
             (vec!["convert", "--to", "boards", &input], name("a.boards")),
             (vec!["compute", &input], name("a.csv")),
-            (
-                vec!["compute", "--format", "jsonl", &input],
-                name("a.jsonl"),
-            ),
+            (vec!["compute", "--format", "jsonl", &input], name("a.jsonl")),
             (vec!["generate", "-n", "2000", "--to", "fen"], name("a.fen")),
         ] {
             let plain = lanefish(&arguments).output().unwrap();
@@ -49,10 +44,7 @@ fn every_command_compresses_by_the_suffix() {
         let stats = json(0, &["stats", "--json", &name("a.boards"), &name("a.epd")]);
         assert_eq!(stats["positions"], 2 * 4098);
         // The format is inferred from the name without the suffix.
-        assert_eq!(
-            json(0, &["info", "--json", &name("a.boards")])["format"],
-            "boards"
-        );
+        assert_eq!(json(0, &["info", "--json", &name("a.boards")])["format"], "boards");
     }
 }
 
@@ -72,16 +64,11 @@ fn the_bytes_do_not_depend_on_the_threads() {
         }
         assert!(all[0] == all[1] && all[0] == all[2], "{suffix}");
         let rows = decompressed(&dir.name(&format!("1.csv.{suffix}")));
-        assert_eq!(
-            rows.iter().filter(|&&byte| byte == b'\n').count(),
-            12 * 4098 + 1
-        );
+        assert_eq!(rows.iter().filter(|&&byte| byte == b'\n').count(), 12 * 4098 + 1);
     }
     // More than one frame, so that readers can decompress in parallel.
     let frames = fs::read(dir.path("1.csv.zst")).unwrap();
-    let announced = frames
-        .windows(8)
-        .filter(|bytes| *bytes == b"\x50\x2A\x4D\x18\x04\0\0\0");
+    let announced = frames.windows(8).filter(|bytes| *bytes == b"\x50\x2A\x4D\x18\x04\0\0\0");
     assert!(announced.count() > 1);
 }
 
@@ -98,17 +85,10 @@ fn levels() {
         assert_ne!(size(low), size(high), "{suffix}");
     }
     let before = dir.list();
-    for (name, level) in [
-        ("x.epd.zst", "23"),
-        ("x.epd.zst", "0"),
-        ("x.epd.gz", "10"),
-        ("x.epd.bz2", "-1"),
-        ("x.epd", "3"),
-    ] {
-        let stderr = stderr_of(
-            2,
-            &["convert", &input, "-o", &dir.name(name), "--level", level],
-        );
+    for (name, level) in
+        [("x.epd.zst", "23"), ("x.epd.zst", "0"), ("x.epd.gz", "10"), ("x.epd.bz2", "-1"), ("x.epd", "3")]
+    {
+        let stderr = stderr_of(2, &["convert", &input, "-o", &dir.name(name), "--level", level]);
         assert!(stderr.contains(&format!("--level {level}")), "{stderr}");
         assert_eq!(dir.list(), before);
     }

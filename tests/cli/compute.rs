@@ -22,15 +22,7 @@ fn chosen_columns_keep_their_order() {
     let dir = Dir::new();
     let file = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
     assert_eq!(
-        output(
-            0,
-            &[
-                "compute",
-                "--columns",
-                "index,stm,key,white_king,attacks_white,legal_castles",
-                &file
-            ]
-        ),
+        output(0, &["compute", "--columns", "index,stm,key,white_king,attacks_white,legal_castles", &file]),
         "index,stm,key,white_king,attacks_white,legal_castles\n\
          0,w,0x463b96181691fc9c,e1,0x0000000000ffff7e,0\n\
          1,w,KEY,e1,ATTACKS,2\n"
@@ -43,10 +35,7 @@ fn chosen_columns_keep_their_order() {
 fn kiwipete(column: &str) -> String {
     let dir = Dir::new();
     let file = dir.file("one.fen", KIWIPETE);
-    let row = json(
-        0,
-        &["compute", "--format", "jsonl", "--columns", column, &file],
-    );
+    let row = json(0, &["compute", "--format", "jsonl", "--columns", column, &file]);
     row[column].as_str().expect("text").to_owned()
 }
 
@@ -55,10 +44,7 @@ fn every_column_in_both_formats() {
     let dir = Dir::new();
     let file = dir.file("one.fen", KIWIPETE);
     insta::assert_snapshot!(output(0, &["compute", "--columns", "all", &file]));
-    insta::assert_snapshot!(output(
-        0,
-        &["compute", "--columns", "all", "--format", "jsonl", &file]
-    ));
+    insta::assert_snapshot!(output(0, &["compute", "--columns", "all", "--format", "jsonl", &file]));
 }
 
 #[test]
@@ -79,8 +65,7 @@ fn tags_are_columns() {
         "0aB,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1432,80,90,100,endgame short,https://lichess.org/x,\n",
     );
     let epd = dir.file("a.epd", format!("{START} bm Nf3 e4; tag x;\n"));
-    let names =
-        "ply,tag:Event,white,tag:White,black,tag:WhiteTitle,termination,tag:Event,tag:None_1";
+    let names = "ply,tag:Event,white,tag:White,black,tag:WhiteTitle,termination,tag:Event,tag:None_1";
     assert_eq!(
         output(0, &["compute", "--columns", names, &games, &epd]),
         format!(
@@ -94,33 +79,11 @@ fn tags_are_columns() {
     );
     let rows = output(
         0,
-        &[
-            "compute",
-            "--format",
-            "jsonl",
-            "--columns",
-            "tag:Event, tag:FEN,white",
-            "--last",
-            "--limit",
-            "1",
-            &games,
-        ],
+        &["compute", "--format", "jsonl", "--columns", "tag:Event, tag:FEN,white", "--last", "--limit", "1", &games],
     );
+    assert_eq!(rows, "{\"tag:Event\":\"Club, \\\"A\\\"\",\"tag:FEN\":null,\"white\":\"Ann\"}\n");
     assert_eq!(
-        rows,
-        "{\"tag:Event\":\"Club, \\\"A\\\"\",\"tag:FEN\":null,\"white\":\"Ann\"}\n"
-    );
-    assert_eq!(
-        output(
-            0,
-            &[
-                "compute",
-                "--columns",
-                "puzzle_id,puzzle_rating,themes,move,san",
-                &puzzles,
-                &epd,
-            ]
-        ),
+        output(0, &["compute", "--columns", "puzzle_id,puzzle_rating,themes,move,san", &puzzles, &epd,]),
         "puzzle_id,puzzle_rating,themes,move,san\n0aB,1432,endgame short,e8e7,Ke7\n,,,g1f3,Nf3\n"
     );
 }
@@ -147,10 +110,7 @@ fn misspelled_columns_get_a_suggestion() {
     }
     for name in ["tag:", "tag:White-Title", "tag:a b", "tag:é"] {
         let stderr = stderr_of(2, &["compute", "--columns", name, &input]);
-        assert!(
-            stderr.contains("the name of a tag is letters, digits and `_`"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("the name of a tag is letters, digits and `_`"), "{stderr}");
     }
     assert!(output(0, &["compute", "--help"]).contains(" tag:NAME"));
 }
@@ -158,8 +118,7 @@ fn misspelled_columns_get_a_suggestion() {
 #[test]
 fn results_as_games_write_them() {
     let dir = Dir::new();
-    let games =
-        ["1-0", "0-1", "1/2-1/2", "*"].map(|result| format!("[Event \"x\"]\n\n1. e4 {result}\n\n"));
+    let games = ["1-0", "0-1", "1/2-1/2", "*"].map(|result| format!("[Event \"x\"]\n\n1. e4 {result}\n\n"));
     let file = dir.file("games.pgn", games.concat());
     assert_eq!(
         output(0, &["compute", "--columns", "result,game", "--last", &file]),
@@ -170,27 +129,16 @@ fn results_as_games_write_them() {
 #[test]
 fn a_score_of_zero_has_no_sign() {
     let dir = Dir::new();
-    let file = dir.file(
-        "game.pgn",
-        "[Event \"x\"]\n\n1. e4 {[%eval 0.0]} e5 {[%eval -0.01]} *\n",
-    );
-    assert_eq!(
-        output(0, &["compute", "--columns", "ply,score", &file]),
-        "ply,score\n0,\n1,0\n2,-1\n"
-    );
+    let file = dir.file("game.pgn", "[Event \"x\"]\n\n1. e4 {[%eval 0.0]} e5 {[%eval -0.01]} *\n");
+    assert_eq!(output(0, &["compute", "--columns", "ply,score", &file]), "ply,score\n0,\n1,0\n2,-1\n");
 }
 
 #[test]
 fn clocks_are_read_from_epd_operations() {
     let dir = Dir::new();
-    let file = dir.file(
-        "a.epd",
-        "4k3/8/8/8/8/8/8/4K2R w K - hmvc 7; fmvn 42;\n4k3/8/8/8/8/8/8/4K2R w K - bm O-O; hmvc 3;\n",
-    );
-    assert_eq!(
-        output(0, &["compute", "--columns", "halfmove,fullmove", &file]),
-        "halfmove,fullmove\n7,42\n3,1\n"
-    );
+    let file =
+        dir.file("a.epd", "4k3/8/8/8/8/8/8/4K2R w K - hmvc 7; fmvn 42;\n4k3/8/8/8/8/8/8/4K2R w K - bm O-O; hmvc 3;\n");
+    assert_eq!(output(0, &["compute", "--columns", "halfmove,fullmove", &file]), "halfmove,fullmove\n7,42\n3,1\n");
 }
 
 #[test]
@@ -202,15 +150,7 @@ fn checkers_and_pinned_pieces_by_square() {
          4k3/8/8/8/4r3/5n2/8/4K3 w - - 0 1\n",
     );
     assert_eq!(
-        output(
-            0,
-            &[
-                "compute",
-                "--columns",
-                "checkers,in_check,double_check,checkers_mask,pinned_mask",
-                &file
-            ]
-        ),
+        output(0, &["compute", "--columns", "checkers,in_check,double_check,checkers_mask,pinned_mask", &file]),
         "checkers,in_check,double_check,checkers_mask,pinned_mask\n\
          1,1,0,0x0000000000000001,0x0000000000001000\n\
          0,0,0,0x0000000000000000,0x0000000000000000\n\
@@ -224,28 +164,16 @@ fn record_numbers_continue_after_a_reject() {
     let dir = Dir::new();
     for (name, good, bad) in [
         ("a.fen", format!("{START}\n"), "nonsense\n".to_owned()),
-        (
-            "a.jsonl",
-            format!("{{\"fen\":\"{START}\",\"evals\":[]}}\n"),
-            "{\"fen\":1}\n".to_owned(),
-        ),
+        ("a.jsonl", format!("{{\"fen\":\"{START}\",\"evals\":[]}}\n"), "{\"fen\":1}\n".to_owned()),
         (
             "a.csv",
-            "00008,r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24,f2g3 e6e7,1,1,1,1,,,\n"
-                .to_owned(),
+            "00008,r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24,f2g3 e6e7,1,1,1,1,,,\n".to_owned(),
             format!("{},{KIWIPETE},e1e8,1,1,1,1,,,\n", "x".repeat(200)),
         ),
     ] {
         let file = dir.file(name, format!("{good}{bad}{good}{good}"));
         for limit in ["100", "1000000"] {
-            let arguments = [
-                "compute",
-                "--max-record",
-                limit,
-                "--columns",
-                "index",
-                &file,
-            ];
+            let arguments = ["compute", "--max-record", limit, "--columns", "index", &file];
             assert_eq!(output(1, &arguments), "index\n0\n2\n3\n", "{name}");
             let stderr = stderr_of(1, &arguments);
             assert!(stderr.contains(&format!("{name}:2 ")), "{stderr}");
@@ -278,24 +206,11 @@ fn operations_are_quoted() {
     let dir = Dir::new();
     let file = dir.file("one.epd", format!("{START} id \"a, b\";\n"));
     assert_eq!(
-        output(
-            0,
-            &["compute", "--columns", "operations,legal_moves", &file]
-        ),
+        output(0, &["compute", "--columns", "operations,legal_moves", &file]),
         "operations,legal_moves\n\"id \"\"a, b\"\";\",20\n"
     );
     assert_eq!(
-        output(
-            0,
-            &[
-                "compute",
-                "--format",
-                "jsonl",
-                "--columns",
-                "operations",
-                &file
-            ]
-        ),
+        output(0, &["compute", "--format", "jsonl", "--columns", "operations", &file]),
         "{\"operations\":\"id \\\"a, b\\\";\"}\n"
     );
 }
@@ -311,29 +226,13 @@ fn the_format_is_inferred_from_the_output_name() {
     }
     let stderr = stderr_of(2, &["compute", &input, "-o", &dir.name("rows.txt")]);
     assert!(stderr.contains("--format"), "{stderr}");
-    output(
-        0,
-        &[
-            "compute",
-            &input,
-            "-o",
-            &dir.name("rows.txt"),
-            "--format",
-            "csv",
-        ],
-    );
+    output(0, &["compute", &input, "-o", &dir.name("rows.txt"), "--format", "csv"]);
 }
 
 #[test]
 fn unknown_columns_and_formats_are_usage_errors() {
-    let stderr = stderr_of(
-        2,
-        &["compute", "--columns", "fen,beauty", &sample("perft.epd")],
-    );
-    assert!(
-        stderr.contains("`beauty`") && stderr.contains("--list-columns"),
-        "{stderr}"
-    );
+    let stderr = stderr_of(2, &["compute", "--columns", "fen,beauty", &sample("perft.epd")]);
+    assert!(stderr.contains("`beauty`") && stderr.contains("--list-columns"), "{stderr}");
     stderr_of(2, &["compute", "--format", "xml", &sample("perft.epd")]);
     stderr_of(2, &["compute"]);
 }
@@ -341,23 +240,10 @@ fn unknown_columns_and_formats_are_usage_errors() {
 #[test]
 fn rows_are_in_order_whatever_the_threads_and_the_tier() {
     let input = sample("sample.epd");
-    let one = output(
-        0,
-        &["compute", "--columns", "all", "--threads", "1", &input],
-    );
+    let one = output(0, &["compute", "--columns", "all", "--threads", "1", &input]);
     assert_eq!(one.lines().count(), 4099);
-    assert!(
-        one == output(
-            0,
-            &["compute", "--columns", "all", "--threads", "3", &input]
-        )
-    );
-    assert!(
-        one == output(
-            0,
-            &["compute", "--columns", "all", "--tier", "portable", &input]
-        )
-    );
+    assert!(one == output(0, &["compute", "--columns", "all", "--threads", "3", &input]));
+    assert!(one == output(0, &["compute", "--columns", "all", "--tier", "portable", &input]));
 }
 
 #[test]
@@ -367,12 +253,8 @@ fn a_closed_pipe_ends_quietly() {
     let dir = Dir::new();
     let line = format!("{START}\n");
     let file = dir.file("many.fen", line.repeat(100_000));
-    let mut child = super::program()
-        .args(["compute", &file])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        super::program().args(["compute", &file]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let done = child.wait_with_output().unwrap();

@@ -49,10 +49,7 @@ fn fields_survive_in_boards() {
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
     let info = output(0, &["info", &boards]);
-    for column in [
-        "1.3",
-        " white black termination puzzle_id puzzle_rating themes popularity plays rating_deviation",
-    ] {
+    for column in ["1.3", " white black termination puzzle_id puzzle_rating themes popularity plays rating_deviation"] {
         assert!(info.contains(column), "{column}: {info}");
     }
     // To EPD: boards files and the original inputs give the same text and lose the same fields.
@@ -61,39 +58,22 @@ fn fields_survive_in_boards() {
         (output(0, &arguments), stderr_of(0, &arguments))
     };
     let (text, stderr) = to_epd(&inputs);
-    assert_eq!(
-        to_epd(&[&boards]),
-        (text.clone(), stderr.replace(", tag `Event` (2 games)", ""))
-    );
+    assert_eq!(to_epd(&[&boards]), (text.clone(), stderr.replace(", tag `Event` (2 games)", "")));
     assert!(text.contains(" id \"0aB\"; c0 \"rating 1432\"; c1 \"endgame short\";\n"));
-    for lost in [
-        "`move` (5 records)",
-        "`white` (3 records)",
-        "`black` (3 records)",
-        "`termination` (3 records)",
-    ] {
+    for lost in ["`move` (5 records)", "`white` (3 records)", "`black` (3 records)", "`termination` (3 records)"] {
         assert!(stderr.contains(lost), "{stderr}");
     }
-    assert!(
-        !stderr.contains("puzzle") && !stderr.contains("themes"),
-        "{stderr}"
-    );
-    for lost in [
-        "`popularity` (2 records)",
-        "`plays` (2 records)",
-        "`rating_deviation` (2 records)",
-        "tag `Event` (2 games)",
-    ] {
+    assert!(!stderr.contains("puzzle") && !stderr.contains("themes"), "{stderr}");
+    for lost in
+        ["`popularity` (2 records)", "`plays` (2 records)", "`rating_deviation` (2 records)", "tag `Event` (2 games)"]
+    {
         assert!(stderr.contains(lost), "{stderr}");
     }
     assert_eq!(to_epd(&[&epd]).1, "");
     let stderr = stderr_of(0, &["convert", "--to", "fen", &puzzles]);
-    for lost in [
-        "`puzzle_id` (2 records)",
-        "`puzzle_rating` (1 record)",
-        "`themes` (1 record)",
-        "`operations` (2 records)",
-    ] {
+    for lost in
+        ["`puzzle_id` (2 records)", "`puzzle_rating` (1 record)", "`themes` (1 record)", "`operations` (2 records)"]
+    {
         assert!(stderr.contains(lost), "{stderr}");
     }
 }
@@ -118,10 +98,7 @@ fn evaluations_keep_depth_and_nodes() {
         );
     }
     let stderr = stderr_of(0, &["convert", &boards, "--to", "epd"]);
-    assert!(
-        stderr.contains("`knodes` (1 record)") && !stderr.contains("depth"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("`knodes` (1 record)") && !stderr.contains("depth"), "{stderr}");
 }
 
 /// The note on tags names each tag that no field carries, whatever the threads and the format.
@@ -137,17 +114,10 @@ fn lost_tags_are_named() {
     for threads in ["1", "3"] {
         let out = dir.name(&format!("{threads}.boards"));
         let stderr = stderr_of(0, &["convert", "--threads", threads, &pgn, "-o", &out]);
-        assert_eq!(
-            stderr,
-            format!("lanefish: boards cannot hold these, which were omitted: {lost}\n")
-        );
+        assert_eq!(stderr, format!("lanefish: boards cannot hold these, which were omitted: {lost}\n"));
     }
     let stderr = stderr_of(0, &["convert", &wide, "-o", &dir.name("w.boards")]);
-    assert!(
-        stderr.contains("tag `X00` (1 game), ")
-            && stderr.ends_with("tag `X19` (1 game) and 5 more\n"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("tag `X00` (1 game), ") && stderr.ends_with("tag `X19` (1 game) and 5 more\n"), "{stderr}");
     assert!(!stderr_of(0, &["stats", &pgn]).contains("Event"));
     #[cfg(feature = "parquet")]
     {
@@ -159,14 +129,8 @@ fn lost_tags_are_named() {
 #[test]
 fn lost_fields_are_reported() {
     let stderr = stderr_of(0, &["convert", "--to", "fen", &sample("famous.epd")]);
-    assert!(
-        stderr.contains("`operations`") && stderr.contains("426"),
-        "{stderr}"
-    );
-    assert_eq!(
-        stderr_of(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]),
-        ""
-    );
+    assert!(stderr.contains("`operations`") && stderr.contains("426"), "{stderr}");
+    assert_eq!(stderr_of(0, &["-q", "convert", "--to", "fen", &sample("famous.epd")]), "");
 }
 
 #[test]
@@ -186,10 +150,7 @@ fn existing_files_are_replaced_only_with_force() {
     let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &out]);
     assert!(stderr.contains("--force"), "{stderr}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
-    output(
-        0,
-        &["-q", "convert", &sample("perft.epd"), "-o", &out, "--force"],
-    );
+    output(0, &["-q", "convert", &sample("perft.epd"), "-o", &out, "--force"]);
     assert!(fs::read_to_string(&out).unwrap().starts_with(START));
 }
 
@@ -197,16 +158,10 @@ fn existing_files_are_replaced_only_with_force() {
 fn a_failed_run_leaves_nothing_behind() {
     let dir = Dir::new();
     let input = dir.file("a.fen", format!("{START}\nnonsense\n{KIWIPETE}\n"));
-    stderr_of(
-        2,
-        &["convert", "--strict", &input, "-o", &dir.name("b.fen")],
-    );
+    stderr_of(2, &["convert", "--strict", &input, "-o", &dir.name("b.fen")]);
     assert_eq!(dir.list(), ["a.fen"]);
     stderr_of(1, &["convert", &input, "-o", &dir.name("b.fen")]);
-    assert_eq!(
-        fs::read_to_string(dir.path("b.fen")).unwrap(),
-        format!("{START}\n{KIWIPETE}\n")
-    );
+    assert_eq!(fs::read_to_string(dir.path("b.fen")).unwrap(), format!("{START}\n{KIWIPETE}\n"));
 }
 
 #[test]
@@ -222,34 +177,19 @@ fn a_format_is_needed_and_must_be_known() {
 
 #[test]
 fn boards_through_pipes() {
-    let boards = lanefish(&["convert", "--to", "boards", &sample("perft.epd")])
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
+    let boards =
+        lanefish(&["convert", "--to", "boards", &sample("perft.epd")]).assert().success().get_output().stdout.clone();
     lanefish(&["convert", "--to", "fen", "-q", "-"])
         .write_stdin(boards)
         .assert()
         .success()
-        .stdout(output(
-            0,
-            &["-q", "convert", "--to", "fen", &sample("perft.epd")],
-        ));
+        .stdout(output(0, &["-q", "convert", "--to", "fen", &sample("perft.epd")]));
 }
 
 #[test]
 fn an_output_in_a_missing_directory() {
     let dir = Dir::new();
-    let stderr = stderr_of(
-        2,
-        &[
-            "convert",
-            &sample("perft.epd"),
-            "-o",
-            &dir.name("no/such/a.fen"),
-        ],
-    );
+    let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &dir.name("no/such/a.fen")]);
     assert!(stderr.contains("a.fen"), "{stderr}");
 }
 
@@ -260,18 +200,14 @@ fn read_only_formats_are_rejected_before_anything_is_opened() {
     for name in ["a.pgn", "a.pgn.zst"] {
         let stderr = stderr_of(2, &["convert", &input, "-o", &dir.name(name)]);
         assert!(
-            stderr.contains("pgn can be read but not written")
-                && stderr.contains("fen, epd, perft, boards"),
+            stderr.contains("pgn can be read but not written") && stderr.contains("fen, epd, perft, boards"),
             "{stderr}"
         );
     }
     for command in ["convert", "generate"] {
         for format in ["pgn", "puzzles", "evals"] {
             let stderr = stderr_of(2, &[command, "--to", format, "-o", &dir.name("a.fen")]);
-            assert!(
-                stderr.contains("not written") && stderr.contains("boards"),
-                "{stderr}"
-            );
+            assert!(stderr.contains("not written") && stderr.contains("boards"), "{stderr}");
         }
         let stderr = stderr_of(2, &[command, "--to", "board", "-o", &dir.name("a.fen")]);
         assert!(stderr.contains("did you mean `boards`?"), "{stderr}");
@@ -287,21 +223,11 @@ fn exactly_whole_blocks_are_written_and_read() {
     let lines: Vec<&str> = text.lines().collect();
     for blocks in [1, 4, 12] {
         let records = blocks * 4096;
-        let input: String = (0..records)
-            .map(|record| format!("{}\n", lines[record % lines.len()]))
-            .collect();
+        let input: String = (0..records).map(|record| format!("{}\n", lines[record % lines.len()])).collect();
         let epd = dir.file("x.epd", &input);
         let boards = dir.name("x.boards");
         for threads in ["1", "3"] {
-            let convert = [
-                "convert",
-                "--force",
-                "--threads",
-                threads,
-                &epd,
-                "-o",
-                &boards,
-            ];
+            let convert = ["convert", "--force", "--threads", threads, &epd, "-o", &boards];
             output(0, &convert);
             for threads in ["1", "3"] {
                 let back = ["convert", "--to", "fen", "--threads", threads, &boards];
@@ -318,26 +244,11 @@ fn exactly_whole_blocks_are_written_and_read() {
 fn lost_tags_of_skipped_games_are_not_named() {
     let dir = Dir::new();
     let game = "[Round \"1\"]\n[White \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"?\"]\n[Round \"2\"]\n\n1. d4 *\n\n";
-    let pgn = dir.file(
-        "a.pgn",
-        format!("{}[A \"1\"]\n\n1. c4 *\n", game.repeat(20_000)),
-    );
-    for range in [
-        ["3", "1"],
-        ["70000", "40000"],
-        ["119999", "100"],
-        ["120000", "5"],
-    ] {
+    let pgn = dir.file("a.pgn", format!("{}[A \"1\"]\n\n1. c4 *\n", game.repeat(20_000)));
+    for range in [["3", "1"], ["70000", "40000"], ["119999", "100"], ["120000", "5"]] {
         let range = ["--skip", range[0], "--limit", range[1]];
-        let games = output(
-            0,
-            &[&["compute", "--columns", "game", &pgn], &range[..]].concat(),
-        );
-        let mut games: Vec<u64> = games
-            .lines()
-            .skip(1)
-            .map(|line| line.parse().unwrap())
-            .collect();
+        let games = output(0, &[&["compute", "--columns", "game", &pgn], &range[..]].concat());
+        let mut games: Vec<u64> = games.lines().skip(1).map(|line| line.parse().unwrap()).collect();
         games.dedup();
         let last = u64::from(games.last() == Some(&40_000));
         let rounds = games.len() as u64 - last;
@@ -349,9 +260,7 @@ fn lost_tags_of_skipped_games_are_not_named() {
             let has = |tag: &str, count: u64| match count {
                 0 => assert!(!stderr.contains(tag), "{range:?}: {stderr}"),
                 _ => {
-                    let count = stderr
-                        .replace(',', "")
-                        .contains(&format!("`{tag}` ({count} game"));
+                    let count = stderr.replace(',', "").contains(&format!("`{tag}` ({count} game"));
                     assert!(count, "{range:?}: {rounds} {stderr}");
                 }
             };

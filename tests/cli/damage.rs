@@ -17,14 +17,9 @@ fn stats(status: i32, arguments: &[&str]) -> (Value, String) {
 fn statistics_of_a_damaged_file_count_the_records_before_the_damage() {
     let dir = Dir::new();
     let whole = dir.name("whole.boards");
-    lanefish(&["generate", "-n", "200000", "-o", &whole])
-        .assert()
-        .success();
+    lanefish(&["generate", "-n", "200000", "-o", &whole]).assert().success();
     let mut bytes = fs::read(&whole).expect("readable");
-    let blocks: Vec<usize> = (0..bytes.len())
-        .step_by(64)
-        .filter(|&at| bytes[at..].starts_with(b"LFBBLOCK"))
-        .collect();
+    let blocks: Vec<usize> = (0..bytes.len()).step_by(64).filter(|&at| bytes[at..].starts_with(b"LFBBLOCK")).collect();
     bytes[blocks[30] + 5000] ^= 1;
     let damaged = dir.file("damaged.boards", &bytes);
     let records = (30 * 4096).to_string();
@@ -34,14 +29,8 @@ fn statistics_of_a_damaged_file_count_the_records_before_the_damage() {
             let arguments = ["stats", "--json", "--threads", threads, &damaged];
             let (found, stderr) = stats(2, &arguments);
             assert_eq!(found, expected, "{threads} threads");
-            assert!(
-                stderr.contains(&format!("damaged at byte {}", blocks[30])),
-                "{stderr}"
-            );
-            assert!(
-                stderr.contains("the 122,880 records before that place were processed"),
-                "{stderr}"
-            );
+            assert!(stderr.contains(&format!("damaged at byte {}", blocks[30])), "{stderr}");
+            assert!(stderr.contains("the 122,880 records before that place were processed"), "{stderr}");
         }
     }
     // A later input that is a truncated container.
@@ -81,10 +70,7 @@ fn what_was_read_before_an_input_that_is_refused_is_reported() {
             let (found, stderr) = stats(2, &arguments);
             assert_eq!(found["positions"], 1000, "{inputs:?}");
             assert!(stderr.contains(why), "{stderr}");
-            assert!(
-                stderr.contains("the 1,000 records before that place were processed"),
-                "{stderr}"
-            );
+            assert!(stderr.contains("the 1,000 records before that place were processed"), "{stderr}");
         }
     }
 }

@@ -28,9 +28,7 @@ fn jq(filter: &str, text: &str) -> String {
             let chosen = values.filter(|value| value.pointer(&pointer(path)) == Some(&wanted));
             chosen.map(|value| value.to_string()).collect()
         }
-        None => values
-            .map(|value| value.pointer(&pointer(filter)).expect(filter).to_string())
-            .collect(),
+        None => values.map(|value| value.pointer(&pointer(filter)).expect(filter).to_string()).collect(),
     };
     found.join("\n")
 }
@@ -44,10 +42,7 @@ fn make_inputs(dir: &Dir) {
     dir.file("games.pgn.zst", &packed);
     dir.file("dump.pgn.zst", &packed);
     for name in ["games.boards", "old.boards", "a.boards"] {
-        output(
-            0,
-            &["convert", &dir.name("games.pgn"), "-o", &dir.name(name)],
-        );
+        output(0, &["convert", &dir.name("games.pgn"), "-o", &dir.name(name)]);
     }
     fs::copy(sample("sample.boards"), dir.path("new.boards")).unwrap();
     fs::copy(sample("famous.epd"), dir.path("positions.epd")).unwrap();
@@ -55,15 +50,8 @@ fn make_inputs(dir: &Dir) {
     dir.file("a.fen", format!("{START}\n{black}\n{KIWIPETE}\n"));
     dir.file("mixed.epd", format!("{START}\nrubbish\n{KIWIPETE}\n"));
     dir.file("hub.csv", format!("fen,score\n{START},20\n"));
-    dir.file(
-        "standard.perft",
-        format!("id start\nepd {START}\nperft 1 20\nperft 3 8902\n"),
-    );
-    for folder in [
-        "data",
-        ".local/share/bash-completion/completions",
-        ".config/fish/completions",
-    ] {
+    dir.file("standard.perft", format!("id start\nepd {START}\nperft 1 20\nperft 3 8902\n"));
+    for folder in ["data", ".local/share/bash-completion/completions", ".config/fish/completions"] {
         fs::create_dir_all(dir.path(folder)).unwrap();
     }
     fs::copy(dir.path("games.pgn"), dir.path("data/games.pgn")).unwrap();
@@ -223,13 +211,8 @@ fn every_example_selects_what_it_says() {
     fs::create_dir(dir.path("bin")).unwrap();
     let program = lanefish(&[]);
     let words = std::iter::once(program.get_program()).chain(program.get_args());
-    let words: Vec<String> = words
-        .map(|word| format!("'{}'", word.to_str().unwrap()))
-        .collect();
-    let script = dir.file(
-        "bin/lanefish",
-        format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")),
-    );
+    let words: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+    let script = dir.file("bin/lanefish", format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")));
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(script, executable).unwrap();
 
@@ -266,10 +249,7 @@ fn every_example_selects_what_it_says() {
             let (out, status) = run(example, dir.0.path());
             let bad = example.contains("mixed.epd") || example.contains("verify data/");
             assert_eq!(status, Some(i32::from(bad)), "{example}: {out}");
-            assert!(
-                is_as_expected(example, dir.0.path(), &out),
-                "what must `{example}` do?"
-            );
+            assert!(is_as_expected(example, dir.0.path(), &out), "what must `{example}` do?");
         }
     }
     assert!(seen.len() > 35, "{seen:#?}");

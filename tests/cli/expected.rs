@@ -13,25 +13,17 @@ use std::fs;
 /// The fourth position of the classical perft set, mirrored: no last move explains its check (neither the bishop nor
 /// a piece that discovered the check has a square to come from). Our strict level rejects it; the libraries that made
 /// the expected files accept it.
-const EXPLAINED_BY_NO_MOVE: &str =
-    "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1";
+const EXPLAINED_BY_NO_MOVE: &str = "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1";
 
 fn available_tiers() -> Vec<String> {
     let info = json(0, &["info", "--json"]);
     let tiers = info["tiers"].as_array().expect("a list");
-    tiers
-        .iter()
-        .map(|tier| tier.as_str().expect("a name").to_owned())
-        .collect()
+    tiers.iter().map(|tier| tier.as_str().expect("a name").to_owned()).collect()
 }
 
 /// The statistics that must not depend on the tier or the number of threads.
 fn without_run(mut stats: Value) -> Value {
-    stats
-        .as_object_mut()
-        .expect("an object")
-        .remove("run")
-        .expect("a run");
+    stats.as_object_mut().expect("an object").remove("run").expect("a run");
     stats
 }
 
@@ -40,61 +32,27 @@ fn check(stats: &Value, expected: &Value, what: &str) {
     for (ours, theirs) in [
         (&stats["positions"], &expected["accepted_by_both"]),
         (&stats["stm"]["white"], &expected["white_to_move"]),
-        (
-            &stats["legal_moves"]["sum"],
-            &expected["legal_moves"]["sum"],
-        ),
-        (
-            &stats["legal_moves"]["min"],
-            &expected["legal_moves"]["min"],
-        ),
-        (
-            &stats["legal_moves"]["max"],
-            &expected["legal_moves"]["max"],
-        ),
+        (&stats["legal_moves"]["sum"], &expected["legal_moves"]["sum"]),
+        (&stats["legal_moves"]["min"], &expected["legal_moves"]["min"]),
+        (&stats["legal_moves"]["max"], &expected["legal_moves"]["max"]),
         (&stats["in_check"], &expected["in_check"]),
         (&stats["double_check"], &expected["double_check"]),
         (&stats["checkmate"], &expected["checkmate"]),
         (&stats["stalemate"], &expected["stalemate"]),
-        (
-            &stats["attacked_white"]["sum"],
-            &expected["attacked_by_white_sum"],
-        ),
-        (
-            &stats["attacked_black"]["sum"],
-            &expected["attacked_by_black_sum"],
-        ),
+        (&stats["attacked_white"]["sum"], &expected["attacked_by_white_sum"]),
+        (&stats["attacked_black"]["sum"], &expected["attacked_by_black_sum"]),
     ] {
-        assert_eq!(
-            number(ours),
-            number(theirs),
-            "{what}: {ours} is not {theirs}\n{stats}"
-        );
+        assert_eq!(number(ours), number(theirs), "{what}: {ours} is not {theirs}\n{stats}");
     }
-    let histogram = stats["legal_moves"]["histogram"]
-        .as_array()
-        .expect("an array");
-    let sparse = expected["legal_moves_histogram"]
-        .as_object()
-        .expect("an object");
+    let histogram = stats["legal_moves"]["histogram"].as_array().expect("an array");
+    let sparse = expected["legal_moves_histogram"].as_object().expect("an object");
     let mut positions = 0;
     for (moves, count) in histogram.iter().enumerate() {
-        let theirs = sparse
-            .get(&moves.to_string())
-            .and_then(Value::as_u64)
-            .unwrap_or(0);
-        assert_eq!(
-            count.as_u64(),
-            Some(theirs),
-            "{what}: positions with {moves} moves"
-        );
+        let theirs = sparse.get(&moves.to_string()).and_then(Value::as_u64).unwrap_or(0);
+        assert_eq!(count.as_u64(), Some(theirs), "{what}: positions with {moves} moves");
         positions += theirs;
     }
-    assert_eq!(
-        Some(positions),
-        number(&expected["accepted_by_both"]),
-        "{what}"
-    );
+    assert_eq!(Some(positions), number(&expected["accepted_by_both"]), "{what}");
 }
 
 #[test]
@@ -106,19 +64,11 @@ fn stats_agree_with_the_expected_results() {
     let mut checked = 0;
     for entry in fs::read_dir(directory).expect("readable") {
         let path = entry.expect("readable").path();
-        let expected: Value =
-            serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
-        let stem = path
-            .file_stem()
-            .expect("a name")
-            .to_str()
-            .expect("UTF-8")
-            .to_owned();
+        let expected: Value = serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
+        let stem = path.file_stem().expect("a name").to_str().expect("UTF-8").to_owned();
         let found = ["epd", "perft"].iter().find_map(|folder| {
             let data = path.parent()?.parent()?.join(folder);
-            [data.join(format!("{stem}.zst")), data.join(&stem)]
-                .into_iter()
-                .find(|p| p.exists())
+            [data.join(format!("{stem}.zst")), data.join(&stem)].into_iter().find(|p| p.exists())
         });
         // Files of puzzles have no counterpart.
         let Some(file) = found else { continue };
@@ -126,22 +76,11 @@ fn stats_agree_with_the_expected_results() {
 
         let disputed = expected["only_cozy_accepts"] != 0;
         if disputed {
-            let mut fens = output(
-                1,
-                &[
-                    "-q",
-                    "compute",
-                    "--validity",
-                    "strict",
-                    "--columns",
-                    "fen",
-                    &file,
-                ],
-            )
-            .lines()
-            .skip(1)
-            .map(str::to_owned)
-            .collect::<Vec<_>>();
+            let mut fens = output(1, &["-q", "compute", "--validity", "strict", "--columns", "fen", &file])
+                .lines()
+                .skip(1)
+                .map(str::to_owned)
+                .collect::<Vec<_>>();
             if stem == "tricky.perft" {
                 fens.push(EXPLAINED_BY_NO_MOVE.to_owned());
             }
@@ -152,17 +91,7 @@ fn stats_agree_with_the_expected_results() {
         let validity = if strict { "strict" } else { "playable" };
         let status = if strict { 1 } else { 0 };
         let boards = dir.name(&format!("{stem}.boards"));
-        lanefish(&[
-            "-q",
-            "convert",
-            "--validity",
-            validity,
-            &file,
-            "-o",
-            &boards,
-        ])
-        .assert()
-        .code(status);
+        lanefish(&["-q", "convert", "--validity", validity, &file, "-o", &boards]).assert().code(status);
 
         let mut first: Option<Value> = None;
         for tier in available_tiers() {
@@ -229,9 +158,5 @@ fn every_impossible_position_is_rejected_with_its_reason() {
     assert_eq!(report["files"][0]["rejected"], 5008);
     let lines = fs::read_to_string(&rejects).expect("readable");
     assert_eq!(lines.lines().count(), 5008);
-    assert!(lines.lines().all(|line| {
-        line.split('\t')
-            .nth(1)
-            .is_some_and(|reason| !reason.is_empty())
-    }));
+    assert!(lines.lines().all(|line| { line.split('\t').nth(1).is_some_and(|reason| !reason.is_empty()) }));
 }

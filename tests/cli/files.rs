@@ -46,30 +46,14 @@ fn no_output_is_another_output() {
         ("-".to_owned(), "/dev/stdout".to_owned()),
         ("/dev/stdout".to_owned(), "/proc/self/fd/1".to_owned()),
     ] {
-        let stderr = stderr_of(
-            2,
-            &[
-                "compute",
-                &input,
-                "--format",
-                "csv",
-                "--force",
-                "-o",
-                &one,
-                "--rejects",
-                &other,
-            ],
-        );
+        let stderr = stderr_of(2, &["compute", &input, "--format", "csv", "--force", "-o", &one, "--rejects", &other]);
         assert!(stderr.contains("same place"), "{one} {other}: {stderr}");
         assert_eq!(dir.list(), before);
     }
     assert!(stderr_of(2, &["stats", &input, "--rejects", "-"]).contains("same place"));
     // Discarding both is fine.
     let null = ["-o", "/dev/null", "--rejects", "/dev/null"];
-    stderr_of(
-        0,
-        &[&["compute", &input, "--format", "csv"], &null[..]].concat(),
-    );
+    stderr_of(0, &[&["compute", &input, "--format", "csv"], &null[..]].concat());
     assert_eq!(fs::read_to_string(&old).unwrap(), "old\n");
 }
 
@@ -90,10 +74,7 @@ fn no_output_is_an_input() {
     }
     // Also standard output.
     let opened = OpenOptions::new().append(true).open(&input).unwrap();
-    let done = program(&["convert", &input, "--to", "fen"])
-        .stdout(opened)
-        .output()
-        .unwrap();
+    let done = program(&["convert", &input, "--to", "fen"]).stdout(opened).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(fs::read_to_string(&input).unwrap(), START);
 }
@@ -133,10 +114,7 @@ fn strict_reports_one_record_deterministically() {
     let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
     let stderr = stderr_of(2, &["stats", "--strict", &file]);
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(
-        stderr.contains("a.fen:2 ") && !stderr.contains("more"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a.fen:2 ") && !stderr.contains("more"), "{stderr}");
 }
 
 #[test]
@@ -151,10 +129,7 @@ fn replaced_files_keep_their_mode_and_links() {
     assert!(stderr_of(2, &["compute", &file, "-o", &link]).contains("--force"));
     stderr_of(0, &["compute", &file, "-o", &link, "--force"]);
     assert!(dir.path("below/link.csv").is_symlink());
-    assert_eq!(
-        fs::read_to_string(&old).unwrap(),
-        output(0, &["compute", &file])
-    );
+    assert_eq!(fs::read_to_string(&old).unwrap(), output(0, &["compute", &file]));
     assert_eq!(fs::metadata(&old).unwrap().mode() & 0o777, 0o640);
     assert_eq!(dir.list(), ["below", "old.csv"]);
     assert_eq!(fs::read_dir(dir.path("below")).unwrap().count(), 1);
@@ -163,17 +138,10 @@ fn replaced_files_keep_their_mode_and_links() {
 #[test]
 fn a_name_without_a_directory() {
     let dir = Dir::new();
-    program(&[
-        "compute",
-        &sample("sample.epd"),
-        "-o",
-        "x.csv",
-        "--rejects",
-        "r.txt",
-    ])
-    .current_dir(dir.path(""))
-    .status()
-    .unwrap();
+    program(&["compute", &sample("sample.epd"), "-o", "x.csv", "--rejects", "r.txt"])
+        .current_dir(dir.path(""))
+        .status()
+        .unwrap();
     assert_eq!(dir.list(), ["r.txt", "x.csv"]);
 }
 
@@ -185,24 +153,14 @@ fn standard_output_by_its_other_names() {
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         let path = dir.file("out.csv", "before\n");
         let opened = OpenOptions::new().append(true).open(&path).unwrap();
-        let status = program(&["compute", &file, "--format", "csv", "--force", "-o", name])
-            .stdout(opened)
-            .status()
-            .unwrap();
+        let status =
+            program(&["compute", &file, "--format", "csv", "--force", "-o", name]).stdout(opened).status().unwrap();
         assert!(status.success());
-        assert_eq!(
-            fs::read_to_string(&path).unwrap(),
-            format!("before\n{expected}")
-        );
-        assert_eq!(
-            output(0, &["compute", &file, "--format", "csv", "-o", name]),
-            expected
-        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("before\n{expected}"));
+        assert_eq!(output(0, &["compute", &file, "--format", "csv", "-o", name]), expected);
         assert_eq!(dir.list(), ["out.csv"]);
     }
-    let done = lanefish(&["compute", &file, "--format", "csv", "-o", "/dev/stderr"])
-        .assert()
-        .success();
+    let done = lanefish(&["compute", &file, "--format", "csv", "-o", "/dev/stderr"]).assert().success();
     assert_eq!(done.get_output().stderr, expected.as_bytes());
     assert!(Path::new("/dev/stdout").is_symlink());
 }
@@ -239,15 +197,10 @@ fn a_closed_standard_output_is_an_error_but_dev_null_is_not() {
 #[test]
 fn a_closed_pipe_is_quiet_only_as_standard_output() {
     let dir = Dir::new();
-    let text: String = (0..20_000)
-        .map(|line| format!("{START}\nbad line number {line}, long enough to fill any pipe\n"))
-        .collect();
+    let text: String =
+        (0..20_000).map(|line| format!("{START}\nbad line number {line}, long enough to fill any pipe\n")).collect();
     let file = dir.file("a.fen", text);
-    let mut child = program(&["compute", "-q", &file])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = program(&["compute", "-q", &file]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut some = [0; 100];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
     let done = child.wait_with_output().unwrap();
@@ -259,10 +212,7 @@ fn a_closed_pipe_is_quiet_only_as_standard_output() {
         return;
     }
     let pipe_name = dir.name("pipe.csv");
-    for arguments in [
-        &["stats", &file, "--rejects", &pipe_name][..],
-        &["compute", &file, "-o", &pipe_name],
-    ] {
+    for arguments in [&["stats", &file, "--rejects", &pipe_name][..], &["compute", &file, "-o", &pipe_name]] {
         let pipe = pipe.clone();
         let reader = std::thread::spawn(move || {
             let mut some = [0; 100];
@@ -284,10 +234,7 @@ fn leftover_temporary_files_are_reported_with_v() {
     let file = sample("sample.epd");
     let stderr = stderr_of(0, &["-v", "compute", &file, "-o", &dir.name("x.csv")]);
     assert!(stderr.contains(old) && !stderr.contains(&own), "{stderr}");
-    assert_eq!(
-        stderr_of(0, &["compute", &file, "-o", &dir.name("y.csv")]),
-        ""
-    );
+    assert_eq!(stderr_of(0, &["compute", &file, "-o", &dir.name("y.csv")]), "");
     assert!(dir.path(old).exists());
 }
 
@@ -301,10 +248,7 @@ fn a_dangling_link_is_one_reject() {
     let rejects = elsewhere.name("rejects.txt");
     let stderr = stderr_of(1, &["stats", "--json", "--rejects", &rejects, &directory]);
     assert!(stderr.contains("2 of 3 records rejected"), "{stderr}");
-    assert!(
-        stderr.contains("b.fen") && stderr.contains("a.fen:2"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("b.fen") && stderr.contains("a.fen:2"), "{stderr}");
     let rejects = fs::read_to_string(&rejects).unwrap();
     assert_eq!(rejects.lines().count(), 2);
     assert!(rejects.contains("broken_link"), "{rejects}");
@@ -322,10 +266,7 @@ fn large_windows_need_an_option_that_the_error_names() {
     let stderr = stderr_of(2, &["stats", &file]);
     assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     output(0, &["stats", "--max-window", "2G", &file]);
-    let done = lanefish(&["stats", "-"])
-        .write_stdin(frame)
-        .assert()
-        .code(2);
+    let done = lanefish(&["stats", "-"]).write_stdin(frame).assert().code(2);
     let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(stderr.contains("--max-window 2048M"), "{stderr}");
     for name in ["pgn/magic-flipped.pgn.zst", "pgn/magic-flipped.pgn.bz2"] {
@@ -354,39 +295,19 @@ fn a_file_truncated_while_it_is_read_is_an_error() {
     let csv = dir.name("out.csv");
     for arguments in [
         &["compute", "--columns", "index", "--threads", "2", &file][..],
-        &[
-            "compute",
-            "--columns",
-            "index",
-            "--threads",
-            "2",
-            "--no-mmap",
-            &file,
-        ],
+        &["compute", "--columns", "index", "--threads", "2", "--no-mmap", &file],
     ] {
         let len = fs::metadata(&file).unwrap().len();
-        let mut child = program(arguments)
-            .args(["--rejects", &csv])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            program(arguments).args(["--rejects", &csv]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         stdout.read_exact(&mut [0; 100]).unwrap();
-        OpenOptions::new()
-            .write(true)
-            .open(&file)
-            .unwrap()
-            .set_len(5000)
-            .unwrap();
+        OpenOptions::new().write(true).open(&file).unwrap().set_len(5000).unwrap();
         std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
         let done = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(done.stderr).unwrap();
         assert_eq!(done.status.code(), Some(2), "{stderr}");
-        assert!(
-            stderr.contains("cut to") || stderr.contains("shorter"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("cut to") || stderr.contains("shorter"), "{stderr}");
         assert_eq!(dir.list(), ["long.fen"]);
         long_list(&dir);
         assert_eq!(fs::metadata(&file).unwrap().len(), len);
@@ -415,11 +336,9 @@ fn every_command_reads_without_maps() {
     let dir = Dir::new();
     let boards = dir.name("a.boards");
     output(0, &["generate", "-n", "50000", "-o", &boards]);
-    for arguments in [
-        &["info", "--json", &boards][..],
-        &["verify", "--json", &boards],
-        &["compute", "--columns", "fen", &boards],
-    ] {
+    for arguments in
+        [&["info", "--json", &boards][..], &["verify", "--json", &boards], &["compute", "--columns", "fen", &boards]]
+    {
         let plain = [arguments, &["--no-mmap"]].concat();
         assert_eq!(output(0, arguments), output(0, &plain));
     }

@@ -18,10 +18,7 @@ fn files_of_known_foreign_formats_are_named() {
             return;
         };
         let stderr = stderr_of(2, &["stats", path.to_str().unwrap()]);
-        assert!(
-            stderr.contains(what) && stderr.contains("lanefish cannot read that format yet"),
-            "{name}: {stderr}"
-        );
+        assert!(stderr.contains(what) && stderr.contains("lanefish cannot read that format yet"), "{name}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
 }
@@ -32,23 +29,15 @@ fn the_file_name_decides_if_the_content_is_unknown() {
     let file = dir.file("x.binpack", "anything");
     let stderr = stderr_of(2, &["stats", &file]);
     assert!(
-        stderr.contains(
-            "x.binpack is a binpack (training data): lanefish cannot read that format yet"
-        ),
+        stderr.contains("x.binpack is a binpack (training data): lanefish cannot read that format yet"),
         "{stderr}"
     );
     // In a directory they are skipped, like all unsupported files.
     dir.file("a.fen", START);
     let stderr = stderr_of(0, &["-v", "stats", &dir.name("")]);
     assert!(stderr.contains("x.binpack"), "{stderr}");
-    let stderr = stderr_of(
-        2,
-        &["convert", &sample("perft.epd"), "-o", &dir.name("y.vf")],
-    );
-    assert!(
-        stderr.contains("cannot write that format yet") && stderr.contains("boards"),
-        "{stderr}"
-    );
+    let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &dir.name("y.vf")]);
+    assert!(stderr.contains("cannot write that format yet") && stderr.contains("boards"), "{stderr}");
     assert_eq!(dir.list(), ["a.fen", "x.binpack"]);
 }
 
@@ -58,11 +47,7 @@ fn lines_with_score_and_result_are_explained_once() {
     let lines = format!("{START} | 20 | 0.5\n").repeat(20);
     let file = dir.file("a.txt", format!("{START}\n{lines}"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
-    assert_eq!(
-        stderr.matches("carry a score and a result").count(),
-        1,
-        "{stderr}"
-    );
+    assert_eq!(stderr.matches("carry a score and a result").count(), 1, "{stderr}");
     let file = dir.file("b.txt", format!("{START}\nnonsense\n"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert!(!stderr.contains("a score and a result"), "{stderr}");
@@ -80,10 +65,5 @@ fn one_note_names_all_lost_fields() {
     for field in ["`move` (2 records)", "`score`", "`result`", "`site`"] {
         assert!(stderr.contains(field), "{stderr}");
     }
-    assert_eq!(
-        output(0, &["-q", "convert", &file, "--to", "epd"])
-            .lines()
-            .count(),
-        3
-    );
+    assert_eq!(output(0, &["-q", "convert", &file, "--to", "epd"]).lines().count(), 3);
 }

@@ -34,10 +34,7 @@ fn one_object_per_game_as_jsonl() {
     let file = dir.file("games.pgn", GAMES);
     let row = json(0, &["games", "--format", "jsonl", "--limit", "1", &file]);
     assert_eq!(row["tags"]["Event"], "Club, \"blitz\"");
-    assert_eq!(
-        (&row["outcome"], &row["plies"]),
-        (&"checkmate".into(), &4.into())
-    );
+    assert_eq!((&row["outcome"], &row["plies"]), (&"checkmate".into(), &4.into()));
     let row = json(1, &["games", "--format", "jsonl", "--skip", "1", &file]);
     assert_eq!(row["game"], 1);
 }
@@ -48,30 +45,10 @@ fn selections_report_what_they_skip() {
     let file = dir.file("games.pgn", GAMES);
     let selection = ["--min-elo", "1400", "--plies", "1..2", "--min-plies", "1"];
     let stderr = stderr_of(0, &[&["stats", "--json", &file], &selection[..]].concat());
-    assert!(
-        stderr.contains("--min-elo left out 1 game and 3 positions"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("--plies left out 0 games and 3 positions"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("--min-plies left out 0 games and 0 positions"),
-        "{stderr}"
-    );
-    let text = output(
-        0,
-        &[
-            "compute",
-            "--columns",
-            "ply,move",
-            "--result",
-            "0-1",
-            "--last",
-            &file,
-        ],
-    );
+    assert!(stderr.contains("--min-elo left out 1 game and 3 positions"), "{stderr}");
+    assert!(stderr.contains("--plies left out 0 games and 3 positions"), "{stderr}");
+    assert!(stderr.contains("--min-plies left out 0 games and 0 positions"), "{stderr}");
+    let text = output(0, &["compute", "--columns", "ply,move", "--result", "0-1", "--last", &file]);
     assert_eq!(text, "ply,move\n4,\n");
 }
 
@@ -85,12 +62,7 @@ fn a_container_with_an_incomplete_header_is_truncated() {
             assert!(stderr.contains("are truncated"), "{name}: {stderr}");
         }
     }
-    assert_eq!(
-        output(0, &["games", &dir.file("a.pgn", "")])
-            .lines()
-            .count(),
-        1
-    );
+    assert_eq!(output(0, &["games", &dir.file("a.pgn", "")]).lines().count(), 1);
 }
 
 /// The JSON of `stats` without the `run` key.
@@ -111,14 +83,7 @@ fn statistics_are_the_same_through_boards_containers_threads_and_tiers() {
     let boards = dir.name("a.boards");
     output(0, &["-q", "convert", plain, "-o", &boards]);
     assert_eq!(stats(&[&boards]), expected);
-    for container in [
-        "gz",
-        "bz2",
-        "single.zst",
-        "nosize.zst",
-        "pzstd.zst",
-        "window28.zst",
-    ] {
+    for container in ["gz", "bz2", "single.zst", "nosize.zst", "pzstd.zst", "window28.zst"] {
         let path = format!("{plain}.{container}");
         assert_eq!(stats(&["--max-window", "256M", &path]), expected);
     }
@@ -165,10 +130,7 @@ fn skipped_games_are_counted_over_chunks() {
             let skip_text = skip.to_string();
             let arguments = ["games", "--skip", &skip_text, "--threads", threads, &file];
             let rest = output(0, &arguments);
-            assert!(
-                rest.lines().skip(1).eq(all[skip..].iter().copied()),
-                "{skip}"
-            );
+            assert!(rest.lines().skip(1).eq(all[skip..].iter().copied()), "{skip}");
             let arguments = [&arguments[..], &["--limit", "2"]].concat();
             let two = output(0, &arguments);
             assert!(two.lines().skip(1).eq(all[skip..].iter().copied().take(2)));

@@ -5,18 +5,10 @@ use std::fs;
 
 #[test]
 fn the_same_seed_gives_the_same_positions() {
-    let one = output(
-        0,
-        &["generate", "-n", "40000", "--seed", "7", "--threads", "1"],
-    );
+    let one = output(0, &["generate", "-n", "40000", "--seed", "7", "--threads", "1"]);
     assert_eq!(one.lines().count(), 40000);
     assert!(one.starts_with(START));
-    assert!(
-        one == output(
-            0,
-            &["generate", "-n", "40000", "--seed", "7", "--threads", "3"]
-        )
-    );
+    assert!(one == output(0, &["generate", "-n", "40000", "--seed", "7", "--threads", "3"]));
     assert!(one != output(0, &["generate", "-n", "40000", "--seed", "8"]));
     // A smaller number is a prefix.
     assert!(one.starts_with(&output(0, &["generate", "-n", "20000", "--seed", "7"])));
@@ -52,10 +44,7 @@ fn formats_and_force() {
     output(0, &["generate", "-n", "3", "-o", &file]);
     let epd = fs::read_to_string(&file).unwrap();
     assert_eq!(epd, output(0, &["generate", "-n", "3", "--to", "epd"]));
-    assert!(
-        epd.starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n"),
-        "{epd}"
-    );
+    assert!(epd.starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n"), "{epd}");
     assert!(stderr_of(2, &["generate", "-o", &file]).contains("--force"));
     assert!(stderr_of(2, &["generate", "--to", "xyz"]).contains("xyz"));
 }

@@ -38,15 +38,9 @@ fn short_help_fits_a_screen_and_refers_to_the_long_one() {
     for command in COMMANDS {
         let short = output(0, &[command, "-h"]);
         assert!(short.lines().count() <= 42, "{command}: {short}");
-        assert!(
-            !short.contains("--min-elo") && !short.contains("--max-window"),
-            "{short}"
-        );
+        assert!(!short.contains("--min-elo") && !short.contains("--max-window"), "{short}");
         let long = output(0, &[command, "--help"]);
-        assert!(
-            long.contains("\nExamples:\n") && long.contains(&format!("$ lanefish {command}")),
-            "{long}"
-        );
+        assert!(long.contains("\nExamples:\n") && long.contains(&format!("$ lanefish {command}")), "{long}");
         assert!(long.contains("Exit status:"), "{long}");
     }
     assert!(output(0, &["stats", "-h"]).contains("--help has"));
@@ -58,15 +52,7 @@ fn options_are_listed_under_the_right_headings() {
     for command in ["stats", "compute", "convert", "games", "show", "verify"] {
         let long = output(0, &[command, "--help"]);
         let games = &long[long.find("Games:").unwrap()..long.find("Global options:").unwrap()];
-        for option in [
-            "--columns",
-            "--json",
-            "--output",
-            "--maps",
-            "--index",
-            "--from",
-            "--to ",
-        ] {
+        for option in ["--columns", "--json", "--output", "--maps", "--index", "--from", "--to "] {
             assert!(!games.contains(option), "{command}: {games}");
         }
         assert!(games.contains("--min-elo") && games.contains("--until"));
@@ -77,23 +63,14 @@ fn options_are_listed_under_the_right_headings() {
     assert!(section(&short, "Output").contains("--level"), "{short}");
     assert!(section(&short, "Reading").contains("--from"), "{short}");
     let long = output(0, &["compute", "--help"]);
-    assert!(
-        long.contains("mobility_white") && long.contains("time_control"),
-        "{long}"
-    );
+    assert!(long.contains("mobility_white") && long.contains("time_control"), "{long}");
 }
 
 #[test]
 fn options_without_effect_are_not_shown() {
     for (command, options) in [
-        (
-            "generate",
-            &["--skip", "--limit", "--rejects", "--validity", "--no-mmap"][..],
-        ),
-        (
-            "completions",
-            &["--skip", "--rejects", "--tier", "--threads"],
-        ),
+        ("generate", &["--skip", "--limit", "--rejects", "--validity", "--no-mmap"][..]),
+        ("completions", &["--skip", "--rejects", "--tier", "--threads"]),
         ("man", &["--limit", "--max-record", "--strict-pgn"]),
     ] {
         let long = output(0, &[command, "--help"]);
@@ -105,33 +82,15 @@ fn options_without_effect_are_not_shown() {
     for (option, value) in [("--skip", "1"), ("--limit", "1"), ("--rejects", "x")] {
         for arguments in [["generate", option, value], [option, value, "generate"]] {
             let stderr = stderr_of(2, &arguments);
-            assert!(
-                stderr.contains(option) && stderr.contains("means nothing"),
-                "{stderr}"
-            );
+            assert!(stderr.contains(option) && stderr.contains("means nothing"), "{stderr}");
         }
     }
     // The same where nothing is named to read records from.
-    for arguments in [
-        &["perft", "--skip", "1", "2"][..],
-        &["bench", "--limit", "1"],
-        &["info", "--rejects", "x"],
-    ] {
+    for arguments in [&["perft", "--skip", "1", "2"][..], &["bench", "--limit", "1"], &["info", "--rejects", "x"]] {
         let stderr = stderr_of(2, arguments);
         assert!(stderr.contains("reads no records without"), "{stderr}");
     }
-    output(
-        0,
-        &[
-            "generate",
-            "-n",
-            "1",
-            "--progress",
-            "never",
-            "--tier",
-            "portable",
-        ],
-    );
+    output(0, &["generate", "-n", "1", "--progress", "never", "--tier", "portable"]);
 }
 
 #[test]
@@ -143,10 +102,7 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let mut expected: Vec<String> = COMMANDS
-        .iter()
-        .map(|name| format!("lanefish-{name}.1"))
-        .collect();
+    let mut expected: Vec<String> = COMMANDS.iter().map(|name| format!("lanefish-{name}.1")).collect();
     expected.push("lanefish.1".to_owned());
     if cfg!(feature = "cluster") {
         let roles = ["cluster-executor", "cluster-scheduler"];
@@ -159,10 +115,7 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
         for section in [".SH EXAMPLES", ".SH \"EXIT STATUS\"", ".SH \"ENVIRONMENT\""] {
             assert!(page.contains(section), "{name}: {section}");
         }
-        assert!(
-            page.contains("LANEFISH_TIER") && page.contains("\nlanefish"),
-            "{name}"
-        );
+        assert!(page.contains("LANEFISH_TIER") && page.contains("\nlanefish"), "{name}");
     }
     let page = output(0, &["man", "compute"]);
     assert!(page.contains(".TH lanefish-compute 1"), "{page}");
@@ -187,11 +140,7 @@ fn every_option_has_text_in_its_page() {
         let lines: Vec<&str> = page.lines().collect();
         let mut described = Vec::new();
         for pair in lines.windows(3).filter(|lines| lines[0] == ".TP") {
-            assert!(
-                !pair[2].is_empty() && !pair[2].starts_with('.'),
-                "{command:?}: nothing about {}",
-                pair[1]
-            );
+            assert!(!pair[2].is_empty() && !pair[2].starts_with('.'), "{command:?}: nothing about {}", pair[1]);
             let term = pair[1].replace("\\fB", "").replace("\\fR", "");
             described.push(term.replace("\\fI", "").replace("\\-", "-"));
         }
@@ -223,10 +172,7 @@ fn completions_know_formats_and_columns() {
         let script = output(0, &["completions", shell]);
         if matches!(shell, "bash" | "zsh" | "fish") {
             assert!(script.contains("mobility_white"), "{shell}");
-            assert!(
-                script.contains("puzzles") && script.contains("boards"),
-                "{shell}"
-            );
+            assert!(script.contains("puzzles") && script.contains("boards"), "{shell}");
         }
     }
 }
@@ -235,14 +181,8 @@ fn completions_know_formats_and_columns() {
 fn columns_as_json() {
     let columns = json(0, &["compute", "--list-columns", "--json"]);
     let columns = columns.as_array().unwrap();
-    let fen = columns
-        .iter()
-        .find(|column| column["name"] == "fen")
-        .unwrap();
-    assert_eq!(
-        (&fen["type"], &fen["default"]),
-        (&"text".into(), &true.into())
-    );
+    let fen = columns.iter().find(|column| column["name"] == "fen").unwrap();
+    assert_eq!((&fen["type"], &fen["default"]), (&"text".into(), &true.into()));
     let listed = output(0, &["compute", "--list-columns"]);
     for column in columns {
         assert!(listed.contains(column["name"].as_str().unwrap()));

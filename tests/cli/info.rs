@@ -12,16 +12,10 @@ fn the_cpu() {
         assert!(!info[key].is_null(), "{key}");
     }
     let text = output(0, &["info"]);
-    assert!(
-        text.lines().any(|line| line.starts_with("tier: ")),
-        "{text}"
-    );
+    assert!(text.lines().any(|line| line.starts_with("tier: ")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("why: ")), "{text}");
     let text = output(0, &["info", "--tier", "portable"]);
-    assert!(
-        text.contains("tier: portable\n") && text.contains("requested"),
-        "{text}"
-    );
+    assert!(text.contains("tier: portable\n") && text.contains("requested"), "{text}");
 }
 
 /// What the variable hides, nothing sees.
@@ -32,14 +26,11 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
         command.env("LANEFISH_CPU", level);
         command.assert()
     };
-    let facts = |level: &str| -> Value {
-        serde_json::from_slice(&info(level, &[]).success().get_output().stdout).unwrap()
-    };
+    let facts =
+        |level: &str| -> Value { serde_json::from_slice(&info(level, &[]).success().get_output().stdout).unwrap() };
     let list = |facts: &Value, key: &str| -> BTreeSet<String> {
         let values = facts[key].as_array().unwrap().iter();
-        values
-            .map(|value| value.as_str().unwrap().to_owned())
-            .collect()
+        values.map(|value| value.as_str().unwrap().to_owned()).collect()
     };
     let whole = facts("");
     let own = list(&whole, "features");
@@ -54,11 +45,7 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
         let facts = facts(level);
         let known: BTreeSet<String> = known.into_iter().map(str::to_owned).collect();
         let shown = list(&facts, "features");
-        assert_eq!(
-            shown,
-            own.intersection(&known).cloned().collect(),
-            "{level}"
-        );
+        assert_eq!(shown, own.intersection(&known).cloned().collect(), "{level}");
         let both: BTreeSet<String> = shown.union(&list(&facts, "missing")).cloned().collect();
         assert_eq!(both, &own | &list(&whole, "missing"), "{level}");
         for used in list(&facts, "uses") {
@@ -68,21 +55,14 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
         let own = list(&whole, "tiers");
         for (number, tier) in all.into_iter().enumerate() {
             let runs = number < tiers && own.contains(tier);
-            assert_eq!(
-                list(&facts, "tiers").contains(tier),
-                runs,
-                "{level}: {tier}"
-            );
+            assert_eq!(list(&facts, "tiers").contains(tier), runs, "{level}: {tier}");
             let status = if runs { 0 } else { 2 };
             info(level, &["--tier", tier]).code(status);
         }
     }
     let wrong = info("i486", &[]).code(2);
     let stderr = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
-    assert!(
-        stderr.contains("LANEFISH_CPU") && stderr.contains("i486") && stderr.contains("bmi2"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("LANEFISH_CPU") && stderr.contains("i486") && stderr.contains("bmi2"), "{stderr}");
 }
 
 #[test]
@@ -97,22 +77,12 @@ fn calibration() {
     assert!(calibration["tier"]["chosen"].is_string());
     assert!(calibration["tier"]["holds"].is_boolean());
     let text = output(0, &["info", "--calibrate"]);
+    assert!(text.contains("choice of tier: ") && text.contains("  portable  lanes "), "{text}");
+    let verdict = text.lines().find(|line| line.starts_with("choice of tier: ")).unwrap();
     assert!(
-        text.contains("choice of tier: ") && text.contains("  portable  lanes "),
-        "{text}"
-    );
-    let verdict = text
-        .lines()
-        .find(|line| line.starts_with("choice of tier: "))
-        .unwrap();
-    assert!(
-        [
-            "nothing is faster here",
-            "equal within noise",
-            "set LANEFISH_TIER="
-        ]
-        .iter()
-        .any(|words| verdict.contains(words)),
+        ["nothing is faster here", "equal within noise", "set LANEFISH_TIER="]
+            .iter()
+            .any(|words| verdict.contains(words)),
         "{verdict}"
     );
     stderr_of(2, &["info", "--calibrate", &sample("famous.epd")]);
@@ -128,19 +98,8 @@ fn files() {
     assert_eq!(info["records"], 4098);
     assert_eq!(info["columns"].as_array().unwrap()[0], "boards");
     let text = output(0, &["info", &sample("famous.epd")]);
-    assert!(
-        text.contains("format: epd\n") && text.contains("records: 426\n"),
-        "{text}"
-    );
-    let both = output(
-        0,
-        &[
-            "info",
-            "--json",
-            &sample("famous.epd"),
-            &sample("sample.boards"),
-        ],
-    );
+    assert!(text.contains("format: epd\n") && text.contains("records: 426\n"), "{text}");
+    let both = output(0, &["info", "--json", &sample("famous.epd"), &sample("sample.boards")]);
     assert_eq!(both.lines().count(), 2);
 }
 
@@ -177,8 +136,5 @@ fn version() {
     assert_eq!(output(0, &["--version"]), version);
     assert_eq!(output(0, &["-V"]), version);
     let more = output(0, &["--version", "-v"]);
-    assert!(
-        more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "),
-        "{more}"
-    );
+    assert!(more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "), "{more}");
 }

@@ -36,11 +36,7 @@ fn a_file_beyond_the_largest_size_is_an_error() {
         assert_eq!(done.status.code(), Some(2), "{out}: {stderr}");
         assert!(stderr.contains("File too large"), "{out}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{out}: {stderr}");
-        assert!(
-            dir.list() == ["list.fen"] || out == "out",
-            "{:?}",
-            dir.list()
-        );
+        assert!(dir.list() == ["list.fen"] || out == "out", "{:?}", dir.list());
     }
     // Rejects that do not fit.
     let bad = dir.file("list.fen", "nonsense\n".repeat(20_000));

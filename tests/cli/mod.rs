@@ -58,23 +58,13 @@ fn program() -> std::process::Command {
 
 /// Standard output of a run, which must end with this status.
 fn output(status: i32, arguments: &[&str]) -> String {
-    let done = lanefish(arguments)
-        .assert()
-        .code(status)
-        .get_output()
-        .stdout
-        .clone();
+    let done = lanefish(arguments).assert().code(status).get_output().stdout.clone();
     String::from_utf8(done).expect("UTF-8")
 }
 
 /// Standard error of a run, which must end with this status.
 fn stderr_of(status: i32, arguments: &[&str]) -> String {
-    let done = lanefish(arguments)
-        .assert()
-        .code(status)
-        .get_output()
-        .stderr
-        .clone();
+    let done = lanefish(arguments).assert().code(status).get_output().stderr.clone();
     String::from_utf8(done).expect("UTF-8")
 }
 
@@ -85,9 +75,7 @@ fn json(status: i32, arguments: &[&str]) -> Value {
 
 /// Path of one of this repository's sample files.
 fn sample(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("data")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
     path.to_str().expect("UTF-8").to_owned()
 }
 
@@ -114,13 +102,7 @@ impl Dir {
     fn list(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.0.path())
             .expect("readable")
-            .map(|entry| {
-                entry
-                    .expect("readable")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
+            .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
             .collect();
         names.sort();
         names

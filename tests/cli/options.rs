@@ -21,32 +21,10 @@ fn options_before_and_after_the_command() {
 #[test]
 fn skip_and_limit_count_records_over_all_inputs() {
     let file = sample("perft.epd");
-    let rows = output(
-        0,
-        &[
-            "compute",
-            "--columns",
-            "index",
-            "--skip",
-            "7",
-            "--limit",
-            "4",
-            &file,
-            &file,
-        ],
-    );
+    let rows = output(0, &["compute", "--columns", "index", "--skip", "7", "--limit", "4", &file, &file]);
     assert_eq!(rows, "index\n7\n8\n9\n10\n");
-    assert_eq!(
-        output(
-            0,
-            &["compute", "--columns", "index", "--skip", "100", &file]
-        ),
-        "index\n"
-    );
-    assert_eq!(
-        output(0, &["compute", "--columns", "index", "--limit", "0", &file]),
-        "index\n"
-    );
+    assert_eq!(output(0, &["compute", "--columns", "index", "--skip", "100", &file]), "index\n");
+    assert_eq!(output(0, &["compute", "--columns", "index", "--limit", "0", &file]), "index\n");
 }
 
 #[test]
@@ -71,30 +49,18 @@ fn shards_of_every_command_are_everything_together() {
         let status = done.status.code().unwrap();
         statuses.push(status);
         let columns = "index,game,fen";
-        let found = output(
-            status,
-            &["compute", "--columns", columns, &file, "--shard", shard],
-        );
-        assert!(
-            found.starts_with("index,game,fen\n0,0,rnbqkbnr/"),
-            "{found}"
-        );
+        let found = output(status, &["compute", "--columns", columns, &file, "--shard", shard]);
+        assert!(found.starts_with("index,game,fen\n0,0,rnbqkbnr/"), "{found}");
         let fens = found.lines().skip(1);
         rows.extend(fens.map(|row| row.rsplit(',').next().unwrap().to_owned()));
-        games += output(status, &["games", &file, "--shard", shard])
-            .lines()
-            .count()
-            - 1;
+        games += output(status, &["games", &file, "--shard", shard]).lines().count() - 1;
         let stats = json(status, &["stats", "--json", &file, "--shard", shard]);
         positions += stats["positions"].as_u64().unwrap();
         let arguments = ["convert", &file, "-o", &boards, "--force", "--shard", shard];
         output(status, &arguments);
         let converted = json(0, &["stats", "--json", &boards]);
         assert_eq!(converted["positions"], stats["positions"]);
-        let limited = json(
-            status,
-            &["stats", "--json", "--shard", shard, "--skip", "5", &file],
-        );
+        let limited = json(status, &["stats", "--json", "--shard", shard, "--skip", "5", &file]);
         let all = stats["positions"].as_u64().unwrap() + stats["rejected"].as_u64().unwrap();
         let rest = limited["positions"].as_u64().unwrap() + limited["rejected"].as_u64().unwrap();
         assert_eq!(rest, all - 5);
@@ -106,21 +72,10 @@ fn shards_of_every_command_are_everything_together() {
     assert!(whole.lines().skip(1).eq(rows.iter().map(String::as_str)));
     // The only shard of one is the whole, with its lines.
     let rejects = directory.name("rejects");
-    output(
-        1,
-        &["stats", "--shard", "0/1", "--rejects", &rejects, &file],
-    );
+    output(1, &["stats", "--shard", "0/1", "--rejects", &rejects, &file]);
     assert!(fs::read_to_string(&rejects).unwrap().contains("x.pgn:"));
     for shard in ["0/2", "1/2"] {
-        let arguments = [
-            "stats",
-            "--shard",
-            shard,
-            "--rejects",
-            &rejects,
-            &file,
-            "--force",
-        ];
+        let arguments = ["stats", "--shard", shard, "--rejects", &rejects, &file, "--force"];
         let _ = lanefish(&arguments).assert();
         let found = fs::read_to_string(&rejects).unwrap();
         assert!(found.is_empty() || found.contains("x.pgn@1"), "{found}");
@@ -141,11 +96,9 @@ fn shards_that_do_not_exist_are_refused() {
         let stderr = stderr_of(2, &["stats", &option, &file]);
         assert!(stderr.contains(why), "{stderr}");
     }
-    for arguments in [
-        &["generate", "--shard", "0/2"][..],
-        &["info", "--shard", "0/2", &file],
-        &["perft", "3", "--shard", "0/2"],
-    ] {
+    for arguments in
+        [&["generate", "--shard", "0/2"][..], &["info", "--shard", "0/2", &file], &["perft", "3", "--shard", "0/2"]]
+    {
         let stderr = stderr_of(2, arguments);
         assert!(stderr.contains("means nothing"), "{stderr}");
     }
@@ -173,24 +126,13 @@ fn tiers_by_option_and_by_variable() {
 #[test]
 fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
     let info = json(0, &["info", "--json"]);
-    let available: Vec<&str> = info["tiers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|t| t.as_str())
-        .collect();
+    let available: Vec<&str> = info["tiers"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     for tier in ["portable", "bmi2", "avx2", "avx512"] {
         if available.contains(&tier) {
-            json(
-                0,
-                &["stats", "--json", "--tier", tier, &sample("perft.epd")],
-            );
+            json(0, &["stats", "--json", "--tier", tier, &sample("perft.epd")]);
         } else {
             let stderr = stderr_of(2, &["stats", "--tier", tier, &sample("perft.epd")]);
-            assert!(
-                stderr.contains(tier) && stderr.contains("portable"),
-                "{stderr}"
-            );
+            assert!(stderr.contains(tier) && stderr.contains("portable"), "{stderr}");
         }
     }
 }
@@ -201,30 +143,16 @@ fn rejects_are_reported_counted_and_written() {
     let bad: String = (0..15).map(|n| format!("bad line {n}\n")).collect();
     let file = dir.file("a.fen", format!("{START}\r\n{bad}{KIWIPETE}\n"));
     let rejects = dir.name("rejects.txt");
-    let done = lanefish(&["stats", "--json", "--rejects", &rejects, &file])
-        .assert()
-        .code(1);
+    let done = lanefish(&["stats", "--json", "--rejects", &rejects, &file]).assert().code(1);
     let stats: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
-    assert_eq!(
-        (&stats["positions"], &stats["rejected"]),
-        (&2.into(), &15.into())
-    );
+    assert_eq!((&stats["positions"], &stats["rejected"]), (&2.into(), &15.into()));
     let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(stderr.contains("15 of 17 records rejected"), "{stderr}");
-    assert!(
-        stderr.contains("a.fen:2 ")
-            && stderr.contains("a.fen:11 ")
-            && !stderr.contains("a.fen:12 "),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a.fen:2 ") && stderr.contains("a.fen:11 ") && !stderr.contains("a.fen:12 "), "{stderr}");
     assert!(stderr.contains("and 5 more"), "{stderr}");
     let lines = fs::read_to_string(&rejects).unwrap();
     assert_eq!(lines.lines().count(), 15);
-    assert!(
-        lines
-            .lines()
-            .all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit()))
-    );
+    assert!(lines.lines().all(|line| line.contains("a.fen:") && line.ends_with(|c: char| c.is_ascii_digit())));
     assert_eq!(stderr_of(1, &["-q", "stats", &file]), "");
     // The file of rejects is an output like any other.
     assert!(stderr_of(2, &["stats", "--rejects", &rejects, &file]).contains("--force"));
@@ -246,9 +174,7 @@ fn rejects_of_boards_files_are_written_as_numbers() {
     stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     let written = fs::read_to_string(&rejects).unwrap();
     assert!(
-        written.ends_with(
-            "\t1000000000000000 0000000000000000 1000000000000010 1000000000001010 3 9\n"
-        ),
+        written.ends_with("\t1000000000000000 0000000000000000 1000000000000010 1000000000001010 3 9\n"),
         "{written}"
     );
 }
@@ -257,15 +183,9 @@ fn rejects_of_boards_files_are_written_as_numbers() {
 fn strict_stops_at_the_first_bad_record() {
     let dir = Dir::new();
     let file = dir.file("a.fen", format!("{START}\nbad\n{KIWIPETE}\nworse\n"));
-    let done = lanefish(&["stats", "--json", "--strict", &file])
-        .assert()
-        .code(2)
-        .stdout("");
+    let done = lanefish(&["stats", "--json", "--strict", &file]).assert().code(2).stdout("");
     let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(
-        stderr.contains("a.fen:2 ") && !stderr.contains("a.fen:4 "),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a.fen:2 ") && !stderr.contains("a.fen:4 "), "{stderr}");
 }
 
 #[test]
@@ -289,19 +209,13 @@ fn strict_checks_en_passant_squares_without_a_legal_capture() {
          rnbqkbnr/pppppppp/8/8/4P3/8/PPPPPPP1/RNBQKBNR b KQkq e3 0 1\n",
     );
     let counts = |level, status| {
-        let found = json(
-            status,
-            &["-q", "stats", "--json", "--validity", level, &file],
-        );
+        let found = json(status, &["-q", "stats", "--json", "--validity", level, &file]);
         (found["positions"].clone(), found["rejected"].clone())
     };
     assert_eq!(counts("playable", 0), (2.into(), 0.into()));
     assert_eq!(counts("strict", 1), (1.into(), 1.into()));
     let stderr = stderr_of(1, &["stats", "--json", "--validity", "strict", &file]);
-    assert!(
-        stderr.contains("a.fen:2 ") && stderr.contains("en passant square"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a.fen:2 ") && stderr.contains("en passant square"), "{stderr}");
 }
 
 #[test]
@@ -311,10 +225,7 @@ fn directories_and_missing_files() {
     dir.file("a.epd", KIWIPETE);
     dir.file("notes.md", "no positions");
     let directory = dir.name("");
-    assert_eq!(
-        output(0, &["compute", "--columns", "legal_moves", &directory]),
-        "legal_moves\n48\n20\n"
-    );
+    assert_eq!(output(0, &["compute", "--columns", "legal_moves", &directory]), "legal_moves\n48\n20\n");
     assert!(stderr_of(0, &["-v", "stats", &directory]).contains("notes.md"));
     let stderr = stderr_of(2, &["stats", &dir.name("missing.fen")]);
     assert!(stderr.contains("missing.fen"), "{stderr}");
@@ -353,20 +264,11 @@ fn dropped_en_passant_squares_are_counted_with_v() {
     let file = dir.file("a.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n");
     let stderr = stderr_of(0, &["-v", "stats", &file]);
     assert!(stderr.contains("1 en passant square dropped"), "{stderr}");
-    let evals = dir.file(
-        "a.jsonl",
-        "{\"fen\":\"8/8/8/8/k2Pp2Q/8/8/3K4 b - d3\",\"evals\":[]}\n",
-    );
+    let evals = dir.file("a.jsonl", "{\"fen\":\"8/8/8/8/k2Pp2Q/8/8/3K4 b - d3\",\"evals\":[]}\n");
     let stderr = stderr_of(0, &["-v", "stats", &file, &evals]);
     assert!(stderr.contains("2 en passant squares dropped"), "{stderr}");
     assert!(output(0, &["compute", "--columns", "fen", &file]).contains(" b - - 0 1"));
-    assert!(
-        output(
-            0,
-            &["compute", "--keep-en-passant", "--columns", "fen", &file]
-        )
-        .contains(" b - d3 0 1")
-    );
+    assert!(output(0, &["compute", "--keep-en-passant", "--columns", "fen", &file]).contains(" b - d3 0 1"));
 }
 
 #[test]
@@ -387,46 +289,22 @@ fn progress_goes_to_standard_error() {
     let stderr = stderr_of(0, &["stats", "--progress", "always", &sample("sample.epd")]);
     assert!(stderr.contains("records"), "{stderr}");
     assert_eq!(stderr_of(0, &["stats", &sample("sample.epd")]), "");
-    assert_eq!(
-        stderr_of(0, &["stats", "--progress", "never", &sample("sample.epd")]),
-        ""
-    );
+    assert_eq!(stderr_of(0, &["stats", "--progress", "never", &sample("sample.epd")]), "");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
     use std::process::Stdio;
-    for arguments in [
-        &["compute"][..],
-        &["convert", "--to", "boards"],
-        &["stats", "--json"],
-    ] {
-        let full = std::fs::OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let done = super::program()
-            .args(arguments)
-            .arg(sample("sample.epd"))
-            .stdout(Stdio::from(full))
-            .output()
-            .unwrap();
+    for arguments in [&["compute"][..], &["convert", "--to", "boards"], &["stats", "--json"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done =
+            super::program().args(arguments).arg(sample("sample.epd")).stdout(Stdio::from(full)).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         let stderr = String::from_utf8(done.stderr).unwrap();
         assert!(stderr.contains("standard output"), "{stderr}");
     }
-    let stderr = stderr_of(
-        2,
-        &[
-            "compute",
-            "-o",
-            "/dev/full",
-            "--format",
-            "csv",
-            &sample("sample.epd"),
-        ],
-    );
+    let stderr = stderr_of(2, &["compute", "-o", "/dev/full", "--format", "csv", &sample("sample.epd")]);
     assert!(stderr.contains("/dev/full"), "{stderr}");
 }
 
@@ -451,11 +329,7 @@ fn help_on_a_full_disk_is_an_error() {
     use std::process::Stdio;
     for arguments in TEXTS {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
-        let done = super::program()
-            .args(arguments)
-            .stdout(Stdio::from(full.unwrap()))
-            .output()
-            .unwrap();
+        let done = super::program().args(arguments).stdout(Stdio::from(full.unwrap())).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         let stderr = String::from_utf8(done.stderr).unwrap();
         assert!(stderr.contains("standard output"), "{stderr}");
@@ -468,11 +342,7 @@ fn help_that_nobody_reads_ends_quietly() {
     for arguments in TEXTS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let done = super::program()
-            .args(arguments)
-            .stdout(writer)
-            .output()
-            .unwrap();
+        let done = super::program().args(arguments).stdout(writer).output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{arguments:?}");
         assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{arguments:?}");
     }
@@ -484,21 +354,14 @@ fn an_interrupted_run_leaves_no_file() {
     use std::process::Command;
     use std::time::{Duration, Instant};
     let dir = Dir::new();
-    let mut child = super::program()
-        .args(["generate", "-n", "4000000000", "-o", &dir.name("a.boards")])
-        .spawn()
-        .unwrap();
+    let mut child =
+        super::program().args(["generate", "-n", "4000000000", "-o", &dir.name("a.boards")]).spawn().unwrap();
     let begin = Instant::now();
     while dir.list().is_empty() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "the run did not start"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(60), "the run did not start");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let signal = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     if !signal.is_ok_and(|status| status.success()) {
         child.kill().unwrap();
         child.wait().unwrap();

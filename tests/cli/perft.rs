@@ -34,16 +34,7 @@ fn as_json() {
 
 #[test]
 fn suites() {
-    let text = output(
-        0,
-        &[
-            "perft",
-            "--suite",
-            &sample("perft.epd"),
-            "--max-nodes",
-            "100000",
-        ],
-    );
+    let text = output(0, &["perft", "--suite", &sample("perft.epd"), "--max-nodes", "100000"]);
     assert!(text.contains("0 wrong"), "{text}");
     let dir = Dir::new();
     let wrong = dir.file("wrong.epd", format!("{START} ;D1 20 ;D2 401\n"));
@@ -74,11 +65,7 @@ fn a_wrong_count_is_named_with_its_file_and_line() {
 fn a_suite_without_counts_is_an_error() {
     let dir = Dir::new();
     let good = dir.file("good.epd", format!("{START} ;D1 20\n"));
-    for text in [
-        format!("{START}\n"),
-        String::new(),
-        "# nothing\n".to_owned(),
-    ] {
+    for text in [format!("{START}\n"), String::new(), "# nothing\n".to_owned()] {
         let file = dir.file("none.epd", text);
         for arguments in [
             &["perft", "--suite", &file][..],
@@ -93,19 +80,12 @@ fn a_suite_without_counts_is_an_error() {
 
 #[test]
 fn shared_suites_up_to_a_hundred_thousand_nodes() {
-    for name in [
-        "perft/tricky.perft",
-        "perft/perftsuite.epd",
-        "perft/chess960.half_a.perft",
-    ] {
+    for name in ["perft/tricky.perft", "perft/perftsuite.epd", "perft/chess960.half_a.perft"] {
         let Some(path) = shared_data(name) else {
             return;
         };
         let path = path.to_str().expect("UTF-8").to_owned();
-        let report = json(
-            0,
-            &["perft", "--json", "--max-nodes", "100000", "--suite", &path],
-        );
+        let report = json(0, &["perft", "--json", "--max-nodes", "100000", "--suite", &path]);
         assert_eq!(report["ok"], true, "{name}");
         assert!(report["counts"].as_u64() > Some(50), "{name}: {report}");
     }

@@ -13,12 +13,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Status, standard output and standard error of a run, which must end in time.
 fn ends(arguments: &[&str], stdout: Stdio) -> (Option<i32>, String, String) {
-    let mut child = program(arguments)
-        .stdin(Stdio::null())
-        .stdout(stdout)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = program(arguments).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
     let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -48,14 +43,8 @@ fn silent_pipes(dir: &Dir) -> Option<([String; 2], File)> {
         }
     }
     // Opened for both, it does not wait.
-    let writer = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(dir.path("mute.fen"));
-    Some((
-        [dir.name("unopened.fen"), dir.name("mute.fen")],
-        writer.unwrap(),
-    ))
+    let writer = OpenOptions::new().read(true).write(true).open(dir.path("mute.fen"));
+    Some(([dir.name("unopened.fen"), dir.name("mute.fen")], writer.unwrap()))
 }
 
 #[test]
@@ -67,18 +56,13 @@ fn what_is_decided_does_not_wait_for_a_silent_pipe() {
     // Several chunks, and less than one.
     for (name, lines) in [("many.fen", 60_000), ("few.fen", 10)] {
         let good = dir.file(name, format!("{START}\n").repeat(lines));
-        let bad = dir.file(
-            &format!("bad-{name}"),
-            format!("{START}\n").repeat(lines) + "bad\n",
-        );
+        let bad = dir.file(&format!("bad-{name}"), format!("{START}\n").repeat(lines) + "bad\n");
         let limit = lines.to_string();
         for pipe in &pipes {
             for threads in ["1", "2", "8"] {
-                let with = |arguments: &[&str], stdout: Stdio| {
-                    ends(&[arguments, &["--threads", threads]].concat(), stdout)
-                };
-                let (status, stdout, stderr) =
-                    with(&["stats", "--limit", &limit, &good, pipe], Stdio::piped());
+                let with =
+                    |arguments: &[&str], stdout: Stdio| ends(&[arguments, &["--threads", threads]].concat(), stdout);
+                let (status, stdout, stderr) = with(&["stats", "--limit", &limit, &good, pipe], Stdio::piped());
                 assert_eq!(status, Some(0), "{stderr}");
                 assert!(stdout.contains(" positions, 0 rejected"), "{stdout}");
                 let (status, _, stderr) = with(&["stats", "--strict", &bad, pipe], Stdio::piped());
@@ -165,17 +149,9 @@ fn pipes_are_read_in_their_order() {
     arguments.extend(inputs.iter().map(String::as_str));
     let (status, stdout, stderr) = ends(&arguments, Stdio::piped());
     assert_eq!(status, Some(1), "{stderr}");
-    assert!(
-        stdout.starts_with("4,000 positions, 4 rejected"),
-        "{stdout}"
-    );
+    assert!(stdout.starts_with("4,000 positions, 4 rejected"), "{stdout}");
     let lines = std::fs::read_to_string(&rejects).unwrap();
-    let found: Vec<&str> = lines
-        .lines()
-        .map(|line| line.rsplit_once('\t').unwrap().1)
-        .collect();
+    let found: Vec<&str> = lines.lines().map(|line| line.rsplit_once('\t').unwrap().1).collect();
     assert_eq!(found, ["bad 0", "bad 1", "bad 2", "bad 3"]);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
 }

@@ -3,8 +3,7 @@
 use super::{Dir, lanefish, output, stderr_of};
 use std::fmt::Write as _;
 
-const COLUMNS: &str =
-    "fen,move,puzzle_id,puzzle_rating,rating_deviation,popularity,plays,themes,site,opening";
+const COLUMNS: &str = "fen,move,puzzle_id,puzzle_rating,rating_deviation,popularity,plays,themes,site,opening";
 
 /// Rows of the Lichess columns.
 const PUZZLES: [[&str; 10]; 3] = [
@@ -32,18 +31,7 @@ const PUZZLES: [[&str; 10]; 3] = [
         "https://lichess.org/F8M8OS71#53",
         "Some_Opening",
     ],
-    [
-        "x",
-        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
-        "e2e4 e8e7",
-        "1432",
-        "80",
-        "-100",
-        "4000000000",
-        "",
-        "",
-        "",
-    ],
+    ["x", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e2e4 e8e7", "1432", "80", "-100", "4000000000", "", "", ""],
 ];
 const NAMES: [&str; 10] = [
     "PuzzleId",
@@ -94,35 +82,22 @@ fn expected(times: usize) -> String {
 fn columns_are_found_by_the_names_of_the_header() {
     let dir = Dir::new();
     let usual: Vec<usize> = (0..10).collect();
-    let orders: [&[usize]; 3] = [
-        &usual,
-        &[10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-        &[3, 1, 0, 2, 7, 9, 8, 5, 6, 4],
-    ];
+    let orders: [&[usize]; 3] = [&usual, &[10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &[3, 1, 0, 2, 7, 9, 8, 5, 6, 4]];
     for (number, order) in orders.into_iter().enumerate() {
         for (quote_all, end) in [(false, "\n"), (true, "\r\n")] {
             let text = csv(order, quote_all, 1, end);
             let file = dir.file(&format!("{number}.{quote_all}.csv"), &text);
             let computed = output(0, &["compute", "--columns", COLUMNS, &file]);
             assert_eq!(computed, expected(1), "{text}");
-            let marked = dir.file(
-                &format!("{number}.{quote_all}.m.csv"),
-                format!("\u{feff}{text}"),
-            );
-            assert_eq!(
-                output(0, &["compute", "--columns", COLUMNS, &marked]),
-                computed
-            );
+            let marked = dir.file(&format!("{number}.{quote_all}.m.csv"), format!("\u{feff}{text}"));
+            assert_eq!(output(0, &["compute", "--columns", COLUMNS, &marked]), computed);
         }
     }
     // Without the header, as Lichess has them.
     let text = csv(&usual, false, 1, "\n");
     let (_, lines) = text.split_once('\n').unwrap();
     let file = dir.file("excerpt.csv", lines);
-    assert_eq!(
-        output(0, &["compute", "--columns", COLUMNS, &file]),
-        expected(1)
-    );
+    assert_eq!(output(0, &["compute", "--columns", COLUMNS, &file]), expected(1));
 }
 
 /// All chunks know the header: those of other threads, of shards that begin in the middle, of pipes, of compressed files.
@@ -186,12 +161,7 @@ fn what_is_no_puzzle_is_rejected_by_line() {
         (9, "e2e5"),
     ] {
         let at = format!("a.csv:{line}");
-        assert!(
-            stderr
-                .lines()
-                .any(|text| text.contains(&at) && text.contains(reason)),
-            "{line}: {stderr}"
-        );
+        assert!(stderr.lines().any(|text| text.contains(&at) && text.contains(reason)), "{line}: {stderr}");
     }
     assert!(stderr.contains("6 of 8 records rejected"), "{stderr}");
 }
@@ -205,8 +175,7 @@ mod tables {
     fn arrow(dir: &Dir, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let mut bytes = Vec::new();
-        let mut writer =
-            arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
         drop(writer);
@@ -235,32 +204,20 @@ mod tables {
         });
         let file = arrow(&dir, "a.arrow", columns.collect());
         assert_eq!(stderr_of(0, &["compute", "--columns", COLUMNS, &file]), "");
-        assert_eq!(
-            output(0, &["compute", "--columns", COLUMNS, &file]),
-            expected(1)
-        );
+        assert_eq!(output(0, &["compute", "--columns", COLUMNS, &file]), expected(1));
         let again = dir.name("b.parquet");
         output(0, &["convert", &file, "-o", &again]);
-        assert_eq!(
-            output(0, &["compute", "--columns", COLUMNS, &again]),
-            expected(1)
-        );
+        assert_eq!(output(0, &["compute", "--columns", COLUMNS, &again]), expected(1));
     }
 
     #[test]
     fn bad_moves_are_rejected_by_row() {
         let dir = Dir::new();
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
-        let columns = vec![
-            ("FEN", texts(&[fen; 4])),
-            ("Moves", texts(&["e2e4 e8e7", "e2e5 e8e7", "", "e2e4 e8e4"])),
-        ];
+        let columns = vec![("FEN", texts(&[fen; 4])), ("Moves", texts(&["e2e4 e8e7", "e2e5 e8e7", "", "e2e4 e8e4"]))];
         let file = arrow(&dir, "a.arrow", columns);
         let arguments = ["compute", "--columns", "fen,move", &file];
-        assert_eq!(
-            output(1, &arguments),
-            "fen,move\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 1,e8e7\n"
-        );
+        assert_eq!(output(1, &arguments), "fen,move\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 1,e8e7\n");
         let stderr = stderr_of(1, &arguments);
         for text in ["row 1", "e2e5", "row 2", "row 3", "e8e4", "3 of 4 records"] {
             assert!(stderr.contains(text), "{text}: {stderr}");
@@ -272,33 +229,21 @@ mod tables {
     fn evaluations() {
         let dir = Dir::new();
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - -";
-        let numbers =
-            |values: [Option<i16>; 2]| -> ArrayRef { Arc::new(Int16Array::from(values.to_vec())) };
+        let numbers = |values: [Option<i16>; 2]| -> ArrayRef { Arc::new(Int16Array::from(values.to_vec())) };
         let columns = || {
             vec![
                 ("fen", texts(&[fen, fen])),
                 ("line", texts(&["e2e4 e8e7", " e2e3"])),
                 ("depth", numbers([Some(46), None])),
-                (
-                    "knodes",
-                    Arc::new(Int64Array::from(vec![4_189_972_999, 7])) as ArrayRef,
-                ),
+                ("knodes", Arc::new(Int64Array::from(vec![4_189_972_999, 7])) as ArrayRef),
                 ("cp", numbers([Some(-69), None])),
                 ("mate", numbers([None, Some(-3)])),
             ]
         };
         let file = arrow(&dir, "a.arrow", columns());
-        let arguments = [
-            "compute",
-            "--columns",
-            "move,depth,knodes,score,mate",
-            &file,
-        ];
+        let arguments = ["compute", "--columns", "move,depth,knodes,score,mate", &file];
         assert_eq!(stderr_of(0, &arguments), "");
-        assert_eq!(
-            output(0, &arguments),
-            "move,depth,knodes,score,mate\ne2e4,46,4189972999,-69,\ne2e3,,7,,-3\n"
-        );
+        assert_eq!(output(0, &arguments), "move,depth,knodes,score,mate\ne2e4,46,4189972999,-69,\ne2e3,,7,,-3\n");
         let mut both = columns();
         both.push(("score", numbers([Some(5), Some(6)])));
         both.push(("move", texts(&["e1d1", "e1f1"])));
@@ -306,10 +251,7 @@ mod tables {
         let arguments = ["compute", "--columns", "move,score", &file];
         assert_eq!(output(0, &arguments), "move,score\ne1d1,5\ne1f1,6\n");
         let stderr = stderr_of(0, &arguments);
-        assert!(
-            stderr.contains("columns not read: `line`") && stderr.contains("`cp`"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("columns not read: `line`") && stderr.contains("`cp`"), "{stderr}");
     }
 }
 
@@ -322,20 +264,13 @@ fn copies_by_other_programs() {
         r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2b1/PqP3PP/7K w - - 0 25,e6e7,00008,1784,76,95,6871\n\
         5rk1/1p3ppp/pq1Q1b2/8/8/1P3N2/P4PPP/3R2K1 b - - 3 27,f8d8,0000D,1501,74,96,29443\n";
     let (columns, _) = expected.split_once('\n').unwrap();
-    for name in [
-        "puzzles-pandas.csv",
-        "puzzles-quoted.csv",
-        "puzzles-reorder.csv",
-    ] {
+    for name in ["puzzles-pandas.csv", "puzzles-quoted.csv", "puzzles-reorder.csv"] {
         let file = files.join(name);
         let file = file.to_str().unwrap();
         let found = output(0, &["compute", "--columns", columns, file]);
         let three: String = found.split_inclusive('\n').take(3).collect();
         assert_eq!(three, expected, "{name}");
-        assert_eq!(
-            output(0, &["verify", file]).matches(" 0 rejected").count(),
-            1
-        );
+        assert_eq!(output(0, &["verify", file]).matches(" 0 rejected").count(), 1);
     }
 }
 
@@ -345,10 +280,7 @@ fn tables_of_data_hubs() {
     let files = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/table_files");
     let read = |name: &str, columns: &str| {
         let file = files.join(name);
-        output(
-            0,
-            &["compute", "--columns", columns, file.to_str().unwrap()],
-        )
+        output(0, &["compute", "--columns", columns, file.to_str().unwrap()])
     };
     assert_eq!(
         read("hf-puzzles.parquet", "fen,move,puzzle_id,puzzle_rating"),

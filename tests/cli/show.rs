@@ -17,10 +17,7 @@ fn checks_pins_and_attacks() {
     let fen = "4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1";
     insta::assert_snapshot!(output(0, &["show", fen]));
     insta::assert_snapshot!(output(0, &["show", fen, "--attacks", "black"]));
-    insta::assert_snapshot!(output(
-        0,
-        &["show", "--attacks", "--flip", "--unicode", fen]
-    ));
+    insta::assert_snapshot!(output(0, &["show", "--attacks", "--flip", "--unicode", fen]));
     assert!(output(0, &["show", fen, "--color", "always"]).contains("\x1b["));
 }
 
@@ -30,32 +27,20 @@ fn records_of_a_file() {
     assert!(output(0, &["show", &file]).starts_with("record 0\n"));
     assert!(output(0, &["show", &file, "--index", "3"]).contains("/R2Q1RK1 w kq -"));
     let two = output(0, &["show", &file, "--skip", "1", "--limit", "2"]);
-    assert!(
-        two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n")
-    );
+    assert!(two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n"));
     assert!(stderr_of(2, &["show", &file, "--index", "100"]).contains("no record"));
 }
 
 #[test]
 fn no_color_is_honoured() {
-    lanefish(&["show", "startpos"])
-        .env("NO_COLOR", "1")
-        .assert()
-        .success()
-        .stdout(output(0, &["show", "startpos"]));
+    lanefish(&["show", "startpos"]).env("NO_COLOR", "1").assert().success().stdout(output(0, &["show", "startpos"]));
 }
 
 #[test]
 fn invalid_positions() {
     let stderr = stderr_of(2, &["show", "8/8/8/8/8/8/8/8 w - - 0 1"]);
     assert!(stderr.contains("king"), "{stderr}");
-    let stderr = stderr_of(
-        2,
-        &[
-            "show",
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX w KQkq - 0 1",
-        ],
-    );
+    let stderr = stderr_of(2, &["show", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX w KQkq - 0 1"]);
     assert!(!stderr.is_empty());
     let dir = Dir::new();
     stderr_of(2, &["show", &dir.name("missing.fen")]);

@@ -21,19 +21,14 @@ fn start(arguments: &[&str]) -> Child {
 fn wait_for(condition: impl Fn() -> bool) {
     let begin = Instant::now();
     while !condition() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "the run did not start"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(60), "the run did not start");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 /// Sends a signal; false, with a message, if there is no `kill` command.
 fn send(child: &Child, signal: &str) -> bool {
-    let sent = Command::new("kill")
-        .args([format!("-{signal}"), child.id().to_string()])
-        .status();
+    let sent = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
     let sent = sent.is_ok_and(|status| status.success());
     if !sent {
         eprintln!("SKIPPED: no `kill` command");
@@ -200,8 +195,5 @@ fn ignored_hangups_stay_ignored() {
     assert!(written.is_ok(), "{written:?}: {done:?}");
     assert_eq!(done.status.code(), Some(0));
     let stdout = String::from_utf8_lossy(&done.stdout);
-    assert!(
-        stdout.starts_with("4,098 positions, 0 rejected"),
-        "{stdout}"
-    );
+    assert!(stdout.starts_with("4,098 positions, 0 rejected"), "{stdout}");
 }

@@ -27,10 +27,7 @@ fn value(query: &str) -> String {
 fn rows_are_those_of_compute_in_their_order() {
     let file = sample("sample.epd");
     let columns = "index,fen,legal_moves,checkers,material_white,key";
-    let expected = output(
-        0,
-        &["compute", &file, "--columns", columns, "--masks", "decimal"],
-    );
+    let expected = output(0, &["compute", &file, "--columns", columns, "--masks", "decimal"]);
     let query = format!("select {columns} from '{file}'");
     for threads in ["1", "2", "8"] {
         assert_eq!(output(0, &["sql", &query, "--threads", threads]), expected);
@@ -52,14 +49,7 @@ fn games_are_chosen_in_all_formats() {
     };
     let pgn = pgn.display().to_string();
     let dir = Dir::new();
-    let options = [
-        "--min-elo",
-        "1500",
-        "--skip-book",
-        "10",
-        "--max-per-game",
-        "5",
-    ];
+    let options = ["--min-elo", "1500", "--skip-book", "10", "--max-per-game", "5"];
     let columns = "white_elo,ply,fen,move";
     let compute = ["compute", "--columns", columns, &pgn];
     let expected = output(0, &[&compute[..], &options].concat());
@@ -142,9 +132,7 @@ fn filters_that_reach_the_scan_are_exact() {
     for condition in conditions {
         let pushed = format!("select count(*), sum(index) from '{pgn}' where {condition}");
         // No scan takes this.
-        let kept = format!(
-            "select count(*), sum(index) from '{pgn}' where case when {condition} then true end"
-        );
+        let kept = format!("select count(*), sum(index) from '{pgn}' where case when {condition} then true end");
         assert_eq!(sql(&pushed), sql(&kept), "{condition}");
     }
 }
@@ -158,25 +146,15 @@ fn only_what_a_query_names_reaches_the_scan() {
         let at = plan.find("PositionScan").expect("a scan");
         plan[at..].lines().next().unwrap_or_default().to_owned()
     };
-    let two = scan(&format!(
-        "select phase, avg(legal_moves) from '{file}' group by phase"
-    ));
+    let two = scan(&format!("select phase, avg(legal_moves) from '{file}' group by phase"));
     assert!(two.contains("columns=[legal_moves, phase]"), "{two}");
     assert!(scan(&format!("select count(*) from '{file}'")).contains("columns=[]"));
-    let filtered = scan(&format!(
-        "select fen from '{file}' where in_check and legal_moves < 3 limit 5"
-    ));
-    for part in [
-        "columns=[fen]",
-        "where=[in_check = 1, legal_moves <= 2]",
-        "limit=5",
-    ] {
+    let filtered = scan(&format!("select fen from '{file}' where in_check and legal_moves < 3 limit 5"));
+    for part in ["columns=[fen]", "where=[in_check = 1, legal_moves <= 2]", "limit=5"] {
         assert!(filtered.contains(part), "{filtered}");
     }
     // The limit comes after what the engine filters.
-    let kept = scan(&format!(
-        "select fen from '{file}' where legal_moves % 2 = 0 limit 5"
-    ));
+    let kept = scan(&format!("select fen from '{file}' where legal_moves % 2 = 0 limit 5"));
     assert!(!kept.contains("limit"), "{kept}");
 }
 
@@ -186,18 +164,10 @@ fn limits_are_exact() {
     for (limit, offset) in [(0, 0), (1, 0), (10, 5), (4098, 0), (5000, 4000)] {
         let rows = format!("from '{file}' limit {limit} offset {offset}");
         let expected = (4098usize.saturating_sub(offset)).min(limit);
-        assert_eq!(
-            sql(&format!("select fen {rows}")).lines().count(),
-            expected + 1
-        );
-        assert_eq!(
-            value(&format!("select count(*) from (select fen {rows})")),
-            expected.to_string()
-        );
+        assert_eq!(sql(&format!("select fen {rows}")).lines().count(), expected + 1);
+        assert_eq!(value(&format!("select count(*) from (select fen {rows})")), expected.to_string());
     }
-    let checks: u64 = value(&format!("select count(*) from '{file}' where in_check"))
-        .parse()
-        .unwrap();
+    let checks: u64 = value(&format!("select count(*) from '{file}' where in_check")).parse().unwrap();
     let some = format!("select count(*) from (select 1 from '{file}' where in_check limit 100000)");
     assert_eq!(value(&some), checks.to_string());
 }
@@ -206,54 +176,29 @@ fn limits_are_exact() {
 fn every_computed_column_is_a_function() {
     let file = sample("sample.epd");
     let listed = json(0, &["compute", "--list-columns", "--json"]);
-    let names: Vec<&str> = listed
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|column| column["name"].as_str())
-        .collect();
+    let names: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|column| column["name"].as_str()).collect();
     let end = names.iter().position(|name| *name == "game").unwrap();
-    let computed: Vec<&str> = names[..end]
-        .iter()
-        .copied()
-        .filter(|name| *name != "index")
-        .collect();
+    let computed: Vec<&str> = names[..end].iter().copied().filter(|name| *name != "index").collect();
     assert!(computed.len() > 35);
-    let differ = computed
-        .iter()
-        .map(|name| format!("({name}(fen) is distinct from {name})"));
+    let differ = computed.iter().map(|name| format!("({name}(fen) is distinct from {name})"));
     let differ = differ.collect::<Vec<_>>().join(" or ");
-    assert_eq!(
-        value(&format!("select count(*) from '{file}' where {differ}")),
-        "0"
-    );
+    assert_eq!(value(&format!("select count(*) from '{file}' where {differ}")), "0");
 }
 
 #[test]
 fn functions_work_on_other_tables_and_give_null_for_bad_positions() {
     let dir = Dir::new();
-    let csv = dir.file(
-        "rows.csv",
-        format!("n,position\n1,{START}\n2,nonsense\n3,\n4,6k1/8/8/8/8/8/8/4K2R w K - 0 1\n"),
-    );
+    let csv =
+        dir.file("rows.csv", format!("n,position\n1,{START}\n2,nonsense\n3,\n4,6k1/8/8/8/8/8/8/4K2R w K - 0 1\n"));
     let rows = sql(&format!(
         "select n, legal_moves(position), in_check(position), play(position, 'e1g1') from '{csv}' order by n"
     ));
     let expected = "1,20,false,\n2,,,\n3,,,\n4,15,false,6k1/8/8/8/8/8/8/5RK1 b - - 1 1\n";
     assert_eq!(rows.split_once('\n').unwrap().1, expected);
-    let jsonl = dir.file(
-        "rows.jsonl",
-        format!("{{\"position\":\"{START}\",\"deep\":{{\"x\":1}}}}\n"),
-    );
-    assert_eq!(
-        value(&format!("select legal_moves(position) from '{jsonl}'")),
-        "20"
-    );
+    let jsonl = dir.file("rows.jsonl", format!("{{\"position\":\"{START}\",\"deep\":{{\"x\":1}}}}\n"));
+    assert_eq!(value(&format!("select legal_moves(position) from '{jsonl}'")), "20");
     let tsv = dir.file("rows.tsv", format!("n\tposition\n1\t{START}\n"));
-    assert_eq!(
-        value(&format!("select n + legal_moves(position) from '{tsv}'")),
-        "21"
-    );
+    assert_eq!(value(&format!("select n + legal_moves(position) from '{tsv}'")), "21");
     // Boards, as files of whole records have them.
     let parquet = dir.name("boards.parquet");
     output(0, &["convert", &sample("sample.epd"), "-o", &parquet]);
@@ -261,31 +206,17 @@ fn functions_work_on_other_tables_and_give_null_for_bad_positions() {
         "create external table t stored as parquet location '{parquet}'; \
          select sum(legal_moves(board)), sum(popcount(attacks_white(board))) from t"
     );
-    let columns = format!(
-        "select sum(legal_moves), sum(attacked_white) from '{}'",
-        sample("sample.epd")
-    );
+    let columns = format!("select sum(legal_moves), sum(attacked_white) from '{}'", sample("sample.epd"));
     assert_eq!(sql(&boards).lines().last(), sql(&columns).lines().last());
 }
 
 #[test]
 fn patterns_and_moves() {
     let one = |expression: &str| value(&format!("select {expression}"));
-    assert_eq!(
-        one(&format!(
-            "matches('{START}', '8/8/8/8/......../8/PPPPPPPP/4K3')"
-        )),
-        "true"
-    );
-    assert_eq!(
-        one(&format!("matches('{START}', '8/8/8/8/4P3/8/8/8')")),
-        "false"
-    );
+    assert_eq!(one(&format!("matches('{START}', '8/8/8/8/......../8/PPPPPPPP/4K3')")), "true");
+    assert_eq!(one(&format!("matches('{START}', '8/8/8/8/4P3/8/8/8')")), "false");
     assert_eq!(one("matches('nonsense', '8/8/8/8/4P3/8/8/8')"), "");
-    assert_eq!(
-        one(&format!("play('{START}', 'e2e4')")),
-        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
-    );
+    assert_eq!(one(&format!("play('{START}', 'e2e4')")), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
     assert_eq!(one(&format!("play('{START}', 'e2e5')")), "");
     assert_eq!(one(&format!("play(play('{START}', 'e4'), null)")), "");
     assert_eq!(
@@ -306,16 +237,11 @@ fn position_stats_are_those_of_stats() {
     expected.as_object_mut().unwrap().shift_remove("run");
     for threads in ["1", "3"] {
         let query = format!("select position_stats(fen) as stats from '{file}'");
-        let row = json(
-            0,
-            &["sql", &query, "--format", "jsonl", "--threads", threads],
-        );
+        let row = json(0, &["sql", &query, "--format", "jsonl", "--threads", threads]);
         let found: Value = serde_json::from_str(row["stats"].as_str().unwrap()).unwrap();
         assert_eq!(found, expected);
     }
-    let groups = format!(
-        "select phase, count(*) as n, position_stats(fen) as stats from '{file}' group by phase"
-    );
+    let groups = format!("select phase, count(*) as n, position_stats(fen) as stats from '{file}' group by phase");
     let text = output(0, &["sql", &groups, "--format", "jsonl"]);
     for row in text.lines() {
         let row: Value = serde_json::from_str(row).unwrap();
@@ -331,20 +257,11 @@ fn bad_records_are_counted_and_kept() {
     let file = dir.file("bad.fen", BAD);
     let rejects = dir.name("rejects.txt");
     let query = format!("select legal_moves from '{file}'");
-    let run = lanefish(&["sql", &query, "--rejects", &rejects])
-        .assert()
-        .code(1);
+    let run = lanefish(&["sql", &query, "--rejects", &rejects]).assert().code(1);
     let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(
-        stderr.contains("1 of 3 records rejected") && stderr.contains("bad.fen:2"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("1 of 3 records rejected") && stderr.contains("bad.fen:2"), "{stderr}");
     assert_eq!(run.get_output().stdout, b"legal_moves\n20\n15\n");
-    assert!(
-        fs::read_to_string(&rejects)
-            .unwrap()
-            .starts_with(&format!("{file}:2"))
-    );
+    assert!(fs::read_to_string(&rejects).unwrap().starts_with(&format!("{file}:2")));
     let strict = stderr_of(2, &["sql", &query, "--strict"]);
     assert!(strict.contains("bad.fen:2"), "{strict}");
 }
@@ -352,17 +269,10 @@ fn bad_records_are_counted_and_kept() {
 #[test]
 fn many_bad_records_hold_nothing_up() {
     let dir = Dir::new();
-    let file = dir.file(
-        "bad.fen",
-        format!("{START}\n").repeat(3) + &"nonsense\n".repeat(50_000),
-    );
+    let file = dir.file("bad.fen", format!("{START}\n").repeat(3) + &"nonsense\n".repeat(50_000));
     for (name, query, status) in [
         ("read", format!("select count(*) from '{file}'"), 1),
-        (
-            "created",
-            format!("create table t as select * from '{file}'; select count(*) from t"),
-            1,
-        ),
+        ("created", format!("create table t as select * from '{file}'; select count(*) from t"), 1),
         ("left", format!("select 1 / (index - 2) from '{file}'"), 2),
     ] {
         let rejects = dir.name(name);
@@ -370,10 +280,7 @@ fn many_bad_records_hold_nothing_up() {
             .timeout(std::time::Duration::from_secs(60))
             .assert()
             .code(status);
-        let kept = fs::read_to_string(rejects)
-            .unwrap_or_default()
-            .lines()
-            .count();
+        let kept = fs::read_to_string(rejects).unwrap_or_default().lines().count();
         assert_eq!(kept, if status == 1 { 50_000 } else { 0 }, "{name}");
     }
 }
@@ -404,7 +311,8 @@ fn errors_name_the_place() {
     assert_eq!(
         column,
         "lanefish: line 2, column 2: there is no column `legal_move`; did you mean `legal_moves`?\n   legal_move from '"
-            .to_owned() + &file + "'\n   ^\n"
+            .to_owned()
+            + &file + "'\n   ^\n"
     );
     assert!(wrong("select fen frm 'x.epd' y").contains("line 1, column 16: "));
     assert!(wrong("select * from nothing").contains("there is no table `nothing`"));
@@ -422,48 +330,26 @@ fn errors_name_the_place() {
 fn rows_go_to_any_format() {
     let dir = Dir::new();
     let file = sample("sample.epd");
-    let query =
-        format!("select index, fen, legal_moves, in_check, null as nothing from '{file}' limit 70");
+    let query = format!("select index, fen, legal_moves, in_check, null as nothing from '{file}' limit 70");
     let csv = sql(&query);
-    for name in [
-        "o.csv",
-        "o.csv.zst",
-        "o.jsonl",
-        "o.parquet",
-        "o.arrow",
-        "o.arrows",
-        "o.feather",
-    ] {
+    for name in ["o.csv", "o.csv.zst", "o.jsonl", "o.parquet", "o.arrow", "o.arrows", "o.feather"] {
         output(0, &["sql", &query, "-o", &dir.name(name)]);
     }
     assert_eq!(fs::read_to_string(dir.path("o.csv")).unwrap(), csv);
     let jsonl = fs::read_to_string(dir.path("o.jsonl")).unwrap();
     let first: Value = serde_json::from_str(jsonl.lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (&first["index"], &first["nothing"]),
-        (&0.into(), &Value::Null)
-    );
+    assert_eq!((&first["index"], &first["nothing"]), (&0.into(), &Value::Null));
     for name in ["o.parquet", "o.arrow", "o.arrows", "o.feather"] {
-        let again = format!(
-            "select sum(legal_moves), count(*) from '{}'",
-            dir.name(name)
-        );
-        let expected =
-            format!("select sum(legal_moves), count(*) from (select * from '{file}' limit 70)");
+        let again = format!("select sum(legal_moves), count(*) from '{}'", dir.name(name));
+        let expected = format!("select sum(legal_moves), count(*) from (select * from '{file}' limit 70)");
         assert_eq!(sql(&again), sql(&expected), "{name}");
     }
     let table = output(0, &["sql", &query, "--format", "table"]);
     assert_eq!(table.lines().count(), 72);
-    let two = stderr_of(
-        2,
-        &["sql", "select 1; select 2", "-o", &dir.name("two.csv")],
-    );
+    let two = stderr_of(2, &["sql", "select 1; select 2", "-o", &dir.name("two.csv")]);
     assert!(two.contains("two statements return rows"), "{two}");
     assert!(!dir.path("two.csv").exists());
-    assert_eq!(
-        sql("select 1 as x; set datafusion.execution.batch_size = 100; select 2 as y"),
-        "x\n1\n\ny\n2\n"
-    );
+    assert_eq!(sql("select 1 as x; set datafusion.execution.batch_size = 100; select 2 as y"), "x\n1\n\ny\n2\n");
     // No rows still have names.
     assert_eq!(sql("select 1 as x where false"), "x\n");
 }
@@ -473,10 +359,7 @@ fn statements_come_from_files_and_standard_input() {
     let dir = Dir::new();
     let file = dir.file("q.sql", "-- a comment\nselect 1 as x;\n");
     assert_eq!(output(0, &["sql", "--file", &file]), "x\n1\n");
-    let run = lanefish(&["sql", "-"])
-        .write_stdin("select 2 as x")
-        .assert()
-        .code(0);
+    let run = lanefish(&["sql", "-"]).write_stdin("select 2 as x").assert().code(0);
     assert_eq!(run.get_output().stdout, b"x\n2\n");
 }
 
@@ -488,27 +371,15 @@ fn several_files_are_one_table() {
     dir.file("c.bin", [0xFF; 100]);
     let directory = dir.name("");
     assert_eq!(value(&format!("select count(*) from '{directory}'")), "2");
-    assert_eq!(
-        value(&format!(
-            "select sum(legal_moves) from '{}'",
-            dir.name("?.[ef]*")
-        )),
-        "35"
-    );
-    let join = format!(
-        "select count(*) from '{0}' a join '{0}' b on a.legal_moves < b.legal_moves",
-        directory
-    );
+    assert_eq!(value(&format!("select sum(legal_moves) from '{}'", dir.name("?.[ef]*"))), "35");
+    let join = format!("select count(*) from '{0}' a join '{0}' b on a.legal_moves < b.legal_moves", directory);
     assert_eq!(value(&join), "1");
 }
 
 #[test]
 fn tags_are_columns() {
     let dir = Dir::new();
-    let file = dir.file(
-        "g.pgn",
-        "[Event \"One\"]\n[Round \"3\"]\n\n1. e4 *\n\n[Event \"Two\"]\n\n1. d4 d5 *\n",
-    );
+    let file = dir.file("g.pgn", "[Event \"One\"]\n[Round \"3\"]\n\n1. e4 *\n\n[Event \"Two\"]\n\n1. d4 d5 *\n");
     let query = format!(
         "select \"tag:Event\" as event, max(\"tag:Round\") as round, count(*) from '{file}' group by 1 order by 1"
     );
@@ -519,10 +390,7 @@ fn tags_are_columns() {
 fn what_does_not_fit_into_memory_spills() {
     let dir = Dir::new();
     let boards = dir.name("random.boards");
-    output(
-        0,
-        &["generate", "-n", "200000", "--seed", "3", "-o", &boards],
-    );
+    output(0, &["generate", "-n", "200000", "--seed", "3", "-o", &boards]);
     let temp = dir.path("temp");
     fs::create_dir(&temp).unwrap();
     let query = format!("select fen, key from '{boards}' order by key, fen");
@@ -530,19 +398,7 @@ fn what_does_not_fit_into_memory_spills() {
     let temp = temp.to_str().unwrap();
     let least = stderr_of(2, &["sql", &query, "--memory", "1K", "--temp", temp]);
     assert!(least.contains("--memory SIZE allows more"), "{least}");
-    let little = output(
-        0,
-        &[
-            "sql",
-            &query,
-            "--memory",
-            "24M",
-            "--temp",
-            temp,
-            "--threads",
-            "2",
-        ],
-    );
+    let little = output(0, &["sql", &query, "--memory", "24M", "--temp", temp, "--threads", "2"]);
     assert!(plenty == little);
     assert_eq!(fs::read_dir(temp).unwrap().count(), 0);
 }
@@ -554,36 +410,18 @@ fn and_binds_less_than_is_distinct_from() {
     let all = ["a", "b", "c", "d"].map(truth).join(", ");
     for (text, meant) in [
         ("a is distinct from b and c", "(a is distinct from b) and c"),
-        (
-            "a is not distinct from b or c and d",
-            "(a is not distinct from b) or (c and d)",
-        ),
-        (
-            "d and a is distinct from b or c",
-            "(d and (a is distinct from b)) or c",
-        ),
-        (
-            "d and a is distinct from b and c or d",
-            "(d and (a is distinct from b) and c) or d",
-        ),
-        (
-            "not a is distinct from b and c",
-            "(not (a is distinct from b)) and c",
-        ),
-        (
-            "a is distinct from (b and c)",
-            "(a is distinct from (b and c))",
-        ),
+        ("a is not distinct from b or c and d", "(a is not distinct from b) or (c and d)"),
+        ("d and a is distinct from b or c", "(d and (a is distinct from b)) or c"),
+        ("d and a is distinct from b and c or d", "(d and (a is distinct from b) and c) or d"),
+        ("not a is distinct from b and c", "(not (a is distinct from b)) and c"),
+        ("a is distinct from (b and c)", "(a is distinct from (b and c))"),
         (
             "a is distinct from b and c is distinct from d and a",
             "(a is distinct from b) and (c is distinct from d) and a",
         ),
     ] {
-        let rows = |condition: &str| {
-            sql(&format!(
-                "select a, b, c, d, {condition} as x from {all} order by a, b, c, d"
-            ))
-        };
+        let rows =
+            |condition: &str| sql(&format!("select a, b, c, d, {condition} as x from {all} order by a, b, c, d"));
         assert_eq!(rows(text), rows(meant), "{text}");
     }
 }
@@ -592,30 +430,11 @@ fn and_binds_less_than_is_distinct_from() {
 fn plain_tables_have_the_columns_of_the_file() {
     let dir = Dir::new();
     let file = dir.name("hub.parquet");
-    output(
-        0,
-        &[
-            "sql",
-            &format!("select 7 as id, '{START}' as fen union all select 8, 'nonsense'"),
-            "-o",
-            &file,
-        ],
-    );
-    assert_eq!(
-        sql(&format!(
-            "select id, legal_moves(fen) as n from plain('{file}') order by id"
-        )),
-        "id,n\n7,20\n8,\n"
-    );
+    output(0, &["sql", &format!("select 7 as id, '{START}' as fen union all select 8, 'nonsense'"), "-o", &file]);
+    assert_eq!(sql(&format!("select id, legal_moves(fen) as n from plain('{file}') order by id")), "id,n\n7,20\n8,\n");
     let hint = stderr_of(2, &["sql", &format!("select id from '{file}'")]);
     assert!(hint.contains("plain('FILE')"), "{hint}");
-    let none = stderr_of(
-        2,
-        &[
-            "sql",
-            &format!("select * from plain('{}')", sample("sample.epd")),
-        ],
-    );
+    let none = stderr_of(2, &["sql", &format!("select * from plain('{}')", sample("sample.epd"))]);
     assert!(none.contains("no Parquet"), "{none}");
 }
 
@@ -631,19 +450,9 @@ fn statements_do_not_write_files() {
 #[test]
 fn names_of_columns_are_those_of_the_query() {
     let file = sample("sample.epd");
-    let header = |select: &str| {
-        sql(&format!("select {select} from '{file}' limit 0"))
-            .trim_end()
-            .to_owned()
-    };
-    assert_eq!(
-        header("legal_moves + 1, fen, index, index"),
-        "legal_moves + 1,fen,index,index_2"
-    );
-    assert_eq!(
-        header("\"tag:Event\", 'one \" mark'"),
-        "tag:Event,\"'one \"\" mark'\""
-    );
+    let header = |select: &str| sql(&format!("select {select} from '{file}' limit 0")).trim_end().to_owned();
+    assert_eq!(header("legal_moves + 1, fen, index, index"), "legal_moves + 1,fen,index,index_2");
+    assert_eq!(header("\"tag:Event\", 'one \" mark'"), "tag:Event,\"'one \"\" mark'\"");
     let comment = output(0, &["sql", "-- a comment\nselect 1 as x"]);
     assert_eq!(comment, "x\n1\n");
     assert!(stderr_of(2, &["sql", "--nonsense"]).contains("unexpected argument"));
@@ -652,18 +461,7 @@ fn names_of_columns_are_those_of_the_query() {
 #[test]
 fn dates_that_are_no_days_are_null() {
     let dir = Dir::new();
-    let file = dir.file(
-        "d.pgn",
-        "[Date \"1851.??.??\"]\n\n1. e4 *\n\n[Date \"2020.01.02\"]\n\n1. d4 *\n",
-    );
-    assert_eq!(
-        value(&format!("select count(*) from '{file}' where date is null")),
-        "2"
-    );
-    assert_eq!(
-        value(&format!(
-            "select count(*) from '{file}' where date = '2020-01-02'"
-        )),
-        "2"
-    );
+    let file = dir.file("d.pgn", "[Date \"1851.??.??\"]\n\n1. e4 *\n\n[Date \"2020.01.02\"]\n\n1. d4 *\n");
+    assert_eq!(value(&format!("select count(*) from '{file}' where date is null")), "2");
+    assert_eq!(value(&format!("select count(*) from '{file}' where date = '2020-01-02'")), "2");
 }

@@ -11,10 +11,7 @@ fn table(arguments: &[&str]) -> String {
     let text = output(0, arguments);
     let mut lines: Vec<&str> = text.lines().collect();
     let run = lines.pop().expect("a last line");
-    assert!(
-        run.contains(" positions/s, ") && run.ends_with("B read"),
-        "{run}"
-    );
+    assert!(run.contains(" positions/s, ") && run.ends_with("B read"), "{run}");
     lines.join("\n")
 }
 
@@ -43,16 +40,10 @@ fn colour_on_request_only() {
 fn games_are_those_that_were_chosen() {
     let dir = Dir::new();
     let game = "[Event \"?\"]\n[WhiteElo \"2500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
-    let file = dir.file(
-        "x.pgn",
-        [game, &game.replace("2500", "1500")].concat().repeat(30),
-    );
+    let file = dir.file("x.pgn", [game, &game.replace("2500", "1500")].concat().repeat(30));
     let own = ["stats", "--details", "--min-elo", "2000", &file];
     let text = output(0, &own);
-    assert!(
-        text.starts_with("120 positions of 30 games, 0 rejected"),
-        "{text}"
-    );
+    assert!(text.starts_with("120 positions of 30 games, 0 rejected"), "{text}");
     let html = dir.name("x.html");
     let stats = json(0, &[&own[..], &["--json", "--html", &html]].concat());
     assert_eq!(stats["run"]["games"], 30);
@@ -60,11 +51,7 @@ fn games_are_those_that_were_chosen() {
     let page = std::fs::read_to_string(&html).unwrap();
     assert!(page.contains("<dt>Games</dt><dd>30<small>4 positions each<"));
     // Shards, merged.
-    let mut merge = vec![
-        "stats".to_owned(),
-        "--merge".to_owned(),
-        "--json".to_owned(),
-    ];
+    let mut merge = vec!["stats".to_owned(), "--merge".to_owned(), "--json".to_owned()];
     for shard in ["0/3", "1/3", "2/3"] {
         let part = output(0, &[&own[..], &["--json", "--shard", shard]].concat());
         merge.push(dir.file(&format!("{}.json", &shard[..1]), part));
@@ -75,10 +62,7 @@ fn games_are_those_that_were_chosen() {
     let text = output(0, &["stats", "--plies", "9..", &file]);
     assert!(text.starts_with("0 positions, 0 rejected"), "{text}");
     let text = output(0, &["stats", "--skip", "239", &file]);
-    assert!(
-        text.starts_with("1 positions of 1 game, 0 rejected"),
-        "{text}"
-    );
+    assert!(text.starts_with("1 positions of 1 game, 0 rejected"), "{text}");
 }
 
 #[test]
@@ -96,12 +80,7 @@ fn json_of_two_positions() {
     let dir = Dir::new();
     let file = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
     let stats = json(0, &["stats", "--json", &file]);
-    let keys: Vec<&str> = stats
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let keys: Vec<&str> = stats.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
         [
@@ -135,19 +114,12 @@ fn json_of_two_positions() {
     assert_eq!(stats["positions"], 2);
     assert_eq!(stats["stm"], json!({"white": 2, "black": 0}));
     let moves = &stats["legal_moves"];
-    assert_eq!(
-        (&moves["sum"], &moves["min"], &moves["max"]),
-        (&json!(68), &json!(20), &json!(48))
-    );
+    assert_eq!((&moves["sum"], &moves["min"], &moves["max"]), (&json!(68), &json!(20), &json!(48)));
     assert_eq!(moves["mean"], 34.0);
     assert_eq!(moves["median"], 34.0);
     assert_eq!(moves["stddev"], 14.0);
     for side in ["attacked_white", "attacked_black"] {
-        assert_eq!(
-            (&stats[side]["sum"], &stats[side]["mean"]),
-            (&json!(60), &json!(30.0)),
-            "{side}"
-        );
+        assert_eq!((&stats[side]["sum"], &stats[side]["mean"]), (&json!(60), &json!(30.0)), "{side}");
     }
     let histogram = moves["histogram"].as_array().unwrap();
     assert_eq!(histogram.len(), 49);
@@ -155,24 +127,12 @@ fn json_of_two_positions() {
     assert_eq!(stats["legal_captures"], 8);
     assert_eq!(stats["legal_castles"], 2);
     assert_eq!(stats["material"]["white"].as_array().unwrap()[39], 2);
-    assert_eq!(
-        stats["castling"],
-        json!({"none": 0, "some": 2, "K": 2, "Q": 2, "k": 2, "q": 2})
-    );
+    assert_eq!(stats["castling"], json!({"none": 0, "some": 2, "K": 2, "Q": 2, "k": 2, "q": 2}));
     assert_eq!(stats["occupancy"]["K"][4], 2);
     assert_eq!(stats["occupancy"]["p"][52], 1);
     assert_eq!(stats["attack_map"]["white"].as_array().unwrap().len(), 64);
-    assert_eq!(
-        stats["results"],
-        json!({"white": 0, "draw": 0, "black": 0, "unknown": 2})
-    );
-    for key in [
-        "tier",
-        "threads",
-        "seconds",
-        "positions_per_second",
-        "bytes_read",
-    ] {
+    assert_eq!(stats["results"], json!({"white": 0, "draw": 0, "black": 0, "unknown": 2}));
+    for key in ["tier", "threads", "seconds", "positions_per_second", "bytes_read"] {
         assert!(!stats["run"][key].is_null(), "{key}");
     }
 }
@@ -196,14 +156,8 @@ fn results_scores_and_mates_are_those_of_the_records() {
         panic!("scores");
     };
     let rows = || 0..batch.len();
-    let with_result = |code| {
-        rows()
-            .filter(|&row| results.get(row) == Some(&code))
-            .count()
-    };
-    let scores: Vec<i64> = rows()
-        .filter_map(|row| scores.get(row).map(|&s| s.into()))
-        .collect();
+    let with_result = |code| rows().filter(|&row| results.get(row) == Some(&code)).count();
+    let scores: Vec<i64> = rows().filter_map(|row| scores.get(row).map(|&s| s.into())).collect();
     let wins = |white: bool| {
         let by_white = |row: usize| match *mates.get(row)? {
             0 => Some(batch.board(row).side_to_move() == Color::Black),
@@ -227,20 +181,14 @@ fn results_scores_and_mates_are_those_of_the_records() {
         assert_eq!(score["sum"], scores.iter().sum::<i64>());
         assert_eq!(score["min"], *scores.iter().min().unwrap());
         assert_eq!(score["max"], *scores.iter().max().unwrap());
-        assert_eq!(
-            stats["mate"],
-            json!({"white": wins(true), "black": wins(false)})
-        );
+        assert_eq!(stats["mate"], json!({"white": wins(true), "black": wins(false)}));
     }
 }
 
 #[test]
 fn mates_are_counted_without_scores_too() {
     let dir = Dir::new();
-    let file = dir.file(
-        "x.pgn",
-        "[Event \"x\"]\n\n1. e4 {[%eval #-3]} e5 {[%eval #2]} *\n",
-    );
+    let file = dir.file("x.pgn", "[Event \"x\"]\n\n1. e4 {[%eval #-3]} e5 {[%eval #2]} *\n");
     let stats = json(0, &["stats", "--json", &file]);
     assert_eq!(stats["score"], Value::Null);
     assert_eq!(stats["mate"], json!({"white": 1, "black": 1}));
@@ -261,33 +209,16 @@ fn an_empty_input_is_not_an_error() {
 #[test]
 fn en_passant_squares_count_when_they_are_legal_or_kept() {
     let dir = Dir::new();
-    let file = dir.file(
-        "ep.fen",
-        "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n8/8/8/8/k2Pp3/8/8/3K4 b - d3 0 1\n",
-    );
+    let file = dir.file("ep.fen", "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1\n8/8/8/8/k2Pp3/8/8/3K4 b - d3 0 1\n");
     assert_eq!(json(0, &["stats", "--json", &file])["en_passant"], 1);
-    assert_eq!(
-        json(0, &["stats", "--json", "--keep-en-passant", &file])["en_passant"],
-        2
-    );
+    assert_eq!(json(0, &["stats", "--json", "--keep-en-passant", &file])["en_passant"], 2);
 }
 
 #[test]
 fn several_inputs_and_standard_input_are_one_dataset() {
-    let both = json(
-        0,
-        &[
-            "stats",
-            "--json",
-            &sample("sample.epd"),
-            &sample("sample.boards"),
-        ],
-    );
+    let both = json(0, &["stats", "--json", &sample("sample.epd"), &sample("sample.boards")]);
     assert_eq!(both["positions"], 2 * 4098);
-    let done = lanefish(&["stats", "--json", "-"])
-        .write_stdin(format!("{START}\n"))
-        .assert()
-        .success();
+    let done = lanefish(&["stats", "--json", "-"]).write_stdin(format!("{START}\n")).assert().success();
     let stats: Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(stats["positions"], 1);
 }
@@ -310,23 +241,9 @@ fn merged_shards_are_the_whole() {
     let dir = Dir::new();
     let sample = sample("sample.epd");
     let whole = json(0, &["stats", "--json", "--details", &sample]);
-    let mut merge = vec![
-        "stats".to_owned(),
-        "--json".to_owned(),
-        "--merge".to_owned(),
-    ];
+    let mut merge = vec!["stats".to_owned(), "--json".to_owned(), "--merge".to_owned()];
     for shard in 0..16 {
-        let part = output(
-            0,
-            &[
-                "stats",
-                "--json",
-                "--details",
-                "--shard",
-                &format!("{shard}/16"),
-                &sample,
-            ],
-        );
+        let part = output(0, &["stats", "--json", "--details", "--shard", &format!("{shard}/16"), &sample]);
         merge.push(dir.file(&format!("{shard}.json"), part));
     }
     let arguments: Vec<&str> = merge.iter().map(String::as_str).collect();
@@ -334,11 +251,7 @@ fn merged_shards_are_the_whole() {
     assert_eq!(merged["run"]["merged"], 16);
     assert_eq!(without_run(merged), without_run(whole));
     // Text and pages are made of merged reports as well.
-    let text: Vec<&str> = arguments
-        .iter()
-        .copied()
-        .filter(|&word| word != "--json")
-        .collect();
+    let text: Vec<&str> = arguments.iter().copied().filter(|&word| word != "--json").collect();
     assert!(output(0, &text).contains("merged from 16 files"));
 }
 
@@ -359,21 +272,14 @@ fn only_reports_of_one_kind_are_merged() {
         (&plain, &by_phase, "grouped in different ways"),
         (&by_pieces, &by_phase, "grouped in different ways"),
         (&plain, &file, "is not JSON"),
-        (
-            &dir.file("no.json", "{\"schema\": 1}"),
-            &plain,
-            "`positions` should be there",
-        ),
+        (&dir.file("no.json", "{\"schema\": 1}"), &plain, "`positions` should be there"),
         (&dir.file("new.json", "{\"schema\": 7}"), &plain, "`schema`"),
     ] {
         fails(2, &["stats", "--merge", a, b], why);
     }
     fails(2, &["stats", "--merge"], "name the files");
     fails(2, &["stats", "--merge", "nowhere.json"], "nowhere.json");
-    assert_eq!(
-        json(0, &["stats", "--json", "--merge", &plain, &plain])["positions"],
-        4
-    );
+    assert_eq!(json(0, &["stats", "--json", "--merge", &plain, &plain])["positions"], 4);
     let merged = json(0, &["stats", "--json", "--merge", &by_phase, &by_phase]);
     assert_eq!(merged["groups"]["values"][0]["stats"]["positions"], 4);
 }
@@ -381,9 +287,7 @@ fn only_reports_of_one_kind_are_merged() {
 /// A checker of what the schema of this project uses.
 fn obeys(value: &Value, schema: &Value, root: &Value, at: &str) {
     if let Some(reference) = schema["$ref"].as_str() {
-        let target = root
-            .pointer(reference.trim_start_matches('#'))
-            .expect(reference);
+        let target = root.pointer(reference.trim_start_matches('#')).expect(reference);
         obeys(value, target, root, at);
     }
     let types: Vec<&str> = match &schema["type"] {
@@ -400,32 +304,21 @@ fn obeys(value: &Value, schema: &Value, root: &Value, at: &str) {
         "null" => value.is_null(),
         _ => false,
     };
-    assert!(
-        types.is_empty() || types.iter().any(is),
-        "{at}: {value} is not {types:?}"
-    );
+    assert!(types.is_empty() || types.iter().any(is), "{at}: {value} is not {types:?}");
     if schema["minimum"] == 0 {
         assert!(value.as_f64().unwrap() >= 0.0, "{at}");
     }
     if let Some(array) = value.as_array() {
-        let len =
-            |key: &str, default: usize| schema[key].as_u64().map_or(default, |len| len as usize);
-        assert!(
-            (len("minItems", 0)..=len("maxItems", usize::MAX)).contains(&array.len()),
-            "{at}"
-        );
+        let len = |key: &str, default: usize| schema[key].as_u64().map_or(default, |len| len as usize);
+        assert!((len("minItems", 0)..=len("maxItems", usize::MAX)).contains(&array.len()), "{at}");
         for (place, item) in array.iter().enumerate() {
             let own = schema["prefixItems"].get(place).or(schema.get("items"));
-            own.into_iter()
-                .for_each(|schema| obeys(item, schema, root, &format!("{at}[{place}]")));
+            own.into_iter().for_each(|schema| obeys(item, schema, root, &format!("{at}[{place}]")));
         }
     }
     if let Some(object) = value.as_object() {
         for key in schema["required"].as_array().into_iter().flatten() {
-            assert!(
-                object.contains_key(key.as_str().unwrap()),
-                "{at} has no {key}"
-            );
+            assert!(object.contains_key(key.as_str().unwrap()), "{at} has no {key}");
         }
         for (key, item) in object {
             let at = format!("{at}.{key}");
@@ -434,10 +327,7 @@ fn obeys(value: &Value, schema: &Value, root: &Value, at: &str) {
                 None if schema["additionalProperties"].is_object() => {
                     obeys(item, &schema["additionalProperties"], root, &at);
                 }
-                None => assert!(
-                    schema["additionalProperties"] != false,
-                    "{at} is not in the schema"
-                ),
+                None => assert!(schema["additionalProperties"] != false, "{at} is not in the schema"),
             }
         }
     }
@@ -456,14 +346,7 @@ fn json_is_what_the_schema_says() {
     for arguments in [
         vec!["stats", "--json", &*sample("sample.epd")],
         vec!["stats", "--json", "--details", "--by", "result", &game],
-        vec![
-            "stats",
-            "--json",
-            "--exact-distinct",
-            "--by",
-            "in_check",
-            &sample("sample.boards"),
-        ],
+        vec!["stats", "--json", "--exact-distinct", "--by", "in_check", &sample("sample.boards")],
         vec!["stats", "--json", "--details", &dir.file("none.epd", "")],
     ] {
         obeys(&json(0, &arguments), &schema, &schema, "stats");
@@ -486,11 +369,7 @@ fn groups_in_a_table() {
     ] {
         fails(2, &["stats", "--by", by, &sample("sample.epd")], why);
     }
-    fails(
-        2,
-        &["stats", "--by", "index", &sample("sample.epd")],
-        "more than 1000 groups",
-    );
+    fails(2, &["stats", "--by", "index", &sample("sample.epd")], "more than 1000 groups");
 }
 
 #[test]
@@ -503,98 +382,42 @@ fn tidy_files() {
     assert_eq!(read("squares").lines().count(), 1 + 17 * 64);
     assert!(read("shares").contains("\npositions,in_check,280,4098\n"));
     assert!(read("distinct").starts_with("level,estimate,exact\nboard,"));
-    fails(
-        2,
-        &["stats", "--csv", &csv, &sample("sample.epd")],
-        "not empty",
-    );
-    output(
-        0,
-        &[
-            "stats",
-            "--csv",
-            &csv,
-            "--force",
-            "--by",
-            "in_check",
-            &sample("sample.epd"),
-        ],
-    );
+    fails(2, &["stats", "--csv", &csv, &sample("sample.epd")], "not empty");
+    output(0, &["stats", "--csv", &csv, "--force", "--by", "in_check", &sample("sample.epd")]);
     assert!(read("legal_moves").starts_with("in_check,value,count\n0,0,"));
     let file = dir.file("a-file", "");
-    fails(
-        2,
-        &["stats", "--csv", &file, &sample("sample.epd")],
-        "cannot write to",
-    );
+    fails(2, &["stats", "--csv", &file, &sample("sample.epd")], "cannot write to");
 }
 
 #[test]
 fn exact_numbers_of_distinct_positions() {
     let dir = Dir::new();
-    let file = dir.file(
-        "four.fen",
-        format!("{START}\n{KIWIPETE}\n{START}\n{START}\n"),
-    );
-    let stats = json(
-        0,
-        &[
-            "stats",
-            "--json",
-            "--exact-distinct",
-            "--memory",
-            "1M",
-            &file,
-        ],
-    );
+    let file = dir.file("four.fen", format!("{START}\n{KIWIPETE}\n{START}\n{START}\n"));
+    let stats = json(0, &["stats", "--json", "--exact-distinct", "--memory", "1M", &file]);
     let exact = &stats["details"]["distinct"]["exact"];
-    assert_eq!(
-        *exact,
-        json!({ "board": 2, "stm": 2, "castling": 2, "position": 2 })
-    );
+    assert_eq!(*exact, json!({ "board": 2, "stm": 2, "castling": 2, "position": 2 }));
     assert_eq!(*exact, stats["details"]["distinct"]["estimate"]);
     let nowhere = dir.name("nowhere");
-    fails(
-        2,
-        &["stats", "--exact-distinct", "--temp", &nowhere, &file],
-        "temporary files",
-    );
+    fails(2, &["stats", "--exact-distinct", "--temp", &nowhere, &file], "temporary files");
 }
 
 #[test]
 fn comparing() {
     let dir = Dir::new();
     let sample = sample("sample.epd");
-    let report = dir.file(
-        "sample.json",
-        output(0, &["stats", "--json", "--details", &sample]),
-    );
+    let report = dir.file("sample.json", output(0, &["stats", "--json", "--details", &sample]));
     let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
     let page = dir.name("page.html");
     let equal = output(0, &["stats", "--compare", "--details", &sample, &report]);
-    assert!(
-        equal.contains("4,098 positions") && !equal.contains('+'),
-        "{equal}"
-    );
-    let distances = equal
-        .lines()
-        .filter(|line| line.ends_with("0.0000"))
-        .count();
+    assert!(equal.contains("4,098 positions") && !equal.contains('+'), "{equal}");
+    let distances = equal.lines().filter(|line| line.ends_with("0.0000")).count();
     assert!(distances > 20, "{equal}");
     let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
     assert!(std::fs::read_to_string(&page).unwrap().contains("two.fen"));
     fails(2, &["stats", "--compare", &sample], "needs two inputs");
-    fails(
-        2,
-        &["stats", "--compare", &sample, "nowhere.epd"],
-        "nowhere.epd",
-    );
-    fails(
-        2,
-        &["stats", "--compare", "--json", &sample, &two],
-        "cannot be used with",
-    );
+    fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
+    fails(2, &["stats", "--compare", "--json", &sample, &two], "cannot be used with");
 }
 
 #[test]
@@ -604,59 +427,25 @@ fn a_page() {
     output(0, &["stats", "--html", &page, &sample("sample.epd")]);
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("<!doctype html>") && text.contains("sample.epd"));
-    fails(
-        2,
-        &["stats", "--html", &page, &sample("sample.epd")],
-        "--force",
-    );
+    fails(2, &["stats", "--html", &page, &sample("sample.epd")], "--force");
     let nowhere = dir.name("nowhere/page.html");
-    fails(
-        2,
-        &["stats", "--html", &nowhere, &sample("sample.epd")],
-        "nowhere",
-    );
+    fails(2, &["stats", "--html", &nowhere, &sample("sample.epd")], "nowhere");
 }
 
 #[test]
 fn no_file_replaces_an_input() {
     let dir = Dir::new();
     let two = dir.file("two.csv", format!("{START}\n{KIWIPETE}\n"));
-    let report = dir.file(
-        "two.json",
-        output(0, &["stats", "--json", "--from", "fen", &two]),
-    );
+    let report = dir.file("two.json", output(0, &["stats", "--json", "--from", "fen", &two]));
     let all = dir.name(".");
     let csv = ["--force", "--csv", &all];
-    fails(
-        2,
-        &[&["stats", "--from", "fen", &two], &csv[..]].concat(),
-        "is an input in the directory",
-    );
-    fails(
-        2,
-        &[&["stats", "--from", "fen", &all], &csv[..]].concat(),
-        "is an input in the directory",
-    );
-    fails(
-        2,
-        &[&["stats", "--merge", &report], &csv[..]].concat(),
-        "is an input in the directory",
-    );
+    fails(2, &[&["stats", "--from", "fen", &two], &csv[..]].concat(), "is an input in the directory");
+    fails(2, &[&["stats", "--from", "fen", &all], &csv[..]].concat(), "is an input in the directory");
+    fails(2, &[&["stats", "--merge", &report], &csv[..]].concat(), "is an input in the directory");
     let page = ["--force", "--html", &report];
-    fails(
-        2,
-        &[&["stats", "--merge", &report], &page[..]].concat(),
-        "cannot also be an output",
-    );
-    fails(
-        2,
-        &[&["stats", "--compare", &report, &report], &page[..]].concat(),
-        "cannot also be an output",
-    );
-    assert_eq!(
-        json(0, &["stats", "--json", "--merge", &report])["positions"],
-        2
-    );
+    fails(2, &[&["stats", "--merge", &report], &page[..]].concat(), "cannot also be an output");
+    fails(2, &[&["stats", "--compare", &report, &report], &page[..]].concat(), "cannot also be an output");
+    assert_eq!(json(0, &["stats", "--json", "--merge", &report])["positions"], 2);
 }
 
 #[test]
@@ -666,38 +455,13 @@ fn page_tables_and_rejects_appear_together() {
     let worse = dir.file("worse.fen", format!("nothing\n{KIWIPETE}\nnonsense\n"));
     let names = ["page.html", "csv", "rejects.jsonl"].map(|name| dir.name(name));
     let [page, csv, rejects] = names.each_ref().map(String::as_str);
-    output(
-        1,
-        &[
-            "stats",
-            "--html",
-            page,
-            "--csv",
-            csv,
-            "--rejects",
-            rejects,
-            &bad,
-        ],
-    );
+    output(1, &["stats", "--html", page, "--csv", csv, "--rejects", rejects, &bad]);
     let lines = || std::fs::read_to_string(rejects).unwrap().lines().count();
     assert_eq!(lines(), 1);
     assert!(std::fs::metadata(page).is_ok());
     assert!(std::fs::metadata(format!("{csv}/legal_moves.csv")).is_ok());
     // The rejects of both inputs are in one file.
-    output(
-        1,
-        &[
-            "stats",
-            "--compare",
-            "--force",
-            "--html",
-            page,
-            "--rejects",
-            rejects,
-            &bad,
-            &worse,
-        ],
-    );
+    output(1, &["stats", "--compare", "--force", "--html", page, "--rejects", rejects, &bad, &worse]);
     assert_eq!(lines(), 3);
 }
 
@@ -705,22 +469,12 @@ fn page_tables_and_rejects_appear_together() {
 fn merging_leaves_exact_numbers_out_and_says_so() {
     let dir = Dir::new();
     let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
-    let report = dir.file(
-        "two.json",
-        output(0, &["stats", "--json", "--exact-distinct", &two]),
-    );
-    let one = lanefish(&["stats", "--json", "--merge", &report])
-        .output()
-        .unwrap();
+    let report = dir.file("two.json", output(0, &["stats", "--json", "--exact-distinct", &two]));
+    let one = lanefish(&["stats", "--json", "--merge", &report]).output().unwrap();
     assert!(one.stderr.is_empty());
-    let both = lanefish(&["stats", "--json", "--merge", &report, &report])
-        .output()
-        .unwrap();
+    let both = lanefish(&["stats", "--json", "--merge", &report, &report]).output().unwrap();
     assert!(both.status.success());
-    assert!(
-        String::from_utf8_lossy(&both.stderr)
-            .contains("exact numbers of distinct positions are left out")
-    );
+    assert!(String::from_utf8_lossy(&both.stderr).contains("exact numbers of distinct positions are left out"));
     let merged: Value = serde_json::from_slice(&both.stdout).unwrap();
     let distinct = &merged["details"]["distinct"];
     assert!(distinct.get("exact").is_none_or(Value::is_null));

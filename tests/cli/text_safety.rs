@@ -26,7 +26,8 @@ fn boards(dir: &Dir) -> String {
 }
 
 fn assert_sanitized(text: &str) {
-    let reorders = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    let reorders =
+        |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
     let hostile = |c: char| c != '\n' && (c.is_control() || reorders(c));
     assert!(!text.contains(hostile), "{text:?}");
 }
@@ -35,29 +36,15 @@ fn assert_sanitized(text: &str) {
 fn rows_and_lines_stay_one_line() {
     let dir = Dir::new();
     let boards = boards(&dir);
-    let csv = output(
-        0,
-        &[
-            "compute",
-            "--columns",
-            "site,operations,white,themes",
-            &boards,
-        ],
-    );
+    let csv = output(0, &["compute", "--columns", "site,operations,white,themes", &boards]);
     let quoted = format!("\"{}\"", SANITIZED.replace('"', "\"\""));
-    assert_eq!(
-        csv,
-        format!("site,operations,white,themes\n{quoted},{quoted},{quoted},{quoted}\n")
-    );
+    assert_eq!(csv, format!("site,operations,white,themes\n{quoted},{quoted},{quoted},{quoted}\n"));
     for format in ["epd", "perft"] {
         let text = output(0, &["convert", "--to", format, &boards]);
         let start = START.strip_suffix(" 0 1").unwrap();
         assert_eq!(text, format!("{start} {SANITIZED}\n"));
     }
-    let jsonl = output(
-        0,
-        &["compute", "--format", "jsonl", "--columns", "site", &boards],
-    );
+    let jsonl = output(0, &["compute", "--format", "jsonl", "--columns", "site", &boards]);
     assert_sanitized(&jsonl);
     assert_eq!(jsonl.lines().count(), 1);
     let row: Value = serde_json::from_str(&jsonl).unwrap();
@@ -65,10 +52,7 @@ fn rows_and_lines_stay_one_line() {
     // Boards files keep the text unchanged.
     let copy = dir.name("y.boards");
     output(0, &["convert", &boards, "-o", &copy]);
-    let again = output(
-        0,
-        &["compute", "--format", "jsonl", "--columns", "site", &copy],
-    );
+    let again = output(0, &["compute", "--format", "jsonl", "--columns", "site", &copy]);
     assert_eq!(again, jsonl);
 }
 
@@ -76,10 +60,7 @@ fn rows_and_lines_stay_one_line() {
 fn rows_of_games_stay_one_line() {
     let dir = Dir::new();
     let name = "W\u{85}\u{2028}\u{1b}[2J\u{7f}\th";
-    let game = dir.file(
-        "x.pgn",
-        format!("[Event \"x\"]\n[White \"{name}\"]\n\n1. e4 e5 *\n"),
-    );
+    let game = dir.file("x.pgn", format!("[Event \"x\"]\n[White \"{name}\"]\n\n1. e4 e5 *\n"));
     let csv = output(0, &["games", &game]);
     assert_sanitized(&csv);
     assert_eq!(csv.lines().count(), 2);
@@ -93,10 +74,8 @@ fn rows_of_games_stay_one_line() {
 #[test]
 fn messages_and_rejects_stay_one_line() {
     let dir = Dir::new();
-    let file = dir.file(
-        "evil\u{1b}]0;x\u{7}\n\u{202e}name.fen",
-        format!("{START}\nrub\u{1b}[31mbish\u{9b}0m x w - - 0 1\n"),
-    );
+    let file =
+        dir.file("evil\u{1b}]0;x\u{7}\n\u{202e}name.fen", format!("{START}\nrub\u{1b}[31mbish\u{9b}0m x w - - 0 1\n"));
     let rejects = dir.name("rejects");
     let stderr = stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     assert_sanitized(&stderr);
@@ -106,10 +85,7 @@ fn messages_and_rejects_stay_one_line() {
     assert_sanitized(&lines.replace('\t', " "));
     assert_eq!(lines.lines().count(), 1);
     assert_eq!(lines.split('\t').count(), 4);
-    assert!(
-        lines.ends_with("rub [31mbish 0m x w - - 0 1\n"),
-        "{lines:?}"
-    );
+    assert!(lines.ends_with("rub [31mbish 0m x w - - 0 1\n"), "{lines:?}");
     // An error that ends a run, and reports.
     let missing = dir.name("no\u{1b}[2J\nthing.fen");
     let stderr = stderr_of(2, &["stats", &missing]);
@@ -132,8 +108,5 @@ fn line_feeds_in_a_text_column() {
     };
     let path = path.to_str().unwrap();
     assert_eq!(output(2, &["convert", "--to", "epd", path]), "");
-    assert_eq!(
-        output(2, &["compute", "--columns", "operations", path]),
-        "operations\n"
-    );
+    assert_eq!(output(2, &["compute", "--columns", "operations", path]), "operations\n");
 }

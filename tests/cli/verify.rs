@@ -6,14 +6,8 @@ use std::fs;
 
 #[test]
 fn good_files() {
-    let text = output(
-        0,
-        &["verify", &sample("sample.boards"), &sample("sample.epd")],
-    );
-    assert!(
-        text.contains("boards, 4,098 records, 0 rejected, ok\n"),
-        "{text}"
-    );
+    let text = output(0, &["verify", &sample("sample.boards"), &sample("sample.epd")]);
+    assert!(text.contains("boards, 4,098 records, 0 rejected, ok\n"), "{text}");
     assert!(text.ends_with("\nok\n"), "{text}");
     let report = json(0, &["verify", "--json", &sample("sample.boards")]);
     assert_eq!(
@@ -57,10 +51,7 @@ fn damage_is_found_and_located() {
     assert!(matches!(status, Some(1 | 2)), "{status:?}");
     let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(report["ok"], false);
-    assert!(
-        report["files"][0]["damage"][0]["offset"].is_u64(),
-        "{report}"
-    );
+    assert!(report["files"][0]["damage"][0]["offset"].is_u64(), "{report}");
     lanefish(&["stats", &file]).assert().code(2);
 }
 
@@ -70,22 +61,11 @@ fn truncated_and_extended_files() {
     let bytes = fs::read(sample("sample.boards")).unwrap();
     let mut longer = bytes.clone();
     longer.extend(b"more");
-    let inputs = [
-        dir.file("short.boards", &bytes[..bytes.len() - 1]),
-        dir.file("long.boards", longer),
-    ];
+    let inputs = [dir.file("short.boards", &bytes[..bytes.len() - 1]), dir.file("long.boards", longer)];
     for file in inputs {
-        let text = lanefish(&["verify", &file])
-            .assert()
-            .failure()
-            .get_output()
-            .stdout
-            .clone();
+        let text = lanefish(&["verify", &file]).assert().failure().get_output().stdout.clone();
         let text = String::from_utf8(text).unwrap();
-        assert!(
-            text.contains("damaged at byte") && text.ends_with("not ok\n"),
-            "{text}"
-        );
+        assert!(text.contains("damaged at byte") && text.ends_with("not ok\n"), "{text}");
         lanefish(&["stats", &file]).assert().code(2);
     }
 }
@@ -99,26 +79,16 @@ fn truncated_compression() {
     let done = lanefish(&["verify", "--json", &file]).assert().code(2);
     let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
     assert_eq!(report["ok"], false);
-    assert_eq!(
-        report["files"][0]["damage"].as_array().unwrap().len(),
-        1,
-        "{report}"
-    );
+    assert_eq!(report["files"][0]["damage"].as_array().unwrap().len(), 1, "{report}");
 }
 
 #[test]
 fn lines_that_are_not_positions() {
     let dir = Dir::new();
-    let file = dir.file(
-        "a.fen",
-        format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"),
-    );
+    let file = dir.file("a.fen", format!("{START}\nrubbish\n8/8/8/8/8/8/8/8 w - -\n"));
     let done = lanefish(&["verify", &file]).assert().code(1);
     let stderr = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(
-        stderr.contains("a.fen:2 ") && stderr.contains("a.fen:3 "),
-        "{stderr}"
-    );
+    assert!(stderr.contains("a.fen:2 ") && stderr.contains("a.fen:3 "), "{stderr}");
     let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     assert!(text.contains("3 records, 2 rejected\n"), "{text}");
 }
@@ -145,10 +115,7 @@ fn all_broken_inputs_are_reported() {
         let report: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
         assert_eq!(report["ok"], false);
         let found = report["files"].as_array().unwrap();
-        let damages: Vec<usize> = found
-            .iter()
-            .map(|file| file["damage"].as_array().unwrap().len())
-            .collect();
+        let damages: Vec<usize> = found.iter().map(|file| file["damage"].as_array().unwrap().len()).collect();
         // A section of the boards file, and its end.
         assert_eq!(damages, [1, 2, 0, 1], "{report}");
         assert_eq!(found[0]["damage"], found[3]["damage"]);
@@ -158,12 +125,7 @@ fn all_broken_inputs_are_reported() {
         let stderr = String::from_utf8_lossy(&done.get_output().stderr);
         assert!(stderr.contains("a.fen.zst: zstd data are"), "{stderr}");
         let arguments = [&["verify", "--threads", threads], &files[..]].concat();
-        let text = lanefish(&arguments)
-            .assert()
-            .code(2)
-            .get_output()
-            .stdout
-            .clone();
+        let text = lanefish(&arguments).assert().code(2).get_output().stdout.clone();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.matches("  damaged at byte ").count(), 4, "{text}");
     }

@@ -38,19 +38,14 @@ fn variable(name: &str) -> Option<u64> {
 
 /// Small files of one format.
 fn files(target: &str) -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
-        .join(target);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(&directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|entry| entry.unwrap().path())
         .collect();
     paths.sort();
     assert!(!paths.is_empty(), "no seeds for {target}");
-    paths
-        .iter()
-        .map(|path| std::fs::read(path).unwrap())
-        .collect()
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
 /// The seeds of a target.
@@ -147,17 +142,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
             }
             7 if bytes.len() >= place + 8 => {
                 // Numbers of binary formats, mostly extreme ones.
-                let numbers = [
-                    0,
-                    1,
-                    0xFF,
-                    0xFFFF,
-                    64,
-                    4096,
-                    u64::MAX,
-                    1 << 40,
-                    random.next(),
-                ];
+                let numbers = [0, 1, 0xFF, 0xFFFF, 64, 4096, u64::MAX, 1 << 40, random.next()];
                 let number = numbers[random.below(9) as usize].to_le_bytes();
                 let width = [1, 2, 4, 8][random.below(4) as usize];
                 bytes[place..place + width].copy_from_slice(&number[..width]);
@@ -172,8 +157,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
 
 /// Where findings are kept.
 fn findings() -> PathBuf {
-    let directory =
-        std::env::var_os("LANEFISH_FUZZ_FINDINGS").map_or_else(std::env::temp_dir, PathBuf::from);
+    let directory = std::env::var_os("LANEFISH_FUZZ_FINDINGS").map_or_else(std::env::temp_dir, PathBuf::from);
     std::fs::create_dir_all(&directory).unwrap();
     directory
 }
@@ -196,11 +180,7 @@ fn run(target: &'static str) {
     if done.status.success() {
         let _ = std::fs::remove_file(&trying);
     } else {
-        panic!(
-            "{target}: {}; the last input is {}",
-            done.status,
-            trying.display()
-        );
+        panic!("{target}: {}; the last input is {}", done.status, trying.display());
     }
 }
 
@@ -236,10 +216,7 @@ fn try_inputs(target: &'static str) {
         let current = Some(maximum.map_or(current, |most| most.min(current)));
         setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
     }
-    let (_, check) = TARGETS
-        .iter()
-        .find(|(name, _)| *name == target)
-        .expect("a target of this name");
+    let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target of this name");
     let seeds = seeds(target);
     let inputs = variable("LANEFISH_FUZZ_INPUTS");
     let time = Duration::from_secs(variable("LANEFISH_FUZZ_SECONDS").unwrap_or(2));
@@ -258,10 +235,7 @@ fn try_inputs(target: &'static str) {
         if tried.is_err() {
             let finding = findings().join(format!("lanefish-finding-{target}-{}", choice(bytes)));
             std::fs::write(&finding, bytes).unwrap();
-            eprintln!(
-                "{target}: this input breaks a property: {}",
-                finding.display()
-            );
+            eprintln!("{target}: this input breaks a property: {}", finding.display());
             found += 1;
             assert!(inputs.is_some() && found < MOST_FINDINGS);
         }
@@ -298,9 +272,7 @@ macro_rules! targets {
     )+};
 }
 
-targets!(
-    fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report, verify
-);
+targets!(fen, epd, perft, pgn, evals, puzzles, boards, containers, selection, san, report, verify);
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);
 

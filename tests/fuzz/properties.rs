@@ -4,10 +4,7 @@
 //! whole input, wherever it is cut; all tiers agree on the positions; and the positions survive being written and
 //! read again.
 
-#![allow(
-    unreachable_pub,
-    reason = "this file is a module of the tests and of each fuzz target"
-)]
+#![allow(unreachable_pub, reason = "this file is a module of the tests and of each fuzz target")]
 
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
@@ -55,8 +52,7 @@ pub fn fen(bytes: &[u8]) {
         && let Ok(position) = Position::from_fen_unvalidated(text)
     {
         let written = position.to_string();
-        let again =
-            Position::from_fen_unvalidated(&written).expect("the writer's output can be read");
+        let again = Position::from_fen_unvalidated(&written).expect("the writer's output can be read");
         assert_eq!(again.to_string(), written);
         let shredder = Position::from_fen_unvalidated(&position.shredder_fen());
         assert_eq!(shredder.expect("the writer's output can be read"), again);
@@ -97,11 +93,7 @@ fn chunk(bytes: &[u8], offset: usize) -> Chunk {
 
 /// A hash of the input, to derive choices from.
 pub fn choice(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
-        })
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
 /// Records, rejects and games of the chunks of an input, as text.
@@ -123,15 +115,7 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
         }
         for game in &decoded.game_rows {
             // Not its end, which is relative to the chunk.
-            let GameRow {
-                game,
-                tags,
-                plies,
-                result,
-                last,
-                error,
-                ..
-            } = game;
+            let GameRow { game, tags, plies, result, last, error, .. } = game;
             let row = format!("{game} {tags:?} {plies} {result:?} {last:?} {error:?}");
             found.push((u64::MAX, row));
         }
@@ -176,12 +160,7 @@ fn lost(decoded: &Decoded, format: Format) -> u64 {
     for batch in &decoded.batches {
         assert_eq!(batch.halfmove.len(), batch.len());
         assert_eq!(batch.fullmove.len(), batch.len());
-        assert!(
-            batch
-                .fields
-                .values()
-                .all(|values| values.len() == batch.len())
-        );
+        assert!(batch.fields.values().all(|values| values.len() == batch.len()));
         assert!(batch.tags.values().all(|tag| tag.len() == batch.len()));
     }
     decoded.records - all
@@ -196,11 +175,7 @@ fn lines(format: Format, bytes: &[u8]) {
     let (mut chunks, mut from, mut seen) = (Vec::new(), 0, 0);
     while seen < bytes.len() {
         seed = seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-        let step = if seed >> 63 == 0 {
-            1 + (seed >> 60)
-        } else {
-            1 + (seed >> 55)
-        };
+        let step = if seed >> 63 == 0 { 1 + (seed >> 60) } else { 1 + (seed >> 55) };
         seen = bytes.len().min(seen + step as usize);
         if let Some(len) = format.cut(&bytes[from..seen], max_record) {
             assert!(len > 0 && len <= seen - from);
@@ -279,10 +254,7 @@ fn table(format: Format, bytes: &[u8]) {
     let tables = format.tables().expect("a format of tables");
     let source = || Source::of(bytes.to_vec().into());
     // A few bytes may be any number of rows that are all the same.
-    if tables
-        .facts(source())
-        .is_ok_and(|facts| facts.rows > 1 << 18)
-    {
+    if tables.facts(source()).is_ok_and(|facts| facts.rows > 1 << 18) {
         return;
     }
     let whole = format.decode(&chunk(bytes, 0), &options);
@@ -314,23 +286,14 @@ fn table(format: Format, bytes: &[u8]) {
 /// Corrects the checksums of all sections that can be found.
 pub fn repair(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let magics: [&[u8]; 4] = [
-        b"\x89LFB\r\n\x1A\n",
-        b"LFBBLOCK",
-        b"LFBINDEX",
-        b"LFBEND\r\n",
-    ];
+    let magics: [&[u8]; 4] = [b"\x89LFB\r\n\x1A\n", b"LFBBLOCK", b"LFBINDEX", b"LFBEND\r\n"];
     let mut at = 0;
     while at + 64 <= bytes.len() {
         if !magics.iter().any(|magic| bytes[at..].starts_with(magic)) {
             at += 64;
             continue;
         }
-        let word = |at: usize| {
-            bytes[at..]
-                .first_chunk()
-                .map_or(0, |word| u64::from_le_bytes(*word))
-        };
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         let len = usize::try_from(word(at + 8)).unwrap_or(usize::MAX);
         let end = at.saturating_add(len).min(bytes.len()).max(at + 64);
         let sum = Checksum::of(&bytes[at + 64..end]);
@@ -360,9 +323,7 @@ fn positions(decoded: &Decoded) {
             let mut results = vec![GroupResults::default(); batch.groups().len()];
             analyzer.analyze(batch.groups(), requested, &mut results);
             let Some(expected) = &first else {
-                playable = (0..batch.len())
-                    .filter(|row| results[row / 8].invalid[row % 8] == 0)
-                    .collect();
+                playable = (0..batch.len()).filter(|row| results[row / 8].invalid[row % 8] == 0).collect();
                 first = Some(results);
                 continue;
             };
@@ -394,10 +355,7 @@ fn positions(decoded: &Decoded) {
             let mut position = position;
             position.drop_unusable_en_passant();
             let again = Position::from_fen_unvalidated(&position.to_string());
-            assert_eq!(
-                again.map(|again| again.to_string()).ok(),
-                Some(position.to_string())
-            );
+            assert_eq!(again.map(|again| again.to_string()).ok(), Some(position.to_string()));
         }
         survives_in_boards(batch);
     }
@@ -407,24 +365,16 @@ fn positions(decoded: &Decoded) {
 fn survives_in_boards(batch: &Batch) {
     let mut batch = batch.clone();
     batch.tags.clear();
-    let mut writer =
-        BoardsWriter::new(Vec::new(), Fields::ALL).expect("writing to memory does not fail");
-    writer
-        .write(&batch, 0..batch.len())
-        .expect("writing to memory does not fail");
+    let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).expect("writing to memory does not fail");
+    writer.write(&batch, 0..batch.len()).expect("writing to memory does not fail");
     let (bytes, _) = writer.finish().expect("writing to memory does not fail");
     let options = options(1 << 24);
     let again = Format::BOARDS.decode(&chunk(&bytes, 0), &options);
     assert_eq!(again.damage, []);
     let records = |batches: &mut dyn Iterator<Item = &Batch>| -> Vec<String> {
-        batches
-            .flat_map(|batch| (0..batch.len()).map(move |row| record(batch, row)))
-            .collect()
+        batches.flat_map(|batch| (0..batch.len()).map(move |row| record(batch, row))).collect()
     };
-    assert_eq!(
-        records(&mut again.batches.iter()),
-        records(&mut std::iter::once(&batch))
-    );
+    assert_eq!(records(&mut again.batches.iter()), records(&mut std::iter::once(&batch)));
 }
 
 /// Compressed containers: everything that can be decompressed, then the end or an error, mapped or streamed.
@@ -542,15 +492,10 @@ pub fn selection(bytes: &[u8]) {
         let options = options(1 << 24).games(Some(Arc::new(selection)));
         Format::PGN.decode(&chunk(text, 0), &options)
     };
-    let positions =
-        |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;
+    let positions = |decoded: &Decoded| decoded.batches.iter().map(Batch::len).sum::<usize>() as u64;
     let (some, all) = (read(selection), read(everything));
     assert_eq!(some.games, all.games);
-    let left_out: u64 = some
-        .left_out
-        .values()
-        .map(|left_out| left_out.positions)
-        .sum();
+    let left_out: u64 = some.left_out.values().map(|left_out| left_out.positions).sum();
     assert_eq!(positions(&some) + left_out, positions(&all));
 }
 
@@ -585,10 +530,7 @@ pub fn report(bytes: &[u8]) {
     twice.merge(&report);
     assert_eq!(twice.positions, 2 * report.positions);
     let comparison = Comparison::of(&report, &twice);
-    let same = comparison
-        .plots
-        .iter()
-        .all(|plot| plot.distance.is_none_or(|distance| distance == 0.0));
+    let same = comparison.plots.iter().all(|plot| plot.distance.is_none_or(|distance| distance == 0.0));
     assert!(same, "twice the same differs from the same");
     let abouts = [&html::About::default(), &html::About::default()];
     assert!(!html::comparison(&comparison, abouts).is_empty());

@@ -38,8 +38,8 @@ pub(super) fn parquet() -> Vec<Vec<u8>> {
     let written = |properties: WriterProperties| {
         let mut bytes = Vec::new();
         let batch = batch(24);
-        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
-            .expect("a schema that can be written");
+        let mut writer =
+            ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("a schema that can be written");
         writer.write(&batch).expect("writing to memory");
         writer.close().expect("writing to memory");
         bytes
@@ -49,10 +49,7 @@ pub(super) fn parquet() -> Vec<Vec<u8>> {
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
         for (text, number) in [
             (Encoding::PLAIN, Encoding::PLAIN),
-            (
-                Encoding::DELTA_LENGTH_BYTE_ARRAY,
-                Encoding::DELTA_BINARY_PACKED,
-            ),
+            (Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BINARY_PACKED),
             (Encoding::DELTA_BYTE_ARRAY, Encoding::BYTE_STREAM_SPLIT),
         ] {
             let plain = base().set_writer_version(version);
@@ -84,11 +81,7 @@ pub(super) fn parquet() -> Vec<Vec<u8>> {
             seeds.push(written(base.set_compression(compression).build()));
         }
     }
-    seeds.push(written(
-        WriterProperties::builder()
-            .set_statistics_enabled(EnabledStatistics::Page)
-            .build(),
-    ));
+    seeds.push(written(WriterProperties::builder().set_statistics_enabled(EnabledStatistics::Page).build()));
     seeds
 }
 
@@ -103,25 +96,20 @@ fn coded(values: &[&str], rows: usize) -> RecordBatch {
     let codes = Int16Array::from_iter_values((0..rows).map(|row| (row % 2) as i16));
     let texts = Arc::new(StringArray::from_iter_values(["mate", "pin"]));
     let themes = DictionaryArray::<Int16Type>::try_new(codes, texts).expect("codes of the values");
-    RecordBatch::try_from_iter([
-        ("fen", Arc::new(fens) as ArrayRef),
-        ("themes", Arc::new(themes)),
-    ])
-    .expect("columns of one length")
+    RecordBatch::try_from_iter([("fen", Arc::new(fens) as ArrayRef), ("themes", Arc::new(themes))])
+        .expect("columns of one length")
 }
 
 /// Arrow files and streams.
 pub(super) fn arrow() -> Vec<Vec<u8>> {
     let options = |compression: Option<CompressionType>| {
-        IpcWriteOptions::default()
-            .try_with_compression(compression)
-            .expect("a compression of Arrow")
+        IpcWriteOptions::default().try_with_compression(compression).expect("a compression of Arrow")
     };
     let file = |batches: &[RecordBatch], options: IpcWriteOptions| {
         let mut bytes = Vec::new();
         let schema = batches[0].schema();
-        let mut writer = FileWriter::try_new_with_options(&mut bytes, &schema, options)
-            .expect("a schema that can be written");
+        let mut writer =
+            FileWriter::try_new_with_options(&mut bytes, &schema, options).expect("a schema that can be written");
         for batch in batches {
             writer.write(batch).expect("writing to memory");
         }
@@ -132,8 +120,8 @@ pub(super) fn arrow() -> Vec<Vec<u8>> {
     let stream = |batches: &[RecordBatch], options: IpcWriteOptions| {
         let mut bytes = Vec::new();
         let schema = batches[0].schema();
-        let mut writer = StreamWriter::try_new_with_options(&mut bytes, &schema, options)
-            .expect("a schema that can be written");
+        let mut writer =
+            StreamWriter::try_new_with_options(&mut bytes, &schema, options).expect("a schema that can be written");
         for batch in batches {
             writer.write(batch).expect("writing to memory");
         }
@@ -143,11 +131,7 @@ pub(super) fn arrow() -> Vec<Vec<u8>> {
     };
     let mut seeds = Vec::new();
     let plain = [batch(12), batch(5)];
-    for compression in [
-        None,
-        Some(CompressionType::LZ4_FRAME),
-        Some(CompressionType::ZSTD),
-    ] {
+    for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
         seeds.push(file(&plain, options(compression)));
         seeds.push(stream(&plain, options(compression)));
     }

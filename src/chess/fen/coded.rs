@@ -28,26 +28,14 @@ pub(crate) struct Coded {
 /// is not always inlined.
 #[inline(always)]
 pub(super) const fn flipped([a, b, c, d]: [u64; 4]) -> [u64; 4] {
-    [
-        a.swap_bytes(),
-        b.swap_bytes(),
-        c.swap_bytes(),
-        d.swap_bytes(),
-    ]
+    [a.swap_bytes(), b.swap_bytes(), c.swap_bytes(), d.swap_bytes()]
 }
 
 impl Coded {
     /// The pieces, and otherwise what is not given.
     #[inline(always)]
     pub(super) const fn of_planes(planes: [u64; 4]) -> Self {
-        Self {
-            planes,
-            castling: 0,
-            side_to_move: Color::White,
-            en_passant: None,
-            halfmove: 0,
-            fullmove: 1,
-        }
+        Self { planes, castling: 0, side_to_move: Color::White, en_passant: None, halfmove: 0, fullmove: 1 }
     }
 
     /// The pieces of a role and a colour on the back rank of that colour: kings, or rooks.
@@ -71,12 +59,7 @@ impl Coded {
     pub(super) fn outermost_rooks(&self) -> [u64; 4] {
         let [white_king_side, white_queen_side] = self.outermost_rooks_of(Color::White);
         let [black_king_side, black_queen_side] = self.outermost_rooks_of(Color::Black);
-        [
-            white_king_side,
-            white_queen_side,
-            black_king_side,
-            black_queen_side,
-        ]
+        [white_king_side, white_queen_side, black_king_side, black_queen_side]
     }
 
     #[inline(always)]
@@ -87,10 +70,7 @@ impl Coded {
         let rooks = self.on_back_rank(color, Role::Rook).0;
         let last = Bitboard(rooks & !below).last();
         let lower = if king == 0 { 0 } else { rooks & below };
-        [
-            last.map_or(0, |rook| Bitboard::square(rook).0),
-            lower & lower.wrapping_neg(),
-        ]
+        [last.map_or(0, |rook| Bitboard::square(rook).0), lower & lower.wrapping_neg()]
     }
 }
 
@@ -118,14 +98,7 @@ impl From<&Coded> for Position {
     #[inline(always)]
     fn from(coded: &Coded) -> Self {
         let [b0, b1, b2, black] = coded.planes;
-        let sets = [
-            b0 & !b1 & !b2,
-            b1 & !b0 & !b2,
-            b0 & b1,
-            b2 & !b0 & !b1,
-            b2 & b0,
-            b2 & b1,
-        ];
+        let sets = [b0 & !b1 & !b2, b1 & !b0 & !b2, b0 & b1, b2 & !b0 & !b1, b2 & b0, b2 & b1];
         let occupied = b0 | b1 | b2;
         let colors = [Bitboard(occupied & !black), Bitboard(black)];
         let mut position = Self::from_sets(sets.map(Bitboard), colors);

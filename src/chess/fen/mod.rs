@@ -41,9 +41,7 @@ pub struct FenOptions {
     pub keep_en_passant: bool,
 }
 
-setters!(FenOptions {
-    keep_en_passant: bool,
-});
+setters!(FenOptions { keep_en_passant: bool });
 
 /// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -74,12 +74,7 @@ impl<'a> Cursor<'a> {
     }
     #[cold]
     fn error(&self, field: FenField, expected: Expected) -> FenError {
-        FenError {
-            field,
-            column: self.at + 1,
-            found: self.peek(),
-            expected,
-        }
+        FenError { field, column: self.at + 1, found: self.peek(), expected }
     }
     #[inline(always)]
     fn end_of_field(&self, field: FenField) -> Result<(), FenError> {
@@ -156,11 +151,7 @@ impl<'a> Cursor<'a> {
                 }
             } else if squares + width > 8 {
                 let full_board = squares == 8 && rank == 8;
-                let end = if full_board {
-                    Expected::EndOfBoard
-                } else {
-                    Expected::EndOfRank
-                };
+                let end = if full_board { Expected::EndOfBoard } else { Expected::EndOfRank };
                 return wrong(self, end);
             } else if after_number && what == NUMBER {
                 return wrong(self, Expected::NoSecondNumber);
@@ -185,11 +176,7 @@ impl<'a> Cursor<'a> {
         }
         while let Some(letter) = self.peek().filter(|&byte| !is_blank(byte)) {
             let fail = |expected| Err(self.error(FenField::Castling, expected));
-            let color = if letter.is_ascii_uppercase() {
-                Color::White
-            } else {
-                Color::Black
-            };
+            let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
             let rank = Bitboard::rank(CastlingRights::back_rank(color));
             let king = position.pieces(color, Role::King) & rank;
             let rooks = position.pieces(color, Role::Rook) & rank;
@@ -252,9 +239,7 @@ impl<'a> Cursor<'a> {
             value = (value * 10 + u32::from(digit - b'0')).min(1 << 16);
             self.at += 1;
         }
-        let ended = self
-            .peek()
-            .is_none_or(|byte| is_blank(byte) || byte == b';');
+        let ended = self.peek().is_none_or(|byte| is_blank(byte) || byte == b';');
         if self.at == start || !ended {
             self.at = start;
             return None;
@@ -287,11 +272,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The fields between the pieces and the clocks, one after the other, and the number of dropped castling rights.
-    fn fields(
-        &mut self,
-        mut position: Position,
-        lenient: bool,
-    ) -> Result<(Position, u64), FenError> {
+    fn fields(&mut self, mut position: Position, lenient: bool) -> Result<(Position, u64), FenError> {
         let mut dropped_castling = 0;
         self.skip_blanks();
         match self.peek() {
@@ -317,23 +298,13 @@ impl<'a> Cursor<'a> {
 
     /// What was read, and what follows it.
     #[inline(always)]
-    fn finish(
-        mut self,
-        mut position: Position,
-        options: FenOptions,
-        dropped_castling: u64,
-    ) -> Fen<'a> {
+    fn finish(mut self, mut position: Position, options: FenOptions, dropped_castling: u64) -> Fen<'a> {
         self.skip_blanks();
         let written_en_passant = position.en_passant;
         if !options.keep_en_passant && written_en_passant.is_some() {
             position.drop_unusable_en_passant();
         }
-        Fen {
-            position,
-            written_en_passant,
-            dropped_castling,
-            rest: &self.line[self.at..],
-        }
+        Fen { position, written_en_passant, dropped_castling, rest: &self.line[self.at..] }
     }
 }
 
@@ -384,11 +355,7 @@ pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
 /// an en passant square, and nothing follows them. [`parse_in`] reads the same, and all other lines.
 #[inline(always)]
 pub(crate) fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
-    let mut cursor = Cursor {
-        line: &text[..len],
-        text,
-        at: 0,
-    };
+    let mut cursor = Cursor { line: &text[..len], text, at: 0 };
     let mut coded = cursor.board_by_vectors()?;
     cursor.usual_fields(&mut coded)?;
     if cursor.at < len {
@@ -400,11 +367,7 @@ pub(crate) fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
 
 #[inline(always)]
 fn read(text: &[u8], len: usize, options: FenOptions, lenient: bool) -> Result<Fen<'_>, FenError> {
-    let mut cursor = Cursor {
-        line: text[..len].trim_ascii_end(),
-        text,
-        at: 0,
-    };
+    let mut cursor = Cursor { line: text[..len].trim_ascii_end(), text, at: 0 };
     cursor.skip_blanks();
     let (mut position, dropped_castling) = match cursor.board_by_vectors() {
         Some(mut coded) => match cursor.usual_fields(&mut coded) {
@@ -430,11 +393,7 @@ fn read(text: &[u8], len: usize, options: FenOptions, lenient: bool) -> Result<F
 /// As [`parse`], byte by byte.
 #[cfg(test)]
 pub(super) fn parse_slowly(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
-    let mut cursor = Cursor {
-        line: line.trim_ascii_end(),
-        text: line,
-        at: 0,
-    };
+    let mut cursor = Cursor { line: line.trim_ascii_end(), text: line, at: 0 };
     cursor.skip_blanks();
     let position = cursor.board_in_one_pass()?;
     let (mut position, dropped_castling) = cursor.fields(position, false)?;

@@ -9,62 +9,33 @@ use crate::simd::ranks::RankText;
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 fn fails(text: &str) -> String {
-    Position::from_fen_unvalidated(text)
-        .unwrap_err()
-        .to_string()
+    Position::from_fen_unvalidated(text).unwrap_err().to_string()
 }
 
 #[test]
 fn names_the_byte_and_what_was_expected() {
     let cases = [
-        (
-            "",
-            "pieces, column 1: found the end of the line, expected more of the rank: it has fewer than 8 squares",
-        ),
+        ("", "pieces, column 1: found the end of the line, expected more of the rank: it has fewer than 8 squares"),
         (
             "8/8/8/8/8/8/8/7",
             "pieces, column 16: found the end of the line, expected more of the rank: it has fewer than 8 squares",
         ),
-        (
-            "8/8/8/8/8/8/8 w",
-            "pieces, column 14: found a blank, expected more ranks: the board has fewer than 8",
-        ),
-        (
-            "8/8/8/8/8/8/8/8/8 w",
-            "pieces, column 16: found `/`, expected a blank: the board has its 8 ranks",
-        ),
-        (
-            "8/8/8/8/8/8/8/8Q w",
-            "pieces, column 16: found `Q`, expected a blank: the board has its 8 ranks",
-        ),
+        ("8/8/8/8/8/8/8 w", "pieces, column 14: found a blank, expected more ranks: the board has fewer than 8"),
+        ("8/8/8/8/8/8/8/8/8 w", "pieces, column 16: found `/`, expected a blank: the board has its 8 ranks"),
+        ("8/8/8/8/8/8/8/8Q w", "pieces, column 16: found `Q`, expected a blank: the board has its 8 ranks"),
         (
             "44/8/8/8/8/8/8/8 w",
             "pieces, column 2: found `4`, expected a piece or `/`: adjacent empty squares are one number",
         ),
-        (
-            "8/7/9/8/8/8/8/8 w",
-            "pieces, column 4: found `/`, expected more of the rank: it has fewer than 8 squares",
-        ),
-        (
-            "8/7pp/8/8/8/8/8/8 w",
-            "pieces, column 5: found `p`, expected `/`: the rank has its 8 squares",
-        ),
+        ("8/7/9/8/8/8/8/8 w", "pieces, column 4: found `/`, expected more of the rank: it has fewer than 8 squares"),
+        ("8/7pp/8/8/8/8/8/8 w", "pieces, column 5: found `p`, expected `/`: the rank has its 8 squares"),
         (
             "8/7x/8/8/8/8/8/8 w",
             "pieces, column 4: found `x`, expected a piece (PNBRQK or pnbrqk) or a number of empty squares (1-8)",
         ),
-        (
-            "8/8/8/8/8/8/8/8",
-            "side to move, column 16: found the end of the line, expected `w` or `b`",
-        ),
-        (
-            "8/8/8/8/8/8/8/8 white",
-            "side to move, column 18: found `h`, expected a blank",
-        ),
-        (
-            "8/8/8/8/8/8/8/8 w X",
-            "castling rights, column 19: found `X`, expected `-` or letters out of KQkq, A-H, a-h",
-        ),
+        ("8/8/8/8/8/8/8/8", "side to move, column 16: found the end of the line, expected `w` or `b`"),
+        ("8/8/8/8/8/8/8/8 white", "side to move, column 18: found `h`, expected a blank"),
+        ("8/8/8/8/8/8/8/8 w X", "castling rights, column 19: found `X`, expected `-` or letters out of KQkq, A-H, a-h"),
         (
             "8/8/8/8/8/8/8/8 w K",
             "castling rights, column 19: found `K`, expected a king of that colour on its first rank",
@@ -77,22 +48,10 @@ fn names_the_byte_and_what_was_expected() {
             "8/8/8/8/8/8/8/R3K3 w QA",
             "castling rights, column 23: found `A`, expected another right: this one was already given",
         ),
-        (
-            "8/8/8/8/8/8/8/8 w - e9",
-            "en passant square, column 22: found `9`, expected `-` or a square (a-h, then 1-8)",
-        ),
-        (
-            "8/8/8/8/8/8/8/8 w - - 65536 1",
-            "halfmove clock, column 23: found `6`, expected a number of at most 65535",
-        ),
-        (
-            "8/8/8/8/8/8/8/8 w - - 0 1 1",
-            "end, column 27: found `1`, expected nothing more",
-        ),
-        (
-            "8/8/8/8/8/8/8/8 w - - bm",
-            "end, column 23: found `b`, expected nothing more",
-        ),
+        ("8/8/8/8/8/8/8/8 w - e9", "en passant square, column 22: found `9`, expected `-` or a square (a-h, then 1-8)"),
+        ("8/8/8/8/8/8/8/8 w - - 65536 1", "halfmove clock, column 23: found `6`, expected a number of at most 65535"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1 1", "end, column 27: found `1`, expected nothing more"),
+        ("8/8/8/8/8/8/8/8 w - - bm", "end, column 23: found `b`, expected nothing more"),
     ];
     for (text, message) in cases {
         assert_eq!(fails(text), message, "{text}");
@@ -117,11 +76,7 @@ fn missing_fields_have_defaults() {
         "4k3/8/8/8/8/8/8/4K3 b - -  ",
         "  4k3/8/8/8/8/8/8/4K3  b  -  -  0\r\n",
     ] {
-        assert_eq!(
-            Position::from_fen_unvalidated(text).as_ref(),
-            Ok(&full),
-            "{text:?}"
-        );
+        assert_eq!(Position::from_fen_unvalidated(text).as_ref(), Ok(&full), "{text:?}");
     }
 }
 
@@ -139,8 +94,7 @@ fn clocks_are_two_numbers_and_else_operations_begin() {
 #[test]
 fn castling_dialects_name_the_same_rooks() {
     let board = "1r2k1rr/8/8/8/8/8/8/RR2K2R w ";
-    let read =
-        |rights: &str| Position::from_fen_unvalidated(&format!("{board}{rights} - 0 1")).unwrap();
+    let read = |rights: &str| Position::from_fen_unvalidated(&format!("{board}{rights} - 0 1")).unwrap();
     assert_eq!(read("KQkq"), read("qkQK"));
     assert_eq!(read("KQkq"), read("HAhb"));
     assert_eq!(read("HAhb").to_string(), format!("{board}KQkq - 0 1"));
@@ -150,9 +104,7 @@ fn castling_dialects_name_the_same_rooks() {
 
 #[test]
 fn en_passant_is_kept_where_a_capture_is_legal() {
-    let keep = FenOptions {
-        keep_en_passant: true,
-    };
+    let keep = FenOptions { keep_en_passant: true };
     let text = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
     let e3 = Some("e3".parse().unwrap());
     let read = parse(text.as_bytes(), FenOptions::default()).unwrap();
@@ -163,18 +115,8 @@ fn en_passant_is_kept_where_a_capture_is_legal() {
     assert_eq!(read.position.en_passant, e3);
     assert_eq!(read.position.to_string(), text);
     // Legal; and pinned along the rank, where both pawns leave at once.
-    for (text, kept) in [
-        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", true),
-        ("8/8/8/K2pP2q/8/8/8/4k3 w - d6 0 1", false),
-    ] {
-        assert_eq!(
-            Position::from_fen_unvalidated(text)
-                .unwrap()
-                .en_passant
-                .is_some(),
-            kept,
-            "{text}"
-        );
+    for (text, kept) in [("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", true), ("8/8/8/K2pP2q/8/8/8/4k3 w - d6 0 1", false)] {
+        assert_eq!(Position::from_fen_unvalidated(text).unwrap().en_passant.is_some(), kept, "{text}");
     }
 }
 
@@ -209,9 +151,7 @@ fn what_is_read_at_once_is_what_is_read_byte_by_byte() {
                 }
             }
             let text = String::from_utf8_lossy(&line).into_owned();
-            let options = FenOptions {
-                keep_en_passant: below(2) == 0,
-            };
+            let options = FenOptions { keep_en_passant: below(2) == 0 };
             let expected = parse_slowly(&line, options);
             errors += usize::from(expected.is_err());
             assert_eq!(parse(&line, options), expected, "{text:?}");

@@ -109,9 +109,7 @@ impl Field {
     #[inline(always)]
     fn bytes(self) -> Option<u32> {
         let mask = |len| u32::MAX >> (32 - 8 * len);
-        (1..=4)
-            .contains(&self.len)
-            .then(|| self.word & mask(self.len))
+        (1..=4).contains(&self.len).then(|| self.word & mask(self.len))
     }
 }
 
@@ -165,8 +163,7 @@ fn short_number(field: Field) -> Option<u16> {
     let vacant = 32 - 8 * field.len as u32;
     let digits = u64::from(digits) << vacant | (0x3030_3030 & ((1u64 << vacant) - 1));
     let digits = digits as u32;
-    let are_digits = (digits & 0xF0F0_F0F0) | (digits.wrapping_add(0x0606_0606) & 0xF0F0_F0F0) >> 4
-        == 0x3333_3333;
+    let are_digits = (digits & 0xF0F0_F0F0) | (digits.wrapping_add(0x0606_0606) & 0xF0F0_F0F0) >> 4 == 0x3333_3333;
     let pairs = (digits & 0x0F0F_0F0F).wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF;
     let number = pairs.wrapping_mul(100 << 16 | 1) >> 16;
     are_digits.then_some(number as u16)

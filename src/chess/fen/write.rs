@@ -135,12 +135,7 @@ impl Coded {
     }
 
     /// As [`Self::write_castling`], whatever the rights are.
-    fn write_castling_one_by_one(
-        &self,
-        text: &mut Text,
-        mut at: usize,
-        style: CastlingStyle,
-    ) -> usize {
+    fn write_castling_one_by_one(&self, text: &mut Text, mut at: usize, style: CastlingStyle) -> usize {
         let start = at;
         for color in Color::ALL {
             let case = if color == Color::White { 0x20 } else { 0 };
@@ -153,9 +148,7 @@ impl Coded {
                 rest -= rook.into();
                 let letter = match style {
                     CastlingStyle::Outermost if outermost(CastlingSide::King) == Some(rook) => b'k',
-                    CastlingStyle::Outermost if outermost(CastlingSide::Queen) == Some(rook) => {
-                        b'q'
-                    }
+                    CastlingStyle::Outermost if outermost(CastlingSide::Queen) == Some(rook) => b'q',
                     _ => rook.file().letter() as u8,
                 };
                 text[at] = letter ^ case;
@@ -217,10 +210,8 @@ mod tests {
             eprintln!("SKIPPED: this CPU has no AVX2");
             return;
         };
-        let mut boards: Vec<[u64; 4]> = RandomPlay::new(3, Start::Chess960)
-            .take(2000)
-            .map(|played| Coded::from(&played.position).planes)
-            .collect();
+        let mut boards: Vec<[u64; 4]> =
+            RandomPlay::new(3, Start::Chess960).take(2000).map(|played| Coded::from(&played.position).planes).collect();
         // Every code on any square, empty ones of both colours included.
         let mut bits = 1u64;
         for dense in [false, true].repeat(1000) {

@@ -26,11 +26,7 @@ pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
     put("verified", json!(verified));
     put("checksum", json!(checksum));
     match &row.subject {
-        Subject::Slider {
-            piece,
-            source,
-            table_bytes,
-        } => {
+        Subject::Slider { piece, source, table_bytes } => {
             put("piece", json!(piece.to_string()));
             put("source", json!(source.to_string()));
             put("ns_per_query", nanoseconds);
@@ -57,10 +53,7 @@ pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
             put("bytes", json!(bytes));
             put("ns_per_position", nanoseconds);
             put("positions_per_second", json!(per_second));
-            put(
-                "bytes_per_second",
-                json!(per_second.map(|positions| positions * PACKED_BYTES)),
-            );
+            put("bytes_per_second", json!(per_second.map(|positions| positions * PACKED_BYTES)));
         }
         _ => {}
     }

@@ -97,29 +97,18 @@ impl BenchArgs {
             threads: session.global().threads.map_or(1, usize::from),
             size: self.size as usize * 1_000_000,
         };
-        let all: Vec<Group> = if self.groups.is_empty() {
-            Group::value_variants().to_vec()
-        } else {
-            self.groups.clone()
-        };
+        let all: Vec<Group> =
+            if self.groups.is_empty() { Group::value_variants().to_vec() } else { self.groups.clone() };
         let filter = self.filter.as_deref().unwrap_or_default();
         let mut titles: Vec<String> = all.iter().copied().flat_map(titles::of).collect();
         titles.retain(|title| title.contains(filter));
         ensure!(
             !titles.is_empty(),
             "--filter {filter}: no title contains this; the titles are {}",
-            all.iter()
-                .copied()
-                .map(titles::in_short)
-                .collect::<Vec<_>>()
-                .join(", ")
+            all.iter().copied().map(titles::in_short).collect::<Vec<_>>().join(", ")
         );
         let mut status = 0;
-        let positions = if self.input.is_empty() {
-            sample_positions()
-        } else {
-            self.positions(session, &mut status)?
-        };
+        let positions = if self.input.is_empty() { sample_positions() } else { self.positions(session, &mut status)? };
         let mut rows = Vec::new();
         let phase = session.phase("preparing");
         let at = |done: usize| {
@@ -159,10 +148,7 @@ impl BenchArgs {
                 ("cpu".to_owned(), json!(cpu::model())),
                 ("threads".to_owned(), json!(options.threads)),
                 ("seconds".to_owned(), json!(self.seconds)),
-                (
-                    "rows".to_owned(),
-                    rows.iter().map(|row| json::value(row, &rows)).collect(),
-                ),
+                ("rows".to_owned(), rows.iter().map(|row| json::value(row, &rows)).collect()),
             ]);
             super::print_object(&object)?;
         } else {
@@ -173,16 +159,9 @@ impl BenchArgs {
     }
 
     fn positions(&self, session: &Session<'_>, status: &mut u8) -> Result<Vec<Position>> {
-        let reading = Reading {
-            from: None,
-            keep_en_passant: false,
-            games: SelectionArgs::default(),
-            ..Reading::default()
-        };
-        let run = Run {
-            limit: Some(MOST_POSITIONS),
-            ..Run::default()
-        };
+        let reading =
+            Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
+        let run = Run { limit: Some(MOST_POSITIONS), ..Run::default() };
         let mut positions = Vec::new();
         let read = session.read(&self.input, &reading, run, &Positions, |some| {
             positions.extend(some);

@@ -18,10 +18,7 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     let mut text = format!("{}, {unit}\n", cpu::model());
     // What no terminal can show in one table is split into several.
     let (sliders, kernels) = match markdown {
-        true => (
-            slider_table(rows, None).into_iter().collect(),
-            kernel_table(rows, true).into_iter().collect(),
-        ),
+        true => (slider_table(rows, None).into_iter().collect(), kernel_table(rows, true).into_iter().collect()),
         false => (slider_tables(rows), kernel_tables(rows)),
     };
     let others = [decode_table(rows), scan_table(rows), command_table(rows)];
@@ -32,10 +29,8 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     }
     if !markdown {
         text.push_str("\nchecksums; rows with the same query must agree:\n");
-        let checksums: BTreeMap<_, _> = rows
-            .iter()
-            .filter_map(|row| Some((row.query(), row.measured?.checksum)))
-            .collect();
+        let checksums: BTreeMap<_, _> =
+            rows.iter().filter_map(|row| Some((row.query(), row.measured?.checksum))).collect();
         for (query, checksum) in checksums {
             let _ = writeln!(text, "  {query:24} {checksum:#018x}");
         }
@@ -55,11 +50,7 @@ struct Lines {
 impl Lines {
     fn render(&self, markdown: bool) -> String {
         let mut table = Table::new();
-        table.load_style(if markdown {
-            presets::ASCII_MARKDOWN
-        } else {
-            presets::NOTHING
-        });
+        table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
         table.set_header(&self.header);
         table.add_rows(&self.lines);
         for index in self.numbers.clone() {
@@ -67,10 +58,7 @@ impl Lines {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        table
-            .lines()
-            .map(|line| format!("{}\n", line.trim_end()))
-            .collect()
+        table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 }
 
@@ -145,10 +133,7 @@ fn slider_tables(rows: &[Row]) -> Vec<Lines> {
         Subject::Slider { source, .. } => Some(source),
         _ => None,
     });
-    let mut tables: Vec<Lines> = sources
-        .iter()
-        .filter_map(|&source| slider_table(rows, Some(source)))
-        .collect();
+    let mut tables: Vec<Lines> = sources.iter().filter_map(|&source| slider_table(rows, Some(source))).collect();
     let sizes = keys(rows, |row| match row.subject {
         Subject::Slider { table_bytes, .. } => Some((row.name, table_bytes)),
         _ => None,
@@ -156,23 +141,14 @@ fn slider_tables(rows: &[Row]) -> Vec<Lines> {
     let lines: Vec<_> = sizes
         .into_iter()
         .filter_map(|(name, size)| {
-            let row = rows
-                .iter()
-                .find(|row| row.group == "sliders" && row.name == name)?;
-            Some(vec![
-                name.to_owned(),
-                bytes(size),
-                row.kind.to_string(),
-                needs(row),
-            ])
+            let row = rows.iter().find(|row| row.group == "sliders" && row.name == name)?;
+            Some(vec![name.to_owned(), bytes(size), row.kind.to_string(), needs(row)])
         })
         .collect();
     if !lines.is_empty() {
         tables.push(Lines {
             title: "Slider algorithms: table sizes and requirements".to_owned(),
-            header: ["algorithm", "tables", "kind", "needs"]
-                .map(str::to_owned)
-                .to_vec(),
+            header: ["algorithm", "tables", "kind", "needs"].map(str::to_owned).to_vec(),
             lines,
             numbers: 1..2,
         });
@@ -185,9 +161,7 @@ fn slider_tables(rows: &[Row]) -> Vec<Lines> {
 fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     let whole = only.is_none();
     let column = |row: &Row| match row.subject {
-        Subject::Slider { piece, source, .. } if only.is_none_or(|only| only == source) => {
-            Some((source, piece))
-        }
+        Subject::Slider { piece, source, .. } if only.is_none_or(|only| only == source) => Some((source, piece)),
         _ => None,
     };
     let columns = keys(rows, column);
@@ -196,10 +170,7 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
         true => queens,
         false => *columns.last()?,
     };
-    let cell = |name: &str, requested| {
-        rows.iter()
-            .find(|row| row.name == name && column(row) == Some(requested))
-    };
+    let cell = |name: &str, requested| rows.iter().find(|row| row.name == name && column(row) == Some(requested));
     let nanoseconds = |name: &str, column| Some(timing(cell(name, column)?)?.nanoseconds);
     let mut names = keys(rows, |row| column(row).and(Some(row.name)));
     let place = |name: &str| nanoseconds(name, deciding).unwrap_or(f64::INFINITY);
@@ -215,20 +186,13 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
         header.extend(["tables", "kind", "needs"].map(str::to_owned));
     }
     let lines = names.iter().filter_map(|&name| {
-        let own = || {
-            rows.iter()
-                .filter(move |row| row.name == name && column(row).is_some())
-        };
+        let own = || rows.iter().filter(move |row| row.name == name && column(row).is_some());
         let first = own().next()?;
         let Subject::Slider { table_bytes, .. } = first.subject else {
             return None;
         };
         let mut line = vec![name.to_owned()];
-        line.extend(
-            columns
-                .iter()
-                .map(|&column| number(nanoseconds(name, column), 2)),
-        );
+        line.extend(columns.iter().map(|&column| number(nanoseconds(name, column), 2)));
         let ratio = cell(name, deciding).and_then(|row| row.ratio_to_fastest(rows));
         line.extend([number(ratio, 2), spread(own())]);
         if whole {
@@ -240,14 +204,10 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     Some(Lines {
         title: match whole {
             true => {
-                format!(
-                    "Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}"
-                )
+                format!("Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}")
             }
             false => {
-                format!(
-                    "Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}"
-                )
+                format!("Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}")
             }
         },
         header,
@@ -271,21 +231,10 @@ fn kernel_tables(rows: &[Row]) -> Vec<Lines> {
             all.header[last + 1].clone(),
         ]
         .to_vec(),
-        lines: all
-            .lines
-            .iter()
-            .map(|line| {
-                [name, 1, last, last + 1]
-                    .map(|at| line[at].clone())
-                    .to_vec()
-            })
-            .collect(),
+        lines: all.lines.iter().map(|line| [name, 1, last, last + 1].map(|at| line[at].clone()).to_vec()).collect(),
         numbers: 2..3,
     };
-    kernel_table(rows, false)
-        .into_iter()
-        .chain([needs])
-        .collect()
+    kernel_table(rows, false).into_iter().chain([needs]).collect()
 }
 
 /// One line per tier or alternative, one column per kernel; `whole` with algorithm, spread and needs.
@@ -322,10 +271,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
         let of = |kernel| own().find(|row| row.name == kernel);
         let (tier, algorithm) = requested;
         let mut line = match whole {
-            true => vec![
-                tier.map_or("-", Tier::name).to_owned(),
-                algorithm.to_owned(),
-            ],
+            true => vec![tier.map_or("-", Tier::name).to_owned(), algorithm.to_owned()],
             // Rows without a tier are named by their algorithm.
             false => vec![tier.map_or(algorithm, Tier::name).to_owned()],
         };
@@ -340,11 +286,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     Some(Lines {
         title: format!(
             "Kernels: millions of positions per second; × portable, {}",
-            if whole {
-                deciding.to_owned()
-            } else {
-                short(deciding)
-            }
+            if whole { deciding.to_owned() } else { short(deciding) }
         ),
         header,
         lines: lines.collect(),
@@ -368,22 +310,16 @@ fn decode_table(rows: &[Row]) -> Option<Lines> {
 
 /// The same of whole commands.
 fn command_table(rows: &[Row]) -> Option<Lines> {
-    position_table(
-        rows,
-        "Commands: time per position, millions of positions per second, input",
-        |subject| match *subject {
+    position_table(rows, "Commands: time per position, millions of positions per second, input", |subject| {
+        match *subject {
             Subject::Command { bytes_per_position } => Some(bytes_per_position),
             _ => None,
-        },
-    )
+        }
+    })
 }
 
 /// One line per row of which `size` gives the bytes of a position.
-fn position_table(
-    rows: &[Row],
-    title: &str,
-    size: impl Fn(&Subject) -> Option<f64>,
-) -> Option<Lines> {
+fn position_table(rows: &[Row], title: &str, size: impl Fn(&Subject) -> Option<f64>) -> Option<Lines> {
     let lines: Vec<_> = rows
         .iter()
         .filter_map(|row| {
@@ -394,10 +330,7 @@ fn position_table(
                 number(Some(timing.nanoseconds), 1),
                 millions(Some(row)),
                 number(Some(bytes_per_position), 1),
-                number(
-                    Some(timing.per_second * bytes_per_position / 1_048_576.0),
-                    0,
-                ),
+                number(Some(timing.per_second * bytes_per_position / 1_048_576.0), 0),
                 spread([row].into_iter()),
             ])
         })
@@ -416,12 +349,7 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
     let lines: Vec<_> = rows
         .iter()
         .filter_map(|row| {
-            let Subject::Scan {
-                place,
-                tier,
-                bytes: size,
-            } = row.subject
-            else {
+            let Subject::Scan { place, tier, bytes: size } = row.subject else {
                 return None;
             };
             let timing = timing(row)?;
@@ -437,12 +365,9 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
             ])
         })
         .collect();
-    let header = [
-        "place", "work", "tier", "ns", "M/s", "GiB/s", "ratio", "spread",
-    ];
+    let header = ["place", "work", "tier", "ns", "M/s", "GiB/s", "ratio", "spread"];
     (!lines.is_empty()).then(|| Lines {
-        title: "Reading packed boards: time per position, millions of positions per second"
-            .to_owned(),
+        title: "Reading packed boards: time per position, millions of positions per second".to_owned(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 3..8,

@@ -100,25 +100,17 @@ pub(super) fn in_short(group: Group) -> String {
             let counting = implementations(Kernel::LegalCount);
             let counting = counting[tiers.len() + others.len()..].to_vec();
             // Kernels, and what runs all of them.
-            let parts = [
-                (&kernels[..], tiers),
-                (&kernels[1..], others),
-                (&[Kernel::LegalCount.name()], counting),
-            ];
+            let parts = [(&kernels[..], tiers), (&kernels[1..], others), (&[Kernel::LegalCount.name()], counting)];
             let parts = parts.iter().filter(|(_, names)| !names.is_empty());
             let parts: Vec<String> = parts
-                .map(|(kernels, names)| {
-                    format!("kernels/{{{}}}/{{{}}}", kernels.join(","), names.join(","))
-                })
+                .map(|(kernels, names)| format!("kernels/{{{}}}/{{{}}}", kernels.join(","), names.join(",")))
                 .collect();
             parts.join(", ")
         }
         Group::Decode => format!("decode/{{{}}}", DECODE.join(",")),
-        Group::Scan => format!(
-            "scan/{{{}}}/{{{}}}",
-            SCAN.join(","),
-            Place::ALL.map(|place| place.to_string()).join(",")
-        ),
+        Group::Scan => {
+            format!("scan/{{{}}}/{{{}}}", SCAN.join(","), Place::ALL.map(|place| place.to_string()).join(","))
+        }
         Group::Commands => format!("commands/{{{}}}", commands::NAMES.join(",")),
     }
 }

@@ -179,12 +179,7 @@ impl StatsArgs {
         let names = [a, b].map(|path| path.display().to_string());
         let names = names.each_ref().map(|name| one_line::of(name));
         let mut out = String::new();
-        text::comparison::write(
-            &mut out,
-            &comparison,
-            names.each_ref().map(|name| &**name),
-            session.style,
-        )?;
+        text::comparison::write(&mut out, &comparison, names.each_ref().map(|name| &**name), session.style)?;
         super::print(out.as_bytes())?;
         if let Some(page) = &mut page {
             let about = |made: &Made, path: &PathBuf| self.about(made, std::slice::from_ref(path));
@@ -200,12 +195,7 @@ impl StatsArgs {
     }
 
     /// Counts the positions of the inputs. There is no report if the run failed for a reason other than its input.
-    fn read(
-        &self,
-        session: &Session<'_>,
-        inputs: &[PathBuf],
-        reading: &Reading,
-    ) -> Result<(Option<Made>, Timed)> {
+    fn read(&self, session: &Session<'_>, inputs: &[PathBuf], reading: &Reading) -> Result<(Option<Made>, Timed)> {
         #[cfg(feature = "cluster")]
         if let Some(address) = &self.cluster {
             return self.read_on_cluster(session, inputs, reading, address);
@@ -224,11 +214,7 @@ impl StatsArgs {
             }
             job = job.with_exact_distinct(&options)?;
         }
-        let run = Run {
-            fields: job.fields(),
-            tags: job.tags(),
-            ..Run::default()
-        };
+        let run = Run { fields: job.fields(), tags: job.tags(), ..Run::default() };
         let timed = session.read(inputs, reading, run, &job, |part| job.put_back(part))?;
         let Timed { summary, elapsed } = &timed;
         // What was read before the damaged part of an input counts and is shown.
@@ -288,9 +274,7 @@ impl StatsArgs {
         }
         let inputs = session.take_inputs(inputs, reading)?;
         if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
-            bail!(
-                "--cluster: the machines of a cluster cannot read this standard input; name files"
-            );
+            bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
         }
         let mut rejects = session.open_rejects()?;
         let options = ReadOptions::new(session.analyzer)
@@ -363,11 +347,7 @@ impl StatsArgs {
         let Some(first) = inputs.next() else {
             bail!("--merge: name the files that stats --json has written");
         };
-        let Made {
-            mut report,
-            mut games,
-            ..
-        } = read_report(first)?;
+        let Made { mut report, mut games, .. } = read_report(first)?;
         let has_exact = |report: &Report| {
             let details = report.details.as_ref();
             details.is_some_and(|details| details.exact_distinct.is_some())
@@ -375,11 +355,7 @@ impl StatsArgs {
         let mut exact = has_exact(&report);
         let mut count = 1;
         for path in inputs {
-            let Made {
-                report: next,
-                games: more,
-                ..
-            } = read_report(path)?;
+            let Made { report: next, games: more, .. } = read_report(path)?;
             if report.details.is_some() != next.details.is_some() {
                 let (with, without) = match next.details {
                     Some(_) => (path, first),
@@ -428,12 +404,7 @@ impl StatsArgs {
             return super::print_object(&object);
         }
         let mut out = String::new();
-        let view = Text {
-            report: &made.report,
-            games: made.games,
-            style: session.style,
-            width: text::width(),
-        };
+        let view = Text { report: &made.report, games: made.games, style: session.style, width: text::width() };
         view.write(&mut out, self.maps)?;
         out.push('\n');
         out.push_str(&session.style.faint(&format!("{}\n", made.speed)));
@@ -455,19 +426,13 @@ impl StatsArgs {
             fs::create_dir_all(directory).with_context(failed)?;
             let mut entries = fs::read_dir(directory).with_context(failed)?;
             if entries.next().is_some() && !session.global().force {
-                bail!(
-                    "{} is not empty; --force replaces files in it",
-                    directory.display()
-                );
+                bail!("{} is not empty; --force replaces files in it", directory.display());
             }
         }
         let Some(path) = &self.html else {
             return Ok(None);
         };
-        let output = OutputArgs {
-            output: Some(path.clone()),
-            level: None,
-        };
+        let output = OutputArgs { output: Some(path.clone()), level: None };
         // Reports of earlier runs are inputs that the session has not prepared.
         session.compare(Some(path), inputs)?;
         Ok(Some(session.open_output(&output)?))
@@ -500,9 +465,7 @@ impl StatsArgs {
         let inputs: Vec<String> = names.collect();
         let title = match inputs.as_slice() {
             [] => "Standard input".to_owned(),
-            [one] => Path::new(one)
-                .file_name()
-                .map_or(one.clone(), |name| name.to_string_lossy().into_owned()),
+            [one] => Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned()),
             several => format!("{} inputs", several.len()),
         };
         let mut about = html::About::new(title);
@@ -515,8 +478,7 @@ impl StatsArgs {
 
 /// Whether an input is the report of an earlier run.
 fn is_report(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 /// Whether an input is a file in this directory, or the directory itself.
@@ -543,17 +505,10 @@ fn read_report(path: &Path) -> Result<Made> {
         false => fs::File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
     }
     .with_context(|| format!("cannot read {}", shown()))?;
-    let value: Value = serde_json::from_slice(&text)
-        .with_context(|| format!("{} is not JSON as stats --json writes it", shown()))?;
-    let report = Report::from_json(&value)
-        .with_context(|| format!("{} is not what stats --json writes", shown()))?;
+    let value: Value =
+        serde_json::from_slice(&text).with_context(|| format!("{} is not JSON as stats --json writes it", shown()))?;
+    let report = Report::from_json(&value).with_context(|| format!("{} is not what stats --json writes", shown()))?;
     let games = value.pointer("/run/games").and_then(Value::as_u64);
     let run = value.get("run").cloned().unwrap_or_default();
-    Ok(Made {
-        report,
-        games: games.unwrap_or(0),
-        run: object(run),
-        page_run: None,
-        speed: String::new(),
-    })
+    Ok(Made { report, games: games.unwrap_or(0), run: object(run), page_run: None, speed: String::new() })
 }

@@ -107,9 +107,7 @@ mod tests {
             assert_eq!(name.parse::<Compression>().unwrap().to_string(), name);
         }
         assert_eq!("zstd".parse(), Ok(Compression::Zstd(1)));
-        for name in [
-            "", "gzip", "zstd:", "zstd:0", "zstd:23", "zstd:+3", "zstd:03", "none:1", "snappy:3",
-        ] {
+        for name in ["", "gzip", "zstd:", "zstd:0", "zstd:23", "zstd:+3", "zstd:03", "none:1", "snappy:3"] {
             assert!(name.parse::<Compression>().is_err(), "{name}");
         }
     }

@@ -21,8 +21,8 @@ use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, ColumnIndexBuilder, FileMetaData, KeyValue, OffsetIndexBuilder,
-    ParquetMetaDataBuilder, ParquetMetaDataWriter, RowGroupMetaData,
+    ColumnChunkMetaData, ColumnIndexBuilder, FileMetaData, KeyValue, OffsetIndexBuilder, ParquetMetaDataBuilder,
+    ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
@@ -57,11 +57,7 @@ pub struct Pages {
 impl Parquet {
     /// For these columns.
     pub fn new(columns: impl Into<Arc<[Described]>>, compression: Compression) -> Self {
-        Self {
-            columns: columns.into(),
-            compression,
-            idle: Mutex::default(),
-        }
+        Self { columns: columns.into(), compression, idle: Mutex::default() }
     }
 
     fn encoder(&self) -> io::Result<PageEncoder> {
@@ -85,10 +81,7 @@ impl Parquet {
         }
         let idle = self.idle.lock();
         idle.unwrap_or_else(PoisonError::into_inner).push(encoder);
-        Ok(Pages {
-            pages,
-            words: block.words.take(),
-        })
+        Ok(Pages { pages, words: block.words.take() })
     }
 
     /// Begins a file.
@@ -122,9 +115,7 @@ pub struct ParquetFile<W: Write> {
 
 impl<W: Write> fmt::Debug for ParquetFile<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParquetFile")
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
+        f.debug_struct("ParquetFile").field("columns", &self.columns).finish_non_exhaustive()
     }
 }
 
@@ -179,10 +170,7 @@ impl<W: Write> ParquetFile<W> {
     }
 
     fn end_group(&mut self, words: &[Vec<Arc<str>>]) -> io::Result<()> {
-        let mut group = Group {
-            rows: 0,
-            chunks: Vec::new(),
-        };
+        let mut group = Group { rows: 0, chunks: Vec::new() };
         for at in 0..self.columns.len() {
             let pages = std::mem::take(&mut self.pages[at]);
             group.rows = pages.iter().map(|page| page.rows).sum();
@@ -261,10 +249,7 @@ impl<W: Write> ParquetFile<W> {
             column_index.push(indices.collect::<Result<Vec<_>, _>>().map_err(other)?);
             offset_index.push(chunks().map(|(_, chunk)| chunk.offset_index()).collect());
         }
-        let mut pairs = vec![KeyValue::new(
-            "ARROW:schema".to_owned(),
-            encode_arrow_schema(&arrow),
-        )];
+        let mut pairs = vec![KeyValue::new("ARROW:schema".to_owned(), encode_arrow_schema(&arrow))];
         let texts = arrow.metadata().iter();
         pairs.extend(texts.map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
         let created_by = format!("{}{}", signature::WRITER, env!("CARGO_PKG_VERSION"));
@@ -325,11 +310,7 @@ impl<W: Write> ParquetFile<W> {
 
 impl Chunk {
     /// The ranges of its pages.
-    fn column_index(
-        &self,
-        descriptor: &SchemaDescriptor,
-        at: usize,
-    ) -> Result<ColumnIndexMetaData, ParquetError> {
+    fn column_index(&self, descriptor: &SchemaDescriptor, at: usize) -> Result<ColumnIndexMetaData, ParquetError> {
         let mut index = ColumnIndexBuilder::new(descriptor.column(at).physical_type());
         for page in &self.pages {
             let [least, most] = match &page.range {

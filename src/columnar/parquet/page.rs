@@ -139,11 +139,7 @@ impl Written {
 
 impl PageEncoder {
     pub(super) fn new(compressor: Compressor) -> Self {
-        Self {
-            compressor,
-            content: Vec::new(),
-            codes: Vec::new(),
-        }
+        Self { compressor, content: Vec::new(), codes: Vec::new() }
     }
 
     /// A page of these values of a column; `codes` are those of texts, if they have any.
@@ -167,9 +163,7 @@ impl PageEncoder {
             Numbers::Cells(Cells::Array(array)) => (array.len(), Some(array.present())),
             Numbers::Cells(cells) => (cells.len(), None),
         };
-        let there = present.map_or(rows, |present| {
-            present.iter().map(|word| word.count_ones() as usize).sum()
-        });
+        let there = present.map_or(rows, |present| present.iter().map(|word| word.count_ones() as usize).sum());
         self.content.clear();
         if nullable {
             self.push_levels(present.unwrap_or(&[]), rows, there);
@@ -197,14 +191,7 @@ impl PageEncoder {
         // Definition and repetition levels come last.
         let header = [rows as u32, encoding, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
-        Ok(Page {
-            bytes,
-            uncompressed,
-            rows,
-            nulls: rows - there,
-            range: written.range,
-            codes: written.codes,
-        })
+        Ok(Page { bytes, uncompressed, rows, nulls: rows - there, range: written.range, codes: written.codes })
     }
 
     /// The dictionary of a column chunk.
@@ -229,18 +216,13 @@ impl PageEncoder {
             }
         };
         let (bytes, uncompressed) = self.finish(DICTIONARY_PAGE, &[len, PLAIN])?;
-        Ok(DictionaryPage {
-            bytes,
-            uncompressed,
-        })
+        Ok(DictionaryPage { bytes, uncompressed })
     }
 
     /// Header and compressed content of a page of a type, and their length before compression; the header of its type
     /// has these fields.
     fn finish(&mut self, page: u32, fields: &[u32]) -> io::Result<(Vec<u8>, usize)> {
-        let size = |len: usize| {
-            i32::try_from(len).map_err(|_| io::Error::other("a page would be larger than 2 GiB"))
-        };
+        let size = |len: usize| i32::try_from(len).map_err(|_| io::Error::other("a page would be larger than 2 GiB"));
         let content = self.compressor.compress(&self.content)?;
         let mut bytes = Vec::with_capacity(content.len() + 32);
         push_field(page as i32, &mut bytes);
@@ -281,10 +263,8 @@ impl PageEncoder {
             Array::Flag(flags) => {
                 let flags = there_of(flags, all);
                 let range = Range::of(flags.iter().copied(), Range::Flag);
-                let words: Vec<u64> = flags
-                    .chunks(64)
-                    .map(|flags| crate::table::bits_where(flags, |flag| flag))
-                    .collect();
+                let words: Vec<u64> =
+                    flags.chunks(64).map(|flags| crate::table::bits_where(flags, |flag| flag)).collect();
                 push_bits(&words, flags.len(), out);
                 Written::plain(range)
             }
@@ -310,17 +290,11 @@ impl PageEncoder {
             Array::Text(texts) => match codes {
                 Some(codes) => {
                     self.codes.clear();
-                    let there = codes
-                        .iter()
-                        .zip(0..)
-                        .filter(|&(_, row)| texts.codes().is_present(row));
+                    let there = codes.iter().zip(0..).filter(|&(_, row)| texts.codes().is_present(row));
                     self.codes.extend(there.map(|(&code, _)| code));
                     let most = self.codes.iter().copied().max().unwrap_or(0);
                     push_codes(&self.codes, most, out);
-                    Written {
-                        range: Range::of_texts(words_of(texts)),
-                        codes: Some(most + 1),
-                    }
+                    Written { range: Range::of_texts(words_of(texts)), codes: Some(most + 1) }
                 }
                 None => {
                     let rows = 0..texts.len();
@@ -353,19 +327,11 @@ impl PageEncoder {
     ) -> Written {
         self.codes.clear();
         self.codes.extend(values.iter().map(|&value| number(value)));
-        let ends = self
-            .codes
-            .iter()
-            .fold((u32::MAX, 0), |(least, most), &code| {
-                (code.min(least), code.max(most))
-            });
+        let ends = self.codes.iter().fold((u32::MAX, 0), |(least, most), &code| (code.min(least), code.max(most)));
         let range = (!values.is_empty()).then(|| range(ends.0, ends.1));
         if ends.1 < NUMBERS {
             push_codes(&self.codes, ends.1, &mut self.content);
-            return Written {
-                range,
-                codes: Some(ends.1 + 1),
-            };
+            return Written { range, codes: Some(ends.1 + 1) };
         }
         push_numbers(&self.codes, u32::to_le_bytes, &mut self.content);
         Written::plain(range)
@@ -374,23 +340,14 @@ impl PageEncoder {
     fn push_signed(&mut self, values: &[i16]) -> Written {
         let range = Range::of(values.iter().map(|&value| value.into()), Range::Signed);
         self.codes.clear();
-        let codes = values
-            .iter()
-            .map(|&value| (value << 1 ^ value >> 15) as u16);
+        let codes = values.iter().map(|&value| (value << 1 ^ value >> 15) as u16);
         self.codes.extend(codes.map(u32::from));
         let most = self.codes.iter().copied().max().unwrap_or(0);
         if most < NUMBERS {
             push_codes(&self.codes, most, &mut self.content);
-            return Written {
-                range,
-                codes: Some(most + 1),
-            };
+            return Written { range, codes: Some(most + 1) };
         }
-        push_numbers(
-            values,
-            |value| i32::from(value).to_le_bytes(),
-            &mut self.content,
-        );
+        push_numbers(values, |value| i32::from(value).to_le_bytes(), &mut self.content);
         Written::plain(range)
     }
 }
@@ -407,17 +364,10 @@ fn there_of<T: Copy + Default>(values: &Values<T>, all: bool) -> std::borrow::Co
         return values.values().into();
     }
     let there = crate::table::rows_of(values.present());
-    there
-        .map(|row| values.values()[row])
-        .collect::<Vec<_>>()
-        .into()
+    there.map(|row| values.values()[row]).collect::<Vec<_>>().into()
 }
 
-fn push_numbers<T: Copy, const LEN: usize>(
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; LEN],
-    out: &mut Vec<u8>,
-) {
+fn push_numbers<T: Copy, const LEN: usize>(values: &[T], bytes: impl Fn(T) -> [u8; LEN], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + values.len() * LEN, 0);
     for (out, &value) in out[start..].as_chunks_mut::<LEN>().0.iter_mut().zip(values) {

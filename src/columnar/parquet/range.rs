@@ -19,14 +19,9 @@ const LONGEST: usize = 256;
 
 impl Range {
     /// Of some values; `None` if there are none.
-    pub(super) fn of<T: Copy + Ord>(
-        mut values: impl Iterator<Item = T>,
-        range: impl Fn(T, T) -> Self,
-    ) -> Option<Self> {
+    pub(super) fn of<T: Copy + Ord>(mut values: impl Iterator<Item = T>, range: impl Fn(T, T) -> Self) -> Option<Self> {
         let first = values.next()?;
-        let (least, most) = values.fold((first, first), |(least, most), value| {
-            (least.min(value), most.max(value))
-        });
+        let (least, most) = values.fold((first, first), |(least, most), value| (least.min(value), most.max(value)));
         Some(range(least, most))
     }
 
@@ -40,8 +35,7 @@ impl Range {
             });
         }
         let (least, most) = ends?;
-        (least.len() <= LONGEST && most.len() <= LONGEST)
-            .then(|| Self::Bytes(least.to_vec(), most.to_vec()))
+        (least.len() <= LONGEST && most.len() <= LONGEST).then(|| Self::Bytes(least.to_vec(), most.to_vec()))
     }
 
     /// The range of both.
@@ -71,18 +65,10 @@ impl Range {
     pub(super) fn statistics(self, nulls: u64) -> Statistics {
         let nulls = Some(nulls);
         match self {
-            Self::Flag(least, most) => {
-                Statistics::boolean(Some(least), Some(most), None, nulls, false)
-            }
-            Self::Signed(least, most) => {
-                Statistics::int32(Some(least), Some(most), None, nulls, false)
-            }
-            Self::Unsigned(least, most) => {
-                Statistics::int32(Some(least as i32), Some(most as i32), None, nulls, false)
-            }
-            Self::U64(least, most) => {
-                Statistics::int64(Some(least as i64), Some(most as i64), None, nulls, false)
-            }
+            Self::Flag(least, most) => Statistics::boolean(Some(least), Some(most), None, nulls, false),
+            Self::Signed(least, most) => Statistics::int32(Some(least), Some(most), None, nulls, false),
+            Self::Unsigned(least, most) => Statistics::int32(Some(least as i32), Some(most as i32), None, nulls, false),
+            Self::U64(least, most) => Statistics::int64(Some(least as i64), Some(most as i64), None, nulls, false),
             Self::Bytes(least, most) => Statistics::ByteArray(ValueStatistics::new(
                 Some(ByteArray::from(least)),
                 Some(ByteArray::from(most)),

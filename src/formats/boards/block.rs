@@ -5,9 +5,7 @@
 //! is used, and before memory is allocated for it: a block never needs more than a few times its own size. All
 //! columns are checked, whether they are requested or not, so that all readers agree about what is damaged.
 
-use super::column::{
-    FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, check_kind, field_of, named,
-};
+use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, check_kind, field_of, named};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
 use crate::block::Group;
@@ -31,11 +29,7 @@ struct Entry {
 }
 
 /// The first row whose value the field cannot have, and the value.
-pub(super) fn out_of_range(
-    field: Field,
-    values: &Array,
-    rows: Range<usize>,
-) -> Option<(usize, i64)> {
+pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> Option<(usize, i64)> {
     fn first<T: Copy + Default + Into<i64>>(
         column: &Values<T>,
         rows: Range<usize>,
@@ -56,12 +50,8 @@ pub(super) fn out_of_range(
             let possible = |square| square == 0 || Field::is_key_en_passant(square);
             first(column, rows, |square| !possible(square))
         }
-        (Field::Move, Array::U16(column)) => {
-            first(column, rows, |bits| Move::from_bits(bits).is_none())
-        }
-        (Field::Score, Array::I16(column)) => {
-            first(column, rows, |score| score.unsigned_abs() > MATE_SCORE)
-        }
+        (Field::Move, Array::U16(column)) => first(column, rows, |bits| Move::from_bits(bits).is_none()),
+        (Field::Score, Array::I16(column)) => first(column, rows, |score| score.unsigned_abs() > MATE_SCORE),
         _ => None,
     }
 }
@@ -70,32 +60,21 @@ pub(super) fn out_of_range(
 fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, String> {
     let count = header.columns as usize;
     if count > MOST_COLUMNS {
-        return Err(format!(
-            "a block with {count} columns; at most {MOST_COLUMNS} are possible"
-        ));
+        return Err(format!("a block with {count} columns; at most {MOST_COLUMNS} are possible"));
     }
-    let bytes = section
-        .get(UNIT..UNIT + count * ENTRY_LEN)
-        .ok_or("the directory of a block is larger than the block")?;
+    let bytes =
+        section.get(UNIT..UNIT + count * ENTRY_LEN).ok_or("the directory of a block is larger than the block")?;
     let mut entries: Vec<Entry> = Vec::with_capacity(count);
     for entry in bytes.as_chunks::<ENTRY_LEN>().0 {
         let (id, at, len) = (u16_at(entry, 0), u64_at(entry, 8), u64_at(entry, 16));
         if entries.iter().any(|other| other.id == id) {
             return Err(format!("{} occurs twice", named(id)));
         }
-        if at
-            .checked_add(len)
-            .is_none_or(|end| end > section.len() as u64)
-        {
+        if at.checked_add(len).is_none_or(|end| end > section.len() as u64) {
             return Err(format!("{} reaches beyond its block", named(id)));
         }
         check_kind(id, entry[2])?;
-        entries.push(Entry {
-            id,
-            partial: entry[3],
-            at: at as usize,
-            len: len as usize,
-        });
+        entries.push(Entry { id, partial: entry[3], at: at as usize, len: len as usize });
     }
     let mut in_place = entries.clone();
     in_place.sort_by_key(|entry| (entry.at, entry.len));
@@ -110,25 +89,15 @@ fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, Strin
         end = (at + len).next_multiple_of(UNIT);
     }
     if end != section.len() {
-        return Err(format!(
-            "a block of {} bytes whose columns end after {end}",
-            section.len()
-        ));
+        return Err(format!("a block of {} bytes whose columns end after {end}", section.len()));
     }
     Ok(entries)
 }
 
 /// Reads a block whose checksum matches; any remaining fault was written that way.
-pub(super) fn read_block(
-    section: &Bytes,
-    header: &SectionHeader,
-    fields: Fields,
-) -> Result<Batch, String> {
+pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<Batch, String> {
     if header.count == 0 || header.count > MOST_RECORDS {
-        return Err(format!(
-            "a block of {} records; from 1 to {MOST_RECORDS} are possible",
-            header.count
-        ));
+        return Err(format!("a block of {} records; from 1 to {MOST_RECORDS} are possible", header.count));
     }
     let rows = header.count as usize;
     let mut batch = None;
@@ -162,10 +131,8 @@ pub(super) fn read_block(
             id => {
                 let Some(field) = field_of(id) else { continue };
                 // Mates may be among the scores.
-                let requested =
-                    fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
-                let values = read_values(bytes, &entry, rows, field, requested)
-                    .map_err(|what| wrong(&what))?;
+                let requested = fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
+                let values = read_values(bytes, &entry, rows, field, requested).map_err(|what| wrong(&what))?;
                 if let Some(values) = values.filter(|_| requested) {
                     columns.insert(field, values);
                 }
@@ -188,10 +155,7 @@ pub(super) fn read_block(
 fn rest_is_empty(groups: &[u8], rows: usize) -> bool {
     let lanes = rows % Group::LEN;
     let last = &groups[groups.len() - Group::BYTES..];
-    lanes == 0
-        || last
-            .chunks(Group::BYTES / 4)
-            .all(|plane| plane[8 * lanes..].iter().all(|&byte| byte == 0))
+    lanes == 0 || last.chunks(Group::BYTES / 4).all(|plane| plane[8 * lanes..].iter().all(|&byte| byte == 0))
 }
 
 /// The boards in place, if they are mapped on a little-endian machine; otherwise a copy.
@@ -208,9 +172,7 @@ fn groups_of(bytes: &Bytes, rows: usize) -> Batch {
         .map(|group| {
             let (words, _) = group.as_chunks::<8>();
             let (planes, _) = words.as_chunks::<8>();
-            Group {
-                planes: std::array::from_fn(|plane| planes[plane].map(u64::from_le_bytes)),
-            }
+            Group { planes: std::array::from_fn(|plane| planes[plane].map(u64::from_le_bytes)) }
         })
         .collect();
     Batch::owned(groups, rows)
@@ -261,12 +223,7 @@ fn read_values(
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
     }
-    if !requested
-        && !matches!(
-            field,
-            Field::Move | Field::Result | Field::Score | Field::KeyEnPassant
-        )
-    {
+    if !requested && !matches!(field, Field::Move | Field::Result | Field::Score | Field::KeyEnPassant) {
         return Ok(None);
     }
     let values = match kind {
@@ -284,12 +241,7 @@ fn read_values(
 }
 
 /// Checks the texts of a column, and reads them if they are requested.
-fn texts(
-    mut bytes: &[u8],
-    present: Vec<u64>,
-    rows: usize,
-    requested: bool,
-) -> Result<Array, String> {
+fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> Result<Array, String> {
     const LENGTH: &str = "has the wrong length";
     let count = u32_at(bytes.split_off(..8).ok_or(LENGTH)?, 0) as usize;
     if count > rows {
@@ -303,9 +255,7 @@ fn texts(
     let mut start = 0;
     for (at, &end) in ends.as_chunks().0.iter().enumerate() {
         let end = u32::from_le_bytes(end) as usize;
-        let text = all
-            .get(start..end)
-            .ok_or_else(|| format!("has a text {at} that ends where none can end"))?;
+        let text = all.get(start..end).ok_or_else(|| format!("has a text {at} that ends where none can end"))?;
         if requested {
             texts.push(Arc::from(text));
         }
@@ -320,10 +270,7 @@ fn texts(
     if most.is_some_and(|most| usize::from(most) >= count)
         && let Some(row) = (0..rows).find(|&row| is_present(row) && code(row) >= count)
     {
-        return Err(format!(
-            "has text {} in row {row}, of {count} texts",
-            code(row)
-        ));
+        return Err(format!("has text {} in row {row}, of {count} texts", code(row)));
     }
     if !requested {
         return Ok(Array::Text(Texts::default()));
@@ -339,11 +286,7 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
     let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
         return;
     };
-    if !scores
-        .values()
-        .iter()
-        .fold(false, |any, &s| any | is_mate(s))
-    {
+    if !scores.values().iter().fold(false, |any, &s| any | is_mate(s)) {
         return;
     }
     let known = match columns.get(&Field::Mate) {

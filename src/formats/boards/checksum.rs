@@ -41,12 +41,10 @@ impl Checksum {
     /// The checksum of the bytes so far.
     pub fn finish(&self) -> u64 {
         let words = self.sums.iter().chain(&self.sums_of_sums);
-        words
-            .chain(&[self.rows])
-            .fold(0x6C61_6E65_6669_7368, |hash, word| {
-                // 2^64 / golden ratio, made odd.
-                let hash: u64 = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                hash ^ hash >> 32
-            })
+        words.chain(&[self.rows]).fold(0x6C61_6E65_6669_7368, |hash, word| {
+            // 2^64 / golden ratio, made odd.
+            let hash: u64 = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            hash ^ hash >> 32
+        })
     }
 }

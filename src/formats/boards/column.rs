@@ -38,9 +38,7 @@ impl fmt::Display for ColumnInfo {
 
 /// The name of a column's type.
 pub(super) fn kind_name(kind: u8) -> String {
-    KINDS
-        .get(usize::from(kind))
-        .map_or_else(|| kind.to_string(), |kind| (*kind).to_owned())
+    KINDS.get(usize::from(kind)).map_or_else(|| kind.to_string(), |kind| (*kind).to_owned())
 }
 
 pub(super) const fn type_of(values: &Array) -> u8 {
@@ -56,9 +54,7 @@ pub(super) const fn type_of(values: &Array) -> u8 {
 }
 
 pub(super) fn field_of(id: u16) -> Option<Field> {
-    Field::ALL
-        .get(usize::from(id.checked_sub(FIRST_FIELD)?))
-        .copied()
+    Field::ALL.get(usize::from(id.checked_sub(FIRST_FIELD)?)).copied()
 }
 
 pub(super) fn id_of(field: Field) -> u16 {
@@ -88,10 +84,5 @@ pub(super) fn check_kind(id: u16, kind: u8) -> Result<(), String> {
     if kind == expected {
         return Ok(());
     }
-    Err(format!(
-        "{} has the type {}, not {}",
-        named(id),
-        kind_name(kind),
-        kind_name(expected)
-    ))
+    Err(format!("{} has the type {}, not {}", named(id), kind_name(kind), kind_name(expected)))
 }

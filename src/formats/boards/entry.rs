@@ -59,9 +59,7 @@ pub(crate) fn entry(
     let agree = [end.first, index.first] == [records; 2]
         && [records, UNKNOWN].contains(&header.total)
         && u64::from(index.count) == records.div_ceil(block_len);
-    let places: Vec<u64> = (0..index.count as usize)
-        .map(|number| u64_at(&bytes, UNIT + 8 * number))
-        .collect();
+    let places: Vec<u64> = (0..index.count as usize).map(|number| u64_at(&bytes, UNIT + 8 * number)).collect();
     let in_order = places.windows(2).all(|pair| pair[0] < pair[1])
         && places.first().is_none_or(|&place| place == header_len)
         && places.last().is_none_or(|&place| place < index_at);
@@ -93,10 +91,7 @@ pub(crate) fn entry(
     if !shard.is_last() {
         watch.stop_after(records_before(after));
     }
-    Ok(Some(Entry {
-        bytes: from..to.max(from),
-        watch: Box::new(watch),
-    }))
+    Ok(Some(Entry { bytes: from..to.max(from), watch: Box::new(watch) }))
 }
 
 /// The header of a section that is exactly these bytes, and matches its checksum.

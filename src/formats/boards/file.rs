@@ -24,11 +24,7 @@ pub struct BoardsFile {
 
 /// Fails if a mapped file has become shorter: what was read of it may be zeros.
 fn not_cut(path: &Arc<Path>, bytes: &Bytes) -> Result<(), Error> {
-    bytes.check().map_err(|source| Error::Read {
-        path: Arc::clone(path),
-        offset: 0,
-        source,
-    })
+    bytes.check().map_err(|source| Error::Read { path: Arc::clone(path), offset: 0, source })
 }
 
 impl BoardsFile {
@@ -60,10 +56,7 @@ impl BoardsFile {
         }
         let opened = Self::new(path, bytes.clone());
         not_cut(path, &bytes)?;
-        opened.map_err(|damage| Error::Damaged {
-            path: Arc::clone(path),
-            damage,
-        })
+        opened.map_err(|damage| Error::Damaged { path: Arc::clone(path), damage })
     }
 
     fn new(path: &Arc<Path>, bytes: Bytes) -> Result<Self, Damage> {
@@ -73,30 +66,18 @@ impl BoardsFile {
             let rest = rest.ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
             let header = SectionHeader::read(rest).map_err(|what| damaged(at, what.to_owned()))?;
             if header.kind != kind || header.len > rest.len() as u64 {
-                return Err(damaged(
-                    at,
-                    format!("expected {kind:?} here").to_lowercase(),
-                ));
+                return Err(damaged(at, format!("expected {kind:?} here").to_lowercase()));
             }
             let rest = &rest[UNIT..header.len as usize];
             if Checksum::of(rest) != header.checksum {
-                return Err(damaged(
-                    at,
-                    "a section does not match its checksum".to_owned(),
-                ));
+                return Err(damaged(at, "a section does not match its checksum".to_owned()));
             }
-            Ok((
-                header,
-                at as usize + UNIT..at as usize + header.len as usize,
-            ))
+            Ok((header, at as usize + UNIT..at as usize + header.len as usize))
         };
         let (header, rest) = section(0, Kind::Header)?;
         let (major, minor) = header.version();
         if major != VERSION.0 {
-            let what = format!(
-                "version {major}.{minor} of the format; this program reads version {}",
-                VERSION.0
-            );
+            let what = format!("version {major}.{minor} of the format; this program reads version {}", VERSION.0);
             return Err(damaged(0, what));
         }
         let columns = read_header(&bytes[..rest.end], &header).map_err(|what| damaged(0, what))?;
@@ -104,11 +85,7 @@ impl BoardsFile {
         let (end, _) = section(last, Kind::End)?;
         let (index, places) = section(end.extra, Kind::Index)?;
         let records = end.total;
-        let promised = if header.total == UNKNOWN {
-            records
-        } else {
-            header.total
-        };
+        let promised = if header.total == UNKNOWN { records } else { header.total };
         if [end.first, promised] != [records; 2] {
             let what = "header and end differ in the number of records";
             return Err(damaged(last, what.to_owned()));
@@ -118,14 +95,7 @@ impl BoardsFile {
             let what = "the index does not match the number of records of the file";
             return Err(damaged(end.extra, what.to_owned()));
         }
-        Ok(Self {
-            path: Arc::clone(path),
-            places: bytes.slice(places),
-            bytes,
-            header,
-            columns,
-            records,
-        })
+        Ok(Self { path: Arc::clone(path), places: bytes.slice(places), bytes, header, columns, records })
     }
 
     /// Number of records.
@@ -166,10 +136,7 @@ impl BoardsFile {
     fn read(&self, block: u64) -> Result<Batch, Error> {
         let failed = |offset: u64, what: &str| Error::Damaged {
             path: Arc::clone(&self.path),
-            damage: Damage {
-                offset,
-                what: what.to_owned(),
-            },
+            damage: Damage { offset, what: what.to_owned() },
         };
         if block >= self.blocks() {
             return Err(failed(self.bytes.len() as u64, "no such block"));
@@ -186,14 +153,11 @@ impl BoardsFile {
         if header.first != first || u64::from(header.count) != count {
             return Err(failed(at, "not the block that was expected here"));
         }
-        let section = self
-            .bytes
-            .slice(at as usize..at as usize + header.len as usize);
+        let section = self.bytes.slice(at as usize..at as usize + header.len as usize);
         if Checksum::of(&section[UNIT..]) != header.checksum {
             return Err(failed(at, "the block does not match its checksum"));
         }
-        let mut batch =
-            read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
+        let mut batch = read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
         batch.first_index = header.first;
         Ok(batch)
     }

@@ -5,10 +5,7 @@ use super::section::{HEADER_LEN, SectionHeader, u16_at};
 use super::{ENTRY_LEN, UNIT};
 
 /// The columns that a header section lists, or what is wrong with it although its checksum matches.
-pub(super) fn read_header(
-    section: &[u8],
-    header: &SectionHeader,
-) -> Result<Vec<ColumnInfo>, String> {
+pub(super) fn read_header(section: &[u8], header: &SectionHeader) -> Result<Vec<ColumnInfo>, String> {
     if section.len() != HEADER_LEN {
         let len = section.len();
         return Err(format!("a header section of {len} bytes, not {HEADER_LEN}"));
@@ -18,15 +15,11 @@ pub(super) fn read_header(
     }
     let block_len = header.block_len();
     if !(1..=MOST_RECORDS).contains(&block_len) {
-        return Err(format!(
-            "blocks of {block_len} records; from 1 to {MOST_RECORDS} are possible"
-        ));
+        return Err(format!("blocks of {block_len} records; from 1 to {MOST_RECORDS} are possible"));
     }
     let count = header.columns as usize;
     if count > MOST_COLUMNS {
-        return Err(format!(
-            "a header with {count} columns; at most {MOST_COLUMNS} are possible"
-        ));
+        return Err(format!("a header with {count} columns; at most {MOST_COLUMNS} are possible"));
     }
     let mut columns: Vec<ColumnInfo> = Vec::with_capacity(count);
     for entry in &section[UNIT..].as_chunks::<ENTRY_LEN>().0[..count] {
@@ -40,11 +33,7 @@ pub(super) fn read_header(
             .map(|name| name.trim_end_matches('\0'))
             .filter(|name| !name.is_empty() && !name.contains(char::is_control))
             .ok_or_else(|| format!("the name of column {id} is invalid"))?;
-        columns.push(ColumnInfo {
-            id,
-            name: name.to_owned(),
-            kind: kind_name(entry[2]),
-        });
+        columns.push(ColumnInfo { id, name: name.to_owned(), kind: kind_name(entry[2]) });
     }
     Ok(columns)
 }

@@ -185,9 +185,7 @@ pub use file::BoardsFile;
 pub use share::Share;
 pub use write::{BoardsWriter, Finished};
 
-use super::{
-    About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness, Watch, Writer,
-};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness, Watch, Writer};
 use crate::error::Damage;
 use crate::table::{Batch, Fields};
 use block::read_block;
@@ -276,12 +274,7 @@ impl Encoder for Boards {
     fn block_len(&self) -> Option<usize> {
         Some(BLOCK_LEN)
     }
-    fn block(
-        &self,
-        first: u64,
-        runs: &[(&Batch, Range<usize>)],
-        block: &mut Encoded,
-    ) -> io::Result<()> {
+    fn block(&self, first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
         block.present = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
         block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
@@ -326,10 +319,7 @@ fn cut(bytes: &[u8]) -> Option<usize> {
 
 /// Bytes up to the next place where a section begins, if none begins at the first byte.
 fn lost(bytes: &[u8]) -> usize {
-    (UNIT..bytes.len())
-        .step_by(UNIT)
-        .find(|&at| SectionHeader::read(&bytes[at..]).is_ok())
-        .unwrap_or(bytes.len())
+    (UNIT..bytes.len()).step_by(UNIT).find(|&at| SectionHeader::read(&bytes[at..]).is_ok()).unwrap_or(bytes.len())
 }
 
 /// Decodes a run of sections.
@@ -341,10 +331,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     while at < bytes.len() {
         let rest = &bytes[at..];
         let mut damage = |what: String| {
-            decoded.damage.push(Damage {
-                offset: at as u64,
-                what,
-            });
+            decoded.damage.push(Damage { offset: at as u64, what });
         };
         let header = match SectionHeader::read(rest) {
             Ok(header) => header,
@@ -356,16 +343,9 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 continue;
             }
         };
-        sections.push(Section {
-            at,
-            what: Found::Section(header),
-        });
+        sections.push(Section { at, what: Found::Section(header) });
         if header.len > rest.len() as u64 {
-            damage(format!(
-                "a section is truncated: {} of {} bytes are present",
-                rest.len(),
-                header.len
-            ));
+            damage(format!("a section is truncated: {} of {} bytes are present", rest.len(), header.len));
             break;
         }
         let len = header.len as usize;
@@ -419,10 +399,7 @@ fn mismatch(header: &SectionHeader) -> String {
     format!(
         "the block of records {} to {} does not match its checksum",
         header.first,
-        header
-            .first
-            .saturating_add(header.count.into())
-            .saturating_sub(1)
+        header.first.saturating_add(header.count.into()).saturating_sub(1)
     )
 }
 
@@ -441,16 +418,8 @@ mod tests {
         let mut scores = Values::default();
         let mut sites = crate::table::Texts::default();
         for (fen, score, site) in [
-            (
-                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-                Some(20),
-                Some("Paris"),
-            ),
-            (
-                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
-                None,
-                Some("Paris"),
-            ),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Some(20), Some("Paris")),
+            ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", None, Some("Paris")),
             ("4k3/8/8/8/8/8/8/4K2R w K - 9 40", Some(-5), Some("Oslo")),
         ] {
             let position = Position::from_fen_unvalidated(fen).unwrap();
@@ -486,12 +455,7 @@ mod tests {
             let new = small_file();
             // The version, and with it the checksum of the section header, is all that is new.
             let differ = (0..new.len()).filter(|&at| new[at] != old[at]);
-            assert_eq!(
-                differ
-                    .filter(|at| !(56..64).contains(at))
-                    .collect::<Vec<_>>(),
-                [34]
-            );
+            assert_eq!(differ.filter(|at| !(56..64).contains(at)).collect::<Vec<_>>(), [34]);
         }
     }
 
@@ -504,10 +468,7 @@ mod tests {
             let len = cut(&bytes[at..]).unwrap_or(bytes.len() - at);
             let content = bytes[at..at + len].to_vec().into();
             let chunk = Chunk::new(Path::new("x").into(), content).offset(at as u64);
-            let options = DecodeOptions {
-                fields: Fields::ALL,
-                ..DecodeOptions::default()
-            };
+            let options = DecodeOptions { fields: Fields::ALL, ..DecodeOptions::default() };
             let mut decoded = decode(&chunk, &options);
             all.extend(sequence.chunk(decoded.evidence.take(), at as u64));
             decoded.number(&mut super::super::Totals::default(), &chunk);
@@ -522,10 +483,8 @@ mod tests {
     fn every_flipped_bit_is_found_in_its_section() {
         let bytes = small_file();
         assert_eq!(damage(&bytes), []);
-        let sections: Vec<usize> = (0..bytes.len())
-            .step_by(UNIT)
-            .filter(|&at| SectionHeader::read(&bytes[at..]).is_ok())
-            .collect();
+        let sections: Vec<usize> =
+            (0..bytes.len()).step_by(UNIT).filter(|&at| SectionHeader::read(&bytes[at..]).is_ok()).collect();
         assert_eq!(sections.len(), 4);
         for bit in 0..8 * bytes.len() {
             let mut flipped = bytes.clone();

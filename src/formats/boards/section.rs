@@ -87,9 +87,7 @@ impl SectionHeader {
             && match kind {
                 Kind::Header => (unit..=LARGEST_HEADER).contains(&header.len),
                 Kind::Block => (unit..=LARGEST_BLOCK).contains(&header.len),
-                Kind::Index => {
-                    header.len == unit + (8 * u64::from(header.count)).next_multiple_of(unit)
-                }
+                Kind::Index => header.len == unit + (8 * u64::from(header.count)).next_multiple_of(unit),
                 Kind::End => header.len == unit,
             };
         if !possible {

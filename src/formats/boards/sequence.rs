@@ -83,11 +83,7 @@ impl Watch for Sequence {
                     let again = self.lost && self.lost_until == at;
                     self.lost = true;
                     self.lost_until = at + len as u64;
-                    let what = if self.ended {
-                        "there are data after the end"
-                    } else {
-                        what
-                    };
+                    let what = if self.ended { "there are data after the end" } else { what };
                     (!again).then(|| what.to_owned())
                 }
                 Found::Section(header) => self.section(&header, at).err(),
@@ -102,10 +98,7 @@ impl Watch for Sequence {
             let missing = self.expected.as_ref().is_some_and(|left| !left.is_empty());
             let damage = (missing || self.records != stop).then(|| Damage {
                 offset: len,
-                what: format!(
-                    "{} records before this place instead of {stop}",
-                    self.records
-                ),
+                what: format!("{} records before this place instead of {stop}", self.records),
             });
             return (damage.into_iter().collect(), None);
         }
@@ -114,10 +107,7 @@ impl Watch for Sequence {
         }
         let what = match self.header {
             None => "not a whole boards file: the header is missing".to_owned(),
-            Some(_) => format!(
-                "the file is truncated: it ends after {} records without an end section",
-                self.records
-            ),
+            Some(_) => format!("the file is truncated: it ends after {} records without an end section", self.records),
         };
         (vec![Damage { offset: len, what }], None)
     }
@@ -153,11 +143,7 @@ impl Sequence {
             .to_owned());
         }
         let expect = |what: &str, found: u64, expected: u64| {
-            if found == expected || self.lost {
-                Ok(())
-            } else {
-                Err(format!("{what}: {found} instead of {expected}"))
-            }
+            if found == expected || self.lost { Ok(()) } else { Err(format!("{what}: {found} instead of {expected}")) }
         };
         match header.kind {
             Kind::Header => {
@@ -176,9 +162,7 @@ impl Sequence {
                 let indexed = self.expected.as_mut().map(Vec::pop);
                 self.records = header.first.saturating_add(header.count.into());
                 self.places.push(at);
-                self.short = self
-                    .header
-                    .is_some_and(|file| header.count != file.block_len());
+                self.short = self.header.is_some_and(|file| header.count != file.block_len());
                 if let Some(file) = &self.header
                     && header.count > file.block_len()
                 {

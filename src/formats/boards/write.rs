@@ -23,14 +23,8 @@ const _: () = assert!(
 
 /// The columns that blocks may have or do have: boards and clocks, then fields.
 fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
-    let fixed = [
-        (GROUPS, 0, "boards"),
-        (HALFMOVE, 3, "halfmove"),
-        (FULLMOVE, 3, "fullmove"),
-    ];
-    let fields = fields
-        .iter()
-        .map(|field| (id_of(field), type_of(&field.column(0)), field.name()));
+    let fixed = [(GROUPS, 0, "boards"), (HALFMOVE, 3, "halfmove"), (FULLMOVE, 3, "fullmove")];
+    let fields = fields.iter().map(|field| (id_of(field), type_of(&field.column(0)), field.name()));
     fixed
         .into_iter()
         .chain(fields)
@@ -133,10 +127,7 @@ impl Outline {
             ..header
         };
         section.extend_from_slice(&end.to_bytes());
-        let finished = Finished {
-            records: self.records,
-            header: header_section(self.seen, self.records),
-        };
+        let finished = Finished { records: self.records, header: header_section(self.seen, self.records) };
         (section, finished)
     }
 }
@@ -175,13 +166,7 @@ impl<W: Write> BoardsWriter<W> {
     pub fn new(mut out: W, fields: Fields) -> io::Result<Self> {
         let mut outline = Outline::default();
         out.write_all(&outline.begin(fields))?;
-        Ok(Self {
-            out,
-            fields,
-            outline,
-            pending: Batch::new(),
-            section: Vec::new(),
-        })
+        Ok(Self { out, fields, outline, pending: Batch::new(), section: Vec::new() })
     }
 
     /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] are clamped to it.
@@ -277,12 +262,7 @@ pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// If a field cannot have a value, or if the texts are too long.
-pub(super) fn encode_block(
-    first: u64,
-    runs: &Runs<'_>,
-    fields: Fields,
-    section: &mut Vec<u8>,
-) -> io::Result<Fields> {
+pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section: &mut Vec<u8>) -> io::Result<Fields> {
     check_numbers(first, runs, fields)?;
     let rows: usize = runs.iter().map(|(_, rows)| rows.len()).sum();
     let has = |field: Field| {
@@ -334,10 +314,7 @@ pub(super) fn encode_block(
         entries.push(end_column(section, id, kind, partial, begin));
     }
     check_texts(first, texts)?;
-    for (entry, place) in entries
-        .iter()
-        .zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0)
-    {
+    for (entry, place) in entries.iter().zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0) {
         *place = *entry;
     }
     let header = SectionHeader {
@@ -355,13 +332,7 @@ pub(super) fn encode_block(
 }
 
 /// Pads a column and makes its directory entry.
-fn end_column(
-    section: &mut Vec<u8>,
-    id: u16,
-    kind: u8,
-    partial: bool,
-    begin: usize,
-) -> [u8; ENTRY_LEN] {
+fn end_column(section: &mut Vec<u8>, id: u16, kind: u8, partial: bool, begin: usize) -> [u8; ENTRY_LEN] {
     let mut entry = [0; ENTRY_LEN];
     entry[..2].copy_from_slice(&id.to_le_bytes());
     entry[2] = kind;
@@ -374,11 +345,7 @@ fn end_column(
 
 /// Adds numbers, as `bytes` writes one.
 #[inline(always)]
-fn put_numbers<T: Copy, const N: usize>(
-    section: &mut Vec<u8>,
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; N],
-) {
+fn put_numbers<T: Copy, const N: usize>(section: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
     let begin = section.len();
     section.resize(begin + N * values.len(), 0);
     let (places, _) = section[begin..].as_chunks_mut::<N>();
@@ -444,14 +411,7 @@ fn validity(runs: &Runs<'_>, field: Field, rows: usize) -> Option<Vec<u64>> {
 }
 
 /// Adds the values of a field, which has columns such as `column`, and the bytes of its texts to `texts`.
-fn put_values(
-    section: &mut Vec<u8>,
-    runs: &Runs<'_>,
-    field: Field,
-    column: &Array,
-    rows: usize,
-    texts: &mut u64,
-) {
+fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Array, rows: usize, texts: &mut u64) {
     macro_rules! numbers {
         ($type:ident, $bytes:expr) => {
             for (batch, rows) in runs {
@@ -564,7 +524,5 @@ fn put_texts<'a>(
         section.extend_from_slice(&end.to_le_bytes());
     }
     put_numbers(section, &codes, u16::to_le_bytes);
-    texts
-        .iter()
-        .for_each(|text| section.extend_from_slice(text.as_bytes()));
+    texts.iter().for_each(|text| section.extend_from_slice(text.as_bytes()));
 }

@@ -36,10 +36,7 @@ pub(super) struct Said {
 /// Reads a comment, without its braces, after a move of this colour.
 pub(super) fn said(comment: &[u8], mover: Color) -> Said {
     match comment.first() {
-        Some(b'+' | b'-' | b'0'..=b'9' | b'M' | b'#') => Said {
-            eval: score(comment, mover),
-            clock: None,
-        },
+        Some(b'+' | b'-' | b'0'..=b'9' | b'M' | b'#') => Said { eval: score(comment, mover), clock: None },
         Some(b'a'..=b'z' | b'A'..=b'Z') => fields(comment),
         _ => Said::default(),
     }
@@ -65,9 +62,7 @@ fn score(comment: &[u8], mover: Color) -> Option<Eval> {
             None => return None,
         }
     }
-    let ends = rest
-        .first()
-        .is_none_or(|byte| *byte == b',' || byte.is_ascii_whitespace());
+    let ends = rest.first().is_none_or(|byte| *byte == b',' || byte.is_ascii_whitespace());
     ends.then(|| match mover {
         Color::White => eval,
         Color::Black => eval.reversed(),
@@ -98,10 +93,7 @@ fn seconds(text: &[u8]) -> Option<&[u8]> {
     if let Some(decimals) = rest.strip_prefix(b".") {
         rest = &decimals[digits(decimals)..];
     }
-    let rest = rest
-        .strip_prefix(b"ms")
-        .or_else(|| rest.strip_prefix(b"s"))
-        .unwrap_or(rest);
+    let rest = rest.strip_prefix(b"ms").or_else(|| rest.strip_prefix(b"s")).unwrap_or(rest);
     Some(rest)
 }
 
@@ -173,9 +165,7 @@ fn time_left(text: &[u8]) -> Option<u32> {
         return None;
     }
     let milliseconds: u64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    u32::try_from(milliseconds / 10)
-        .ok()
-        .filter(|&time| time < LONGEST_CLOCK)
+    u32::try_from(milliseconds / 10).ok().filter(|&time| time < LONGEST_CLOCK)
 }
 
 #[cfg(test)]
@@ -230,17 +220,8 @@ mod tests {
             assert_eq!(all.clock, Some(178_765));
             assert_eq!(found("wv=-M12, tl=0:15:03").eval, Some(Eval::Mate(-12)));
             assert_eq!(found("wv=-M12, tl=0:15:03").clock, Some(90_300));
-            assert_eq!(
-                found("book, mb=+0+0, wv=0.10").eval,
-                Some(Eval::Centipawns(10))
-            );
-            for text in [
-                "a good move, wv=0.24",
-                "x, y",
-                "wv=0.24 or so",
-                "tl=1x",
-                "tl=99999999999999",
-            ] {
+            assert_eq!(found("book, mb=+0+0, wv=0.10").eval, Some(Eval::Centipawns(10)));
+            for text in ["a good move, wv=0.24", "x, y", "wv=0.24 or so", "tl=1x", "tl=99999999999999"] {
                 assert_eq!(found(text), Said::default(), "{text}");
             }
         }

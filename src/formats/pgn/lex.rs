@@ -79,9 +79,7 @@ pub(super) fn comment(bytes: &[u8], open: usize) -> Comment {
             Some(b'}') => return Comment::Closed(at),
             Some(_) => {
                 let start = at + 1;
-                if begins_game(bytes, start)
-                    && !(start - open <= REACH && braces.closes_after(start))
-                {
+                if begins_game(bytes, start) && !(start - open <= REACH && braces.closes_after(start)) {
                     return Comment::Open(start);
                 }
                 at += 1;
@@ -133,18 +131,10 @@ pub(super) fn is_first_move(text: &[u8]) -> bool {
     let Some(text) = text.strip_prefix(b"1.") else {
         return false;
     };
-    let blanks = text
-        .iter()
-        .take(8)
-        .take_while(|&&byte| byte == b' ')
-        .count();
+    let blanks = text.iter().take(8).take_while(|&&byte| byte == b' ').count();
     let word = &text[blanks..text.len().min(blanks + 6)];
-    let len = word
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count();
-    word.first().is_some_and(u8::is_ascii_alphabetic)
-        && word[1..len].iter().any(|byte| (b'1'..=b'8').contains(byte))
+    let len = word.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    word.first().is_some_and(u8::is_ascii_alphabetic) && word[1..len].iter().any(|byte| (b'1'..=b'8').contains(byte))
 }
 
 /// Whether a text, which ends with tags, has a first tag in its last paragraph of the same name as the one
@@ -178,10 +168,7 @@ fn last_line(text: &[u8]) -> &[u8] {
 
 /// Whether a line may stand between the tags of one game.
 fn is_of_tags(line: &[u8]) -> bool {
-    matches!(
-        line.trim_ascii_start().first(),
-        None | Some(b'[' | b'%' | b';')
-    )
+    matches!(line.trim_ascii_start().first(), None | Some(b'[' | b'%' | b';'))
 }
 
 /// Whether a text ends with the result of a game.
@@ -302,11 +289,7 @@ pub(crate) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
 
 /// Places up to here can be decided.
 fn decided(bytes: &[u8], at_end: bool) -> usize {
-    if at_end {
-        bytes.len()
-    } else {
-        bytes.len().saturating_sub(REACH)
-    }
+    if at_end { bytes.len() } else { bytes.len().saturating_sub(REACH) }
 }
 
 #[cfg(test)]
@@ -315,8 +298,7 @@ mod tests {
 
     #[test]
     fn reading_goes_on_at_the_first_boundary() {
-        let text =
-            b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n1. c4 *\n[Event \"c\"]\n\n*\n";
+        let text = b"[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n1. c4 *\n[Event \"c\"]\n\n*\n";
         let starts = [22, 43, 51];
         for from in 0..text.len() {
             let next = starts.iter().copied().find(|&start| start >= from);
@@ -335,27 +317,10 @@ mod tests {
     #[test]
     fn braces_are_those_around_a_place_in_any_order() {
         let mut text = vec![b' '; 3 * REACH];
-        for (at, brace) in [
-            (10, b'{'),
-            (20, b'}'),
-            (REACH + 30, b'{'),
-            (3 * REACH - 5, b'}'),
-        ] {
+        for (at, brace) in [(10, b'{'), (20, b'}'), (REACH + 30, b'{'), (3 * REACH - 5, b'}')] {
             text[at] = brace;
         }
-        let places = [
-            0,
-            11,
-            15,
-            20,
-            21,
-            500,
-            REACH + 20,
-            REACH + 21,
-            REACH + 31,
-            2 * REACH,
-            3 * REACH - 6,
-        ];
+        let places = [0, 11, 15, 20, 21, 500, REACH + 20, REACH + 21, REACH + 31, 2 * REACH, 3 * REACH - 6];
         let plain = |at: usize| {
             let after = text[at..text.len().min(at + REACH)].iter();
             let before = text[at.saturating_sub(REACH)..at].iter();

@@ -49,9 +49,7 @@ pub use tags::Tags;
 
 pub(super) use records::mate_in;
 
-use super::{
-    About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, LostTags, Remark, Watch,
-};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, LostTags, Remark, Watch};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
@@ -123,32 +121,20 @@ pub static DROPPED_CASTLING: Remark = Remark {
 };
 
 /// `FEN` tags with something behind the fields.
-pub static FEN_REST: Remark = Remark {
-    what: "FEN tag",
-    how: "with text after the position that was not read",
-    is_detail: false,
-};
+pub static FEN_REST: Remark =
+    Remark { what: "FEN tag", how: "with text after the position that was not read", is_detail: false };
 
 /// Games that announce a set-up position and have none.
-pub static SETUP_WITHOUT_FEN: Remark = Remark {
-    what: "game",
-    how: "with SetUp \"1\" but no FEN tag, read from the start position",
-    is_detail: false,
-};
+pub static SETUP_WITHOUT_FEN: Remark =
+    Remark { what: "game", how: "with SetUp \"1\" but no FEN tag, read from the start position", is_detail: false };
 
 /// Tags with something behind their value.
-pub static IGNORED_IN_TAGS: Remark = Remark {
-    what: "tag",
-    how: "with text behind the value or the bracket that was ignored",
-    is_detail: false,
-};
+pub static IGNORED_IN_TAGS: Remark =
+    Remark { what: "tag", how: "with text behind the value or the bracket that was ignored", is_detail: false };
 
 /// Games in which some tag occurs several times.
-pub static DOUBLED_TAG: Remark = Remark {
-    what: "game",
-    how: "with a tag given more than once; its last value is used",
-    is_detail: true,
-};
+pub static DOUBLED_TAG: Remark =
+    Remark { what: "game", how: "with a tag given more than once; its last value is used", is_detail: true };
 
 /// Whether the last game of a file has a result. A chunk's evidence is a `bool`: whether its last game reaches
 /// to its end without a result token, not even `*`.
@@ -178,11 +164,7 @@ const RAW_OF_TOO_LONG: usize = 4096;
 
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
 fn cut(bytes: &[u8]) -> Option<usize> {
-    boundary(bytes, bytes.len(), false).or_else(|| {
-        (bytes.len() >= TAGLESS)
-            .then(|| lex::last_result(bytes))
-            .flatten()
-    })
+    boundary(bytes, bytes.len(), false).or_else(|| (bytes.len() >= TAGLESS).then(|| lex::last_result(bytes)).flatten())
 }
 
 /// Whether a text looks like PGN: it begins with a tag, or with the first move number.
@@ -195,8 +177,7 @@ fn sniff(head: &[u8]) -> bool {
     match line {
         Some([b'[', letter, rest @ ..]) => {
             let quote = rest.iter().position(|&byte| byte == b'"');
-            letter.is_ascii_alphabetic()
-                && quote.is_some_and(|quote| !rest[..quote].contains(&b']'))
+            letter.is_ascii_alphabetic() && quote.is_some_and(|quote| !rest[..quote].contains(&b']'))
         }
         Some([b'1', b'.', ..]) => true,
         _ => false,
@@ -224,15 +205,9 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     // Ranges of rows, and the number of the first one if numbers are not just rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
     let mut origins = Vec::with_capacity(bytes.len() / 30);
-    let mut lines = Lines {
-        bytes,
-        at: 0,
-        count: 0,
-    };
-    let truncated = chunk.truncated
-        && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
-    let mut games = Games::new(bytes, selection.variations, options.strict_pgn)
-        .limited(options.max_record, truncated);
+    let mut lines = Lines { bytes, at: 0, count: 0 };
+    let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
+    let mut games = Games::new(bytes, selection.variations, options.strict_pgn).limited(options.max_record, truncated);
     let mut last_game_is_open = None;
     loop {
         let start = records.len();
@@ -285,11 +260,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             leave_out("drop-bad-games", 0, positions);
             records.truncate(start);
         } else if selects {
-            let hash = if selection.max_per_game.is_some() {
-                records.hash(start)
-            } else {
-                0
-            };
+            let hash = if selection.max_per_game.is_some() { records.hash(start) } else { 0 };
             let keep = selection.positions(records.plies(start), hash, &mut |name, positions| {
                 leave_out(name, 0, positions);
             });
@@ -345,11 +316,7 @@ fn row(number: u64, game: &Game<'_>) -> GameRow {
     let text = |text| tags::text(text).into_owned();
     GameRow {
         game: number,
-        tags: game
-            .tags
-            .pairs()
-            .map(|(name, value)| (text(name), text(value)))
-            .collect(),
+        tags: game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect(),
         plies: game.plies,
         result: game.result(),
         last: game.last.clone(),
@@ -387,9 +354,7 @@ impl Facts for Game<'_> {
 
 /// The day of a game: `UTCDate` if it can be parsed, or else `Date`.
 fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
-    tags.get("UTCDate")
-        .filter(|date| Date::parse(date).is_some())
-        .or_else(|| tags.get("Date"))
+    tags.get("UTCDate").filter(|date| Date::parse(date).is_some()).or_else(|| tags.get("Date"))
 }
 
 /// Counts line ends up to places that come in ascending order.
@@ -458,21 +423,13 @@ impl GameColumns {
         let columns = fields.iter().filter(|field| {
             let of_position = matches!(
                 field,
-                Field::Score
-                    | Field::Mate
-                    | Field::Move
-                    | Field::Ply
-                    | Field::Clock
-                    | Field::KeyEnPassant
+                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock | Field::KeyEnPassant
             );
             Pgn.about().carries.contains(*field) && !of_position
         });
         Self {
             columns: columns.map(|field| (field, field.column(0))).collect(),
-            tags: tags
-                .iter()
-                .map(|name| (Arc::clone(name), Texts::default()))
-                .collect(),
+            tags: tags.iter().map(|name| (Arc::clone(name), Texts::default())).collect(),
         }
     }
 
@@ -582,12 +539,7 @@ impl<'a> TagCounts<'a> {
     }
     fn place(&mut self, name: &'a [u8]) -> usize {
         *self.places.entry(name).or_insert_with(|| {
-            self.tags.push(TagCount {
-                name,
-                is_lost: !name.is_empty() && !is_carried(name),
-                games: 0,
-                last: u64::MAX,
-            });
+            self.tags.push(TagCount { name, is_lost: !name.is_empty() && !is_carried(name), games: 0, last: u64::MAX });
             self.tags.len() - 1
         })
     }

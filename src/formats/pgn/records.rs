@@ -131,13 +131,7 @@ impl Records {
 
     /// Records a position, and the move that led to it from another row.
     #[inline(always)]
-    pub(super) fn push_after(
-        &mut self,
-        board: Board,
-        ply: u32,
-        bits: u16,
-        before: impl FnOnce() -> Option<usize>,
-    ) {
+    pub(super) fn push_after(&mut self, board: Board, ply: u32, bits: u16, before: impl FnOnce() -> Option<usize>) {
         if self.requested.moves {
             self.played(before(), bits);
         }
@@ -196,21 +190,12 @@ impl Records {
 
     /// Reads the command of a comment whose name begins at `at`, if a bracket precedes its percent sign, or the comment
     /// of an engine that begins there, after the move from row `before` to row `row`.
-    pub(super) fn command(
-        &mut self,
-        text: &[u8],
-        at: usize,
-        row: Option<usize>,
-        before: Option<usize>,
-    ) {
+    pub(super) fn command(&mut self, text: &[u8], at: usize, row: Option<usize>, before: Option<usize>) {
         if !text[..at].ends_with(b"[%") {
-            if (text[..at].ends_with(b"{") || text[..at].ends_with(b"{ "))
-                && engine::may_be_one(&text[at..])
-            {
+            if (text[..at].ends_with(b"{") || text[..at].ends_with(b"{ ")) && engine::may_be_one(&text[at..]) {
                 let window = &text[at..text.len().min(at + engine::LONGEST)];
                 let end = memchr(b'}', window);
-                end.into_iter()
-                    .for_each(|end| self.engine(&window[..end], before));
+                end.into_iter().for_each(|end| self.engine(&window[..end], before));
             }
             return;
         }
@@ -344,11 +329,7 @@ impl Records {
             let mut words: Vec<u64> = words.collect();
             words.resize(len.div_ceil(64), 0);
             for value in &mut values {
-                *value = if present(*value) {
-                    *value
-                } else {
-                    T::default()
-                };
+                *value = if present(*value) { *value } else { T::default() };
             }
             values.resize(len, T::default());
             Values::from_clean_parts(values, words)
@@ -358,10 +339,7 @@ impl Records {
                 batch.fields.insert(field, values);
             }
         };
-        put(
-            Field::Move,
-            Array::U16(column(self.moves, len, |bits| bits != 0)),
-        );
+        put(Field::Move, Array::U16(column(self.moves, len, |bits| bits != 0)));
         put(Field::Ply, Array::U16(column(self.plies, len, |_| true)));
         let most = MOST_CENTIPAWNS as i16;
         let is_score = |score| (-most..=most).contains(&score);
@@ -375,10 +353,7 @@ impl Records {
         put(Field::Score, Array::I16(column(self.scores, len, is_score)));
         put(Field::Mate, Array::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
-        put(
-            Field::Clock,
-            Array::U32(column(self.clocks, len, has_clock)),
-        );
+        put(Field::Clock, Array::U32(column(self.clocks, len, has_clock)));
         let squares = column(self.idle_en_passants, len, |square| square != NO_SQUARE);
         put(Field::KeyEnPassant, Array::U8(squares));
         batch
@@ -426,10 +401,7 @@ fn mate_of(packed: i16) -> i16 {
 /// The text after the name of a command and at least one blank.
 fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let value = command.strip_prefix(name)?;
-    value
-        .first()
-        .is_some_and(u8::is_ascii_whitespace)
-        .then(|| value.trim_ascii())
+    value.first().is_some_and(u8::is_ascii_whitespace).then(|| value.trim_ascii())
 }
 
 /// The value of `[%eval …]`, from White's view: pawns with decimals, or `#` and a number of moves, negative
@@ -494,10 +466,7 @@ fn plain_clock(text: &[u8]) -> Option<u32> {
     let digits = [h, m, n, s, t].map(|byte| u32::from(byte.wrapping_sub(b'0')));
     let [h, m, n, s, t] = digits;
     let seconds = (h * 60 + m * 10 + n) * 60 + s * 10 + t;
-    digits
-        .iter()
-        .all(|&digit| digit < 10)
-        .then_some(seconds * 100)
+    digits.iter().all(|&digit| digit < 10).then_some(seconds * 100)
 }
 
 /// The value of `[%clk h:mm:ss]`, with decimals or not, in hundredths of a second.
@@ -545,18 +514,14 @@ fn number(text: &[u8]) -> Option<(u32, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut number = 0u32;
     for digit in &text[..len] {
-        number = number
-            .checked_mul(10)?
-            .checked_add(u32::from(digit - b'0'))?;
+        number = number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
     }
     (len > 0).then_some((number, &text[len..]))
 }
 
 /// Whether a value may end here; ChessBase and others append a depth after a comma.
 fn ends(rest: &[u8]) -> Option<()> {
-    rest.first()
-        .is_none_or(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace())
-        .then_some(())
+    rest.first().is_none_or(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace()).then_some(())
 }
 
 #[cfg(test)]
@@ -615,19 +580,9 @@ mod tests {
         ] {
             assert_eq!(clock(text.as_bytes().trim_ascii()), expected, "{text}");
         }
-        for text in [
-            "0:05:00]",
-            "9:59:59] }",
-            "1:00:0:]",
-            "1:00:00",
-            "/:00:00]",
-            "",
-        ] {
+        for text in ["0:05:00]", "9:59:59] }", "1:00:0:]", "1:00:00", "/:00:00]", ""] {
             let value = text.split(']').next().unwrap_or_default();
-            let expected = text
-                .contains(']')
-                .then(|| clock(value.as_bytes()))
-                .flatten();
+            let expected = text.contains(']').then(|| clock(value.as_bytes())).flatten();
             assert_eq!(plain_clock(text.as_bytes()), expected, "{text}");
         }
     }

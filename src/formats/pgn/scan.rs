@@ -133,13 +133,7 @@ impl Scan {
     /// Adds what is in the text from `at` on, where a token begins, until there are `enough` moves.
     /// Returns the place up to which everything is found, and whether the token there is not simple.
     #[inline(always)]
-    pub(super) fn fill(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        commands: Commands,
-        enough: usize,
-    ) -> (usize, bool) {
+    pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
         if bytes.len() > LONGEST {
             return (at, true);
         }
@@ -192,29 +186,19 @@ impl Scan {
         while commands != 0 {
             let place = commands.trailing_zeros();
             let before = found.moves & ((1 << place) - 1);
-            self.commands.push(Command {
-                at: block as u32 + place,
-                moves: self.starts.len as u32 + before.count_ones(),
-            });
+            self.commands
+                .push(Command { at: block as u32 + place, moves: self.starts.len as u32 + before.count_ones() });
             commands &= commands - 1;
         }
     }
 
     /// Forgets what begins at this place or later.
     fn drop_from(&mut self, at: usize) {
-        while self
-            .starts()
-            .last()
-            .is_some_and(|&start| start as usize >= at)
-        {
+        while self.starts().last().is_some_and(|&start| start as usize >= at) {
             self.starts.len -= 1;
         }
         self.ends.len = self.starts.len;
-        while self
-            .commands
-            .last()
-            .is_some_and(|last| last.at as usize >= at)
-        {
+        while self.commands.last().is_some_and(|last| last.at as usize >= at) {
             self.commands.pop();
         }
     }
@@ -260,9 +244,7 @@ const fn run_ends(begins: u64, runs: u64, carry: &mut bool) -> u64 {
 /// Classifies a block.
 #[inline(always)]
 fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) -> Found {
-    let Classes {
-        blank, open, close, ..
-    } = *classes;
+    let Classes { blank, open, close, .. } = *classes;
     let comments = parities(open | close) ^ carry.comment;
     let before = comments << 1 | carry.comment & 1;
     carry.comment = all_if_highest(comments);
@@ -311,11 +293,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
 
     let begins = starts | (open | close) & !before;
     let last = |begins: u64| {
-        if begins == 0 {
-            carry.begin
-        } else {
-            block + (63 - begins.leading_zeros()) as usize
-        }
+        if begins == 0 { carry.begin } else { block + (63 - begins.leading_zeros()) as usize }
     };
     // Back to the beginning of the token or comment that contains it.
     let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));

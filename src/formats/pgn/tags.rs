@@ -24,12 +24,7 @@ pub(super) struct Marked {
 
 impl Default for Marked {
     fn default() -> Self {
-        Self {
-            names: 0,
-            lines: [0; 64],
-            irregular: false,
-            ignored: 0,
-        }
+        Self { names: 0, lines: [0; 64], irregular: false, ignored: 0 }
     }
 }
 
@@ -159,10 +154,7 @@ impl<'a> Tags<'a> {
     pub(super) fn has_any(&self) -> bool {
         let mut lines = self.section.split(|&byte| byte == b'\n');
         lines.any(|line| is_pair(line.trim_ascii_start()))
-            || self.marked.irregular
-                && self
-                    .pairs()
-                    .any(|(name, value)| !name.is_empty() && !value.is_empty())
+            || self.marked.irregular && self.pairs().any(|(name, value)| !name.is_empty() && !value.is_empty())
     }
 
     /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
@@ -207,9 +199,7 @@ impl<'a> Tags<'a> {
         let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
         let (mut number, mut any) = (0u16, false);
         for digit in digits {
-            number = number
-                .checked_mul(10)?
-                .checked_add(u16::from(digit - b'0'))?;
+            number = number.checked_mul(10)?.checked_add(u16::from(digit - b'0'))?;
             any = true;
         }
         any.then_some(number)
@@ -244,9 +234,8 @@ fn is_pair(line: &[u8]) -> bool {
         return false;
     };
     let text = text.trim_ascii_start();
-    let name = text.iter().take_while(|byte| {
-        byte.is_ascii_alphanumeric() || **byte >= 0x80 || b"_-+#=:/.".contains(byte)
-    });
+    let name =
+        text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte >= 0x80 || b"_-+#=:/.".contains(byte));
     let len = name.count();
     len > 0 && text[len..].trim_ascii_start().first() == Some(&b'"')
 }
@@ -304,20 +293,10 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
             true => 1,
             false => lex::find2(text, after_name, b']', b'\n'),
         };
-        return Tag {
-            name,
-            value: &[],
-            len: end + usize::from(text.get(end) == Some(&b']')),
-            has_more: false,
-        };
+        return Tag { name, value: &[], len: end + usize::from(text.get(end) == Some(&b']')), has_more: false };
     }
     let start = open + 1;
-    let made = |value: usize, len: usize, has_more| Tag {
-        name,
-        value: &text[start..value],
-        len,
-        has_more,
-    };
+    let made = |value: usize, len: usize, has_more| Tag { name, value: &text[start..value], len, has_more };
     // Not all of the line is looked at, which may hold many tags.
     let mut first = None;
     let mut at = start;
@@ -414,9 +393,7 @@ mod tests {
             assert_eq!(tags.fen(), Some(&b"y"[..]), "{section}");
             assert!(tags.has_doubled());
         }
-        let single = tags(
-            "[White \"a\"]\n[WhiteElo \"1\"]\n[WhiteRatingDiff \"2\"]\n[WhiteRatingX \"3\"]\n",
-        );
+        let single = tags("[White \"a\"]\n[WhiteElo \"1\"]\n[WhiteRatingDiff \"2\"]\n[WhiteRatingX \"3\"]\n");
         assert!(!single.has_doubled());
         assert_eq!(single.get("WhiteRatingX"), Some(&b"3"[..]));
     }
@@ -427,10 +404,7 @@ mod tests {
         let names = "Event Site Date Round White Black Result GameId UTCDate UTCTime WhiteElo BlackElo \
             WhiteRatingDiff BlackRatingDiff WhiteTitle BlackTitle Variant TimeControl ECO Opening \
             Termination FEN SetUp";
-        let section: String = names
-            .split_whitespace()
-            .map(|name| format!("[{name} \"1\"]\n"))
-            .collect();
+        let section: String = names.split_whitespace().map(|name| format!("[{name} \"1\"]\n")).collect();
         let tags = tags(&section);
         assert!(!tags.marked.irregular);
         for name in names.split_whitespace() {
@@ -441,18 +415,7 @@ mod tests {
     /// What was noted finds the same tags as a look at all of them.
     #[test]
     fn noted_places_are_those_of_the_tags() {
-        let names = [
-            "A",
-            "FEN",
-            "FE",
-            "FENX",
-            "Variant",
-            "VariantX",
-            "WhiteElo",
-            "WhiteEloX",
-            "Event",
-            "",
-        ];
+        let names = ["A", "FEN", "FE", "FENX", "Variant", "VariantX", "WhiteElo", "WhiteEloX", "Event", ""];
         let ends = [" ", "  ", "\t", "\"", "]", "\r"];
         let mut random = crate::chess::random::Random::new(7);
         let mut below = |bound: usize| random.below(bound as u32) as usize;
@@ -482,16 +445,7 @@ mod tests {
     /// Many tags in one line, with and without values: the time grows as the text does.
     #[test]
     fn long_lines_of_tags_are_linear() {
-        for tag in [
-            "[A]",
-            "[A \"1\"]",
-            "[A \"1\" ",
-            "[A \"\"\"   ",
-            "[[",
-            "[A \"]",
-            "[%[",
-            "[A \"1\"]   ;",
-        ] {
+        for tag in ["[A]", "[A \"1\"]", "[A \"1\" ", "[A \"\"\"   ", "[[", "[A \"]", "[%[", "[A \"1\"]   ;"] {
             let section = tag.repeat((1 << 21) / tag.len()) + "\n";
             let mut marked = Marked::default();
             marked.crowd();
@@ -499,12 +453,7 @@ mod tests {
             let tags = Tags::new(section.as_bytes(), marked);
             let begin = std::time::Instant::now();
             let count = tags.pairs().count();
-            let _ = (
-                tags.get("B"),
-                tags.has_doubled(),
-                tags.is_cut_off(),
-                tags.fen(),
-            );
+            let _ = (tags.get("B"), tags.has_doubled(), tags.is_cut_off(), tags.fen());
             // Quadratic time would take hours.
             assert!(begin.elapsed().as_secs() < 20, "{tag}: {count} tags");
         }

@@ -9,9 +9,7 @@ use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::values::Numbers;
 use super::words::{self, Known, Words};
-use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, Part, Table, TableError, most_texts,
-};
+use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, Part, Table, TableError, most_texts};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
@@ -136,20 +134,12 @@ impl OpenTable for Arrow {
                 groups += 1;
             }
         }
-        Ok(Facts {
-            rows,
-            groups,
-            columns,
-        })
+        Ok(Facts { rows, groups, columns })
     }
 }
 
 fn column_of(field: &ArrowField) -> Column {
-    Column {
-        name: field.name().clone(),
-        kind: Kind::of(field.data_type()),
-        data: field.data_type().to_string(),
-    }
+    Column { name: field.name().clone(), kind: Kind::of(field.data_type()), data: field.data_type().to_string() }
 }
 
 /// The field with bytes in place of strings, which have the same layout.
@@ -159,9 +149,7 @@ fn as_bytes(field: &ArrowField) -> ArrowField {
             DataType::Utf8 => DataType::Binary,
             DataType::LargeUtf8 => DataType::LargeBinary,
             DataType::Utf8View => DataType::BinaryView,
-            DataType::Dictionary(keys, values) => {
-                DataType::Dictionary(keys.clone(), Box::new(of(values)))
-            }
+            DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(of(values))),
             other => other.clone(),
         }
     }
@@ -182,10 +170,7 @@ fn numbers_only(schema: &Schema, projection: &[usize]) -> Schema {
 
 /// The number of the dictionary of a column.
 fn dictionary_of(field: &ArrowField) -> Option<i64> {
-    #[allow(
-        deprecated,
-        reason = "the numbers of dictionaries are part of the format, and found nowhere else"
-    )]
+    #[allow(deprecated, reason = "the numbers of dictionaries are part of the format, and found nowhere else")]
     field.dict_id()
 }
 
@@ -273,9 +258,7 @@ impl DecodeRows for Checks {
             if let Err((number, what)) = known.words.decode(known.pieces)
                 && number >= *from
             {
-                decoded
-                    .damage
-                    .push(damage(0, format!("a dictionary: {what}")));
+                decoded.damage.push(damage(0, format!("a dictionary: {what}")));
             }
         }
         decoded
@@ -285,10 +268,7 @@ impl DecodeRows for Checks {
 impl ArrowTable {
     /// The values of a dictionary, if it is one of a column that is read.
     fn needs(&self, id: i64) -> Option<&DataType> {
-        let fields = self
-            .projection
-            .iter()
-            .map(|&at| self.messages.schema.field(at));
+        let fields = self.projection.iter().map(|&at| self.messages.schema.field(at));
         let mut fields = fields.filter(|field| dictionary_of(field) == Some(id));
         match fields.next()?.data_type() {
             DataType::Dictionary(_, values) => Some(values),
@@ -319,30 +299,21 @@ impl ArrowTable {
         let bytes = needs.memory.saturating_add(BYTES_OF_PIECE);
         if !batch.isDelta() {
             let new = Dictionary {
-                known: Known {
-                    words: Arc::new(Words::new(source, version, schema)),
-                    pieces: 0,
-                    len: 0,
-                },
+                known: Known { words: Arc::new(Words::new(source, version, schema)), pieces: 0, len: 0 },
                 checked: 0,
                 place: at.place,
                 bytes: 0,
                 charges: Vec::new(),
             };
             let old = self.dictionaries.insert(id, new);
-            self.replaced
-                .extend(old.filter(|old| !old.charges.is_empty()));
+            self.replaced.extend(old.filter(|old| !old.charges.is_empty()));
         }
         let dictionary = self.dictionaries.get_mut(&id);
         let dictionary = dictionary.ok_or("an addition to a dictionary comes before it")?;
         if dictionary.charges.is_empty() {
             dictionary.place = at.place;
         }
-        let Known {
-            words,
-            pieces,
-            len: known,
-        } = &mut dictionary.known;
+        let Known { words, pieces, len: known } = &mut dictionary.known;
         let charge = Charge::of(bytes);
         words.add((*pieces, *known), at, len, Arc::clone(&charge))?;
         *pieces += 1;
@@ -454,10 +425,7 @@ impl ArrowTable {
         let needed = [self.held(), needs.memory, part].into_iter();
         let needed = needed.fold(0, u64::saturating_add);
         match needed <= self.most {
-            true => Ok(Current {
-                batch: Arc::new(batch),
-                row: 0,
-            }),
+            true => Ok(Current { batch: Arc::new(batch), row: 0 }),
             false => Err((wrong(refusal(needed, self.most)), rows)),
         }
     }
@@ -613,9 +581,7 @@ impl Batch {
             let mut numbers = (0..array.len()).filter_map(|row| numbers.get(row));
             if let Some(number) = numbers.find(|number| !(0..i128::from(len)).contains(number)) {
                 let name = self.schema.field(column).name();
-                return Err(format!(
-                    "column `{name}`: value {number} of a dictionary of {len}"
-                ));
+                return Err(format!("column `{name}`: value {number} of a dictionary of {len}"));
             }
         }
         Ok(batch)
@@ -660,9 +626,6 @@ impl ReadColumns for Batch {
         if rows.end > array.len() {
             return Err(format!("{} rows of {}", array.len(), rows.end));
         }
-        each(&words::Column {
-            array: array.slice(rows.start, rows.len()),
-            words: self.words[at].clone(),
-        })
+        each(&words::Column { array: array.slice(rows.start, rows.len()), words: self.words[at].clone() })
     }
 }

@@ -16,10 +16,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn of(most: u64) -> Arc<Self> {
-        Arc::new(Self {
-            most,
-            used: Mutex::new(0),
-        })
+        Arc::new(Self { most, used: Mutex::new(0) })
     }
     fn used(&self) -> MutexGuard<'_, u64> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
@@ -36,10 +33,7 @@ pub(super) struct Charge {
 #[cfg(feature = "parquet")]
 impl Charge {
     pub(super) fn of(bytes: u64) -> Arc<Self> {
-        Arc::new(Self {
-            bytes,
-            budget: OnceLock::new(),
-        })
+        Arc::new(Self { bytes, budget: OnceLock::new() })
     }
     pub(super) fn bytes(&self) -> u64 {
         self.bytes

@@ -40,23 +40,13 @@ pub(super) fn check(
     of: impl Fn(usize) -> Use,
 ) -> Result<Needs, String> {
     let rows = u64::try_from(batch.length()).map_err(|_| "a negative number of rows")?;
-    let mut walk = Walk {
-        source,
-        at,
-        batch,
-        version,
-        rows,
-        node: 0,
-        buffer: 0,
-        variadic: 0,
-        needs: Needs::default(),
-    };
+    let mut walk = Walk { source, at, batch, version, rows, node: 0, buffer: 0, variadic: 0, needs: Needs::default() };
     for (number, field) in fields.iter().enumerate() {
         match of(number) {
             Use::Skip => walk.pass(field.data_type(), 0)?,
-            usage => walk
-                .column(field.data_type(), usage)
-                .map_err(|what| format!("column `{}`: {what}", field.name()))?,
+            usage => {
+                walk.column(field.data_type(), usage).map_err(|what| format!("column `{}`: {what}", field.name()))?
+            }
         }
     }
     // The buffers of a message that is not mapped are read as a whole.
@@ -117,9 +107,7 @@ impl Walk<'_> {
         let depth = depth + 1;
         match data {
             DataType::Null => Ok(()),
-            DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary => {
-                self.skip(3)
-            }
+            DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary => self.skip(3),
             DataType::Utf8View | DataType::BinaryView => {
                 let more = self.variadic()?;
                 self.skip(more.saturating_add(2))
@@ -176,15 +164,11 @@ impl Walk<'_> {
             Some(compression) => {
                 let bytes = |range| read(self.source, range).map_err(|damage| damage.what);
                 let head = bytes(place..place + 8)?;
-                let size = head
-                    .first_chunk()
-                    .map_or(0, |size| i64::from_le_bytes(*size));
+                let size = head.first_chunk().map_or(0, |size| i64::from_le_bytes(*size));
                 match u64::try_from(size) {
                     Ok(size) => {
                         let most = match compression.codec() {
-                            CompressionType::LZ4_FRAME => {
-                                size.max(most_of_lz4(&bytes(place + 8..place + len)?))
-                            }
+                            CompressionType::LZ4_FRAME => size.max(most_of_lz4(&bytes(place + 8..place + len)?)),
                             _ => size,
                         };
                         if most > MOST_BYTES {

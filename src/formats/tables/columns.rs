@@ -27,9 +27,7 @@ impl Kind {
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Bytes,
             DataType::FixedSizeBinary(32) => Self::Board,
             DataType::Dictionary(keys, values) if keys.is_integer() => match Self::of(values) {
-                kind @ (Self::Text | Self::Bytes | Self::Board)
-                    if !matches!(**values, DataType::Dictionary(..)) =>
-                {
+                kind @ (Self::Text | Self::Bytes | Self::Board) if !matches!(**values, DataType::Dictionary(..)) => {
                     kind
                 }
                 _ => Self::Other,
@@ -61,11 +59,7 @@ pub(super) struct Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Positions {
     Fen(usize),
-    Board {
-        board: usize,
-        halfmove: Option<usize>,
-        fullmove: Option<usize>,
-    },
+    Board { board: usize, halfmove: Option<usize>, fullmove: Option<usize> },
 }
 
 impl Positions {
@@ -120,11 +114,7 @@ impl Plan {
             (Some(name), ..) => match find(name) {
                 Some(at) if has(at, Kind::is_text) => Positions::Fen(at),
                 Some(at) => {
-                    return Err(format!(
-                        "cannot be read: the column {} does not hold text; {}",
-                        described(at),
-                        all()
-                    ));
+                    return Err(format!("cannot be read: the column {} does not hold text; {}", described(at), all()));
                 }
                 None => {
                     return Err(format!("has no column `{name}`; {}", all()));
@@ -151,14 +141,8 @@ impl Plan {
                 ));
             }
         };
-        let mut plan = Self {
-            positions,
-            fields: Vec::new(),
-            date_text: None,
-            set_up: None,
-            line: None,
-            left: Vec::new(),
-        };
+        let mut plan =
+            Self { positions, fields: Vec::new(), date_text: None, set_up: None, line: None, left: Vec::new() };
         // The rows of files with these columns are puzzles, as lines of CSV with them are.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
             && columns[*fen].name == "FEN"
@@ -173,10 +157,7 @@ impl Plan {
         };
         for (at, column) in columns.iter().enumerate() {
             let name = &*column.name;
-            if at == plan.positions.column()
-                || plan.set_up == Some(at)
-                || find(name) != Some(at) && !name.is_empty()
-            {
+            if at == plan.positions.column() || plan.set_up == Some(at) || find(name) != Some(at) && !name.is_empty() {
                 continue;
             }
             match field_of(name) {
@@ -212,14 +193,9 @@ impl Plan {
     pub(super) fn columns(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = match &self.positions {
             Positions::Fen(fen) => vec![*fen],
-            Positions::Board {
-                board,
-                halfmove,
-                fullmove,
-            } => [Some(*board), *halfmove, *fullmove]
-                .into_iter()
-                .flatten()
-                .collect(),
+            Positions::Board { board, halfmove, fullmove } => {
+                [Some(*board), *halfmove, *fullmove].into_iter().flatten().collect()
+            }
         };
         columns.extend(self.fields.iter().map(|&(_, at, _)| at));
         columns.extend(self.date_text);

@@ -24,20 +24,14 @@ pub(super) struct Written {
 pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
     let (buf, count, encoding, levels) = match page {
         Page::DictionaryPage { .. } => return Ok(0),
-        Page::DataPage {
-            buf,
-            num_values,
-            encoding,
-            def_level_encoding,
-            ..
-        } => {
+        Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
             let count = u64::from(*num_values);
             let levels = match (written.is_optional, def_level_encoding) {
                 (false, _) => Some((Levels::None, &buf[..])),
                 (true, Encoding::RLE) => {
-                    let split = buf.split_first_chunk::<4>().and_then(|(&len, rest)| {
-                        rest.split_at_checked(u32::from_le_bytes(len) as usize)
-                    });
+                    let split = buf
+                        .split_first_chunk::<4>()
+                        .and_then(|(&len, rest)| rest.split_at_checked(u32::from_le_bytes(len) as usize));
                     split.map(|(levels, rest)| (Levels::Runs(levels), rest))
                 }
                 (true, _) => {
@@ -47,14 +41,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
             };
             (buf, count, *encoding, levels)
         }
-        Page::DataPageV2 {
-            buf,
-            num_values,
-            encoding,
-            def_levels_byte_len,
-            rep_levels_byte_len,
-            ..
-        } => {
+        Page::DataPageV2 { buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
             let split = buf
                 .split_at_checked(*rep_levels_byte_len as usize)
                 .and_then(|(_, rest)| rest.split_at_checked(*def_levels_byte_len as usize));
@@ -66,10 +53,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
         }
     };
     let Some((levels, bytes)) = levels else {
-        return Err(format!(
-            "the levels are longer than the page of {} bytes",
-            buf.len()
-        ));
+        return Err(format!("the levels are longer than the page of {} bytes", buf.len()));
     };
     let values = match levels {
         Levels::None => Some(count),
@@ -168,10 +152,7 @@ fn ones(bytes: &[u8], bits: u64) -> u64 {
 
 /// How many of `count` levels say that there is a value; `None` if there are fewer levels.
 fn present(levels: &[u8], count: u64) -> Option<u64> {
-    let mut runs = Runs {
-        bytes: levels,
-        width: 1,
-    };
+    let mut runs = Runs { bytes: levels, width: 1 };
     let (mut left, mut present) = (count, 0);
     while left > 0 {
         let run = runs.next()?;
@@ -221,10 +202,7 @@ impl<'a> Iterator for Runs<'a> {
         self.bytes = rest;
         // The last groups may be cut.
         let held = (8 * len).checked_div(self.width.into());
-        Some(Run::Packed(
-            held.map_or(8 * count, |held| held.min(8 * count)),
-            numbers,
-        ))
+        Some(Run::Packed(held.map_or(8 * count, |held| held.min(8 * count)), numbers))
     }
 }
 
@@ -334,10 +312,7 @@ impl<'a> Deltas<'a> {
     }
 
     /// Calls a function for each number of 32 bits.
-    fn each(
-        self,
-        mut each: impl FnMut(i32) -> Result<(), &'static str>,
-    ) -> Result<&'a [u8], String> {
+    fn each(self, mut each: impl FnMut(i32) -> Result<(), &'static str>) -> Result<&'a [u8], String> {
         let mut last = self.first as i32;
         if self.has_first {
             each(last)?;

@@ -69,11 +69,7 @@ pub(super) fn decode(
     };
     match decoder.all() {
         Ok(()) => decoder.finish(count),
-        Err(what) => Decoded {
-            damage: vec![Damage { offset: 0, what }],
-            records: count as u64,
-            ..Decoded::default()
-        },
+        Err(what) => Decoded { damage: vec![Damage { offset: 0, what }], records: count as u64, ..Decoded::default() },
     }
 }
 
@@ -131,11 +127,7 @@ impl Decoder<'_> {
     fn all(&mut self) -> Result<(), String> {
         match self.plan.positions {
             Positions::Fen(column) => self.fens(column)?,
-            Positions::Board {
-                board,
-                halfmove,
-                fullmove,
-            } => self.boards(board, halfmove, fullmove)?,
+            Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
         }
         // The other columns say something about the position in which the solver moves.
         if let Some(column) = self.plan.set_up {
@@ -148,8 +140,7 @@ impl Decoder<'_> {
             self.date_texts(column)?;
         }
         if !self.bad.is_empty() {
-            let rows = (0..self.good.len() as u32)
-                .filter(|&at| !self.bad.contains(&self.good[at as usize]));
+            let rows = (0..self.good.len() as u32).filter(|&at| !self.bad.contains(&self.good[at as usize]));
             let rows: Vec<u32> = rows.collect();
             self.batch = self.batch.select(&rows);
             self.good.retain(|row| !self.bad.contains(row));
@@ -159,9 +150,7 @@ impl Decoder<'_> {
 
     fn finish(mut self, count: usize) -> Decoded {
         self.decoded.records = count as u64;
-        self.decoded
-            .rejects
-            .sort_by_key(|reject| reject.place.record);
+        self.decoded.rejects.sort_by_key(|reject| reject.place.record);
         self.batch.ordinals = (self.good.len() < count).then_some(self.good);
         let fields = &mut self.batch.fields;
         fields.retain(|_, values| values.count_present() != 0);
@@ -212,12 +201,7 @@ impl Decoder<'_> {
             for at in 0..array.len() {
                 let row = first + at as u32;
                 let Some(text) = texts.get(at) else {
-                    self.reject(
-                        row,
-                        vec!["null_position"],
-                        "there is no position".into(),
-                        b"",
-                    );
+                    self.reject(row, vec!["null_position"], "there is no position".into(), b"");
                     continue;
                 };
                 if text.len() > self.options.max_record {
@@ -282,12 +266,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn boards(
-        &mut self,
-        column: usize,
-        halfmove: Option<usize>,
-        fullmove: Option<usize>,
-    ) -> Result<(), String> {
+    fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), String> {
         let mut first = 0;
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
@@ -321,8 +300,7 @@ impl Decoder<'_> {
             let mut clocks = vec![default; self.good.len()];
             self.each_value(column, |value, at, record, _| {
                 if let Some(number) = value.number(at) {
-                    clocks[record] =
-                        u16::try_from(number).map_err(|_| out_of_range(name, number))?;
+                    clocks[record] = u16::try_from(number).map_err(|_| out_of_range(name, number))?;
                 }
                 Ok(())
             })?;
@@ -404,8 +382,7 @@ impl Decoder<'_> {
                 let text = value.text(at).unwrap_or_default().trim_ascii();
                 puzzles::has_moves(text)?;
                 let (mv, idle) = puzzles::set_up(&mut position, text)?;
-                let board = Packed::pack(&position)
-                    .map_err(|error| BadLine::new("unpackable", error.to_string()))?;
+                let board = Packed::pack(&position).map_err(|error| BadLine::new("unpackable", error.to_string()))?;
                 Ok((board, [position.halfmove, position.fullmove], mv, idle))
             });
             match done {
@@ -416,16 +393,10 @@ impl Decoder<'_> {
                     Ok(())
                 }
                 other => {
-                    after.push(
-                        batch.board(record),
-                        batch.halfmove[record],
-                        batch.fullmove[record],
-                    );
+                    after.push(batch.board(record), batch.halfmove[record], batch.fullmove[record]);
                     moves.push(None);
                     match other {
-                        Some(Err(BadLine { reason, message })) => {
-                            Err((reason, message.into_owned()))
-                        }
+                        Some(Err(BadLine { reason, message })) => Err((reason, message.into_owned())),
                         _ => Ok(()),
                     }
                 }
@@ -451,9 +422,7 @@ impl Decoder<'_> {
             texts.push(text.or(day.map(str::as_bytes)));
             Ok(())
         })?;
-        self.batch
-            .fields
-            .insert(Field::Date, texts.finish(Field::Date)?);
+        self.batch.fields.insert(Field::Date, texts.finish(Field::Date)?);
         Ok(())
     }
 
@@ -497,13 +466,7 @@ impl Decoder<'_> {
     }
 
     #[cold]
-    fn reject(
-        &mut self,
-        row: u32,
-        reasons: Vec<&'static str>,
-        message: Cow<'static, str>,
-        raw: &[u8],
-    ) {
+    fn reject(&mut self, row: u32, reasons: Vec<&'static str>, message: Cow<'static, str>, raw: &[u8]) {
         let mut raw = start_of(raw);
         self.rejected += raw.len() as u64;
         if self.rejected > most_texts(self.options) {
@@ -628,9 +591,8 @@ fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i
     match mv {
         Ok(mv) => {
             // Written as in Chess960 where there was another way: in a game of Chess960.
-            let is_chess960 = mv.kind == MoveKind::Castle
-                && position.castles_as_standard()
-                && text == mv.uci_as(true).as_str();
+            let is_chess960 =
+                mv.kind == MoveKind::Castle && position.castles_as_standard() && text == mv.uci_as(true).as_str();
             let flag = if is_chess960 { Move::CHESS960 } else { 0 };
             Ok(Some((mv.to_bits() | flag).into()))
         }
@@ -655,10 +617,7 @@ struct Dictionary {
 
 impl Dictionary {
     fn of(options: &DecodeOptions) -> Self {
-        Self {
-            most: most_texts(options),
-            ..Self::default()
-        }
+        Self { most: most_texts(options), ..Self::default() }
     }
     fn push(&mut self, text: Option<&[u8]>) {
         let code = text.map(|text| self.code(text));
@@ -696,8 +655,6 @@ impl Dictionary {
                 self.most
             ));
         }
-        Ok(Array::Text(table::Texts::from_parts(
-            self.codes, self.words,
-        )))
+        Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))
     }
 }

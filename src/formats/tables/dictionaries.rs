@@ -24,10 +24,7 @@ struct Known {
 
 /// The number of the dictionary of a column.
 pub(super) fn number_of(field: &Field) -> Option<i64> {
-    #[allow(
-        deprecated,
-        reason = "the numbers of dictionaries are part of the format, and found nowhere else"
-    )]
+    #[allow(deprecated, reason = "the numbers of dictionaries are part of the format, and found nowhere else")]
     field.dict_id()
 }
 
@@ -51,13 +48,7 @@ impl Dictionaries {
                 ));
             }
         }
-        Ok(Self {
-            known: first
-                .into_keys()
-                .map(|number| (number, Known { came: None }))
-                .collect(),
-            batches: 0,
-        })
+        Ok(Self { known: first.into_keys().map(|number| (number, Known { came: None })).collect(), batches: 0 })
     }
 
     /// A batch of rows comes.
@@ -73,9 +64,7 @@ impl Dictionaries {
         let known = self.known.get_mut(&number);
         let known = known.ok_or_else(|| format!("no column has the dictionary {number}"))?;
         match (more, known.came) {
-            (true, None) => Err(format!(
-                "an addition to the dictionary {number} comes before it"
-            )),
+            (true, None) => Err(format!("an addition to the dictionary {number} comes before it")),
             (true, Some(_)) => Ok(()),
             (false, Some(before)) if !replaces || before == self.batches => {
                 Err(format!("the dictionary {number} comes twice"))
@@ -129,10 +118,7 @@ mod tests {
 
     #[test]
     fn columns_of_different_types_do_not_share_one() {
-        let fields = [
-            field("a", 1, DataType::Utf8),
-            field("b", 1, DataType::Binary),
-        ];
+        let fields = [field("a", 1, DataType::Utf8), field("b", 1, DataType::Binary)];
         let error = Dictionaries::of(&Schema::new(fields.to_vec())).unwrap_err();
         assert!(error.contains("`a` and `b`"), "{error}");
         // Also inside of others.

@@ -17,10 +17,7 @@ const MOST_GROUPS: u64 = 1 << 15;
 /// The longest metadata that are read.
 const MOST_METADATA: u64 = 512 << 20;
 pub(super) fn footer_damage(source: &Source, what: String) -> Damage {
-    Damage {
-        offset: source.len().saturating_sub(8),
-        what,
-    }
+    Damage { offset: source.len().saturating_sub(8), what }
 }
 
 /// Reads the metadata at the end of the file.
@@ -35,19 +32,14 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
         return Err(wrong("too short for a Parquet file"));
     }
     if !read(0..4)?.starts_with(MAGIC) {
-        return Err(Damage {
-            offset: 0,
-            what: "not a Parquet file: it does not begin with PAR1".to_owned(),
-        });
+        return Err(Damage { offset: 0, what: "not a Parquet file: it does not begin with PAR1".to_owned() });
     }
     let footer = read(len - 8..len)?;
     let Some((&size, magic)) = footer.split_first_chunk::<4>() else {
         return Err(wrong("there is no footer"));
     };
     if magic != MAGIC {
-        return Err(wrong(
-            "the footer is missing: the file is truncated, or something was appended",
-        ));
+        return Err(wrong("the footer is missing: the file is truncated, or something was appended"));
     }
     let size = u64::from(u32::from_le_bytes(size));
     if size > len - 12 {
@@ -62,8 +54,7 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
         return Err(wrong("the metadata cannot be read"));
     }
     let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes));
-    let metadata =
-        metadata.map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
+    let metadata = metadata.map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
     let count = metadata.file_metadata().schema_descr().num_columns();
     let mut rows = 0u64;
     for group in metadata.row_groups() {
@@ -75,12 +66,9 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
         }
     }
     if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
-        return Err(wrong(
-            "the row groups have another number of rows than the file",
-        ));
+        return Err(wrong("the row groups have another number of rows than the file"));
     }
-    check_file(metadata.file_metadata(), metadata.row_groups())
-        .map_err(|what| footer_damage(source, what))?;
+    check_file(metadata.file_metadata(), metadata.row_groups()).map_err(|what| footer_damage(source, what))?;
     Ok(Arc::new(metadata))
 }
 
@@ -92,9 +80,7 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
     let mut leaves = vec![None; fields.len()];
     for leaf in 0..schema.num_columns() {
         let column = schema.column(leaf);
-        let is_plain = column.path().parts().len() == 1
-            && column.max_rep_level() == 0
-            && column.max_def_level() <= 1;
+        let is_plain = column.path().parts().len() == 1 && column.max_rep_level() == 0 && column.max_def_level() <= 1;
         if is_plain && let Some(of_root) = leaves.get_mut(schema.get_column_root_idx(leaf)) {
             *of_root = Some(leaf);
         }

@@ -31,20 +31,13 @@ impl Arrays {
     ///
     /// # Errors
     /// If a chunk has other types, or columns of different lengths: what is wrong.
-    fn new(
-        columns: Vec<(&str, &DataType)>,
-        chunks: impl IntoIterator<Item = Vec<ArrayRef>>,
-    ) -> Result<Self, String> {
-        let mut all = Chunks {
-            columns: Vec::new(),
-            starts: vec![0],
-        };
+    fn new(columns: Vec<(&str, &DataType)>, chunks: impl IntoIterator<Item = Vec<ArrayRef>>) -> Result<Self, String> {
+        let mut all = Chunks { columns: Vec::new(), starts: vec![0] };
         let mut rows = 0u64;
         for chunk in chunks {
             let len = chunk.first().map_or(0, |array| array.len());
-            let fits = |(array, (_, data)): (&ArrayRef, &(&str, &DataType))| {
-                array.data_type() == *data && array.len() == len
-            };
+            let fits =
+                |(array, (_, data)): (&ArrayRef, &(&str, &DataType))| array.data_type() == *data && array.len() == len;
             if chunk.len() != columns.len() || !chunk.iter().zip(&columns).all(fits) {
                 return Err("has chunks of different columns".to_owned());
             }
@@ -59,10 +52,7 @@ impl Arrays {
             kind: Kind::of(data),
             data: data.to_string(),
         });
-        Ok(Self {
-            columns: columns.collect(),
-            chunks: Arc::new(all),
-        })
+        Ok(Self { columns: columns.collect(), chunks: Arc::new(all) })
     }
 
     /// The positions themselves: chunks of one array, of FEN or of packed boards.
@@ -74,10 +64,7 @@ impl Arrays {
             Kind::Board => "board",
             _ => "fen",
         };
-        Self::new(
-            vec![(name, data)],
-            chunks.into_iter().map(|array| vec![array]),
-        )
+        Self::new(vec![(name, data)], chunks.into_iter().map(|array| vec![array]))
     }
 
     /// Record batches of a schema.
@@ -107,10 +94,7 @@ impl Arrays {
     ) -> Result<impl Fn(u64) -> Option<Part> + Sync + use<>, String> {
         let plan = Plan::of(&self.columns, options)?;
         let all = self.rows();
-        let decode: Arc<dyn DecodeRows> = Arc::new(Rows {
-            plan,
-            chunks: Arc::clone(&self.chunks),
-        });
+        let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, chunks: Arc::clone(&self.chunks) });
         Ok(move |number: u64| {
             let start = number.checked_mul(rows).filter(|&start| start < all)?;
             Some(Part {

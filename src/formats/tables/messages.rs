@@ -8,8 +8,7 @@ use crate::input::{self, Source};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::{
-    CompressionType, Endianness, Message, MessageHeader, MetadataVersion, root_as_footer,
-    root_as_message,
+    CompressionType, Endianness, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message,
 };
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use bytes::Bytes;
@@ -69,10 +68,7 @@ enum Order {
 }
 
 pub(super) fn damage(offset: u64, what: impl Into<String>) -> Damage {
-    Damage {
-        offset,
-        what: what.into(),
-    }
+    Damage { offset, what: what.into() }
 }
 
 pub(super) fn read(source: &Source, range: Range<u64>) -> Result<input::Bytes, Damage> {
@@ -100,8 +96,7 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, String> {
     if schema.endianness() != Endianness::Little {
         return Err("its numbers are big-endian".to_owned());
     }
-    guarded(|| Ok::<_, ArrowError>(Arc::new(fb_to_schema(schema))))
-        .map_err(|error| format!("the schema: {error}"))
+    guarded(|| Ok::<_, ArrowError>(Arc::new(fb_to_schema(schema)))).map_err(|error| format!("the schema: {error}"))
 }
 
 /// Whether the blocks of a footer are all that lies between the schema and the footer, which begins at `end`. If one
@@ -126,9 +121,7 @@ fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<boo
                 let (words, _) = schema.as_chunks::<8>();
                 let is_message = |word: &[u8; 8]| word.starts_with(&CONTINUATION);
                 let is_end = |word: &[u8; 8]| *word == [255, 255, 255, 255, 0, 0, 0, 0];
-                if first - place > most
-                    || words.iter().any(|word| is_message(word) && !is_end(word))
-                {
+                if first - place > most || words.iter().any(|word| is_message(word) && !is_end(word)) {
                     return Ok(false);
                 }
                 first
@@ -183,9 +176,7 @@ fn has_same_columns(one: &Schema, other: &Schema) -> bool {
     let (one, other) = (one.flattened_fields(), other.flattened_fields());
     one.len() == other.len()
         && one.iter().zip(&other).all(|(one, other)| {
-            one.name() == other.name()
-                && one.data_type() == other.data_type()
-                && number_of(one) == number_of(other)
+            one.name() == other.name() && one.data_type() == other.data_type() && number_of(one) == number_of(other)
         })
 }
 
@@ -197,10 +188,7 @@ impl Messages {
             return Self::of_file(source);
         }
         if !start.starts_with(&CONTINUATION) {
-            return Err(damage(
-                0,
-                "not an Arrow file or stream: it begins neither with ARROW1 nor with a message",
-            ));
+            return Err(damage(0, "not an Arrow file or stream: it begins neither with ARROW1 nor with a message"));
         }
         let mut messages = Self {
             source: Arc::new(source),
@@ -230,28 +218,21 @@ impl Messages {
         }
         let end = read(&source, place..len)?;
         let Some((&size, MAGIC)) = end.split_first_chunk::<4>() else {
-            return Err(wrong(
-                "the footer is missing: the file is truncated, or something was appended",
-            ));
+            return Err(wrong("the footer is missing: the file is truncated, or something was appended"));
         };
         let size = u64::try_from(i32::from_le_bytes(size))
             .ok()
             .filter(|&size| size <= (place - 8).min(MOST_METADATA))
             .ok_or_else(|| wrong("the footer has an impossible length"))?;
         let bytes = read(&source, place - size..place)?;
-        let footer = root_as_footer(&bytes)
-            .map_err(|error| damage(place - size, format!("the footer: {error}")))?;
+        let footer = root_as_footer(&bytes).map_err(|error| damage(place - size, format!("the footer: {error}")))?;
         let schema = footer.schema().ok_or_else(|| wrong("there is no schema"))?;
         let schema = schema_of(schema).map_err(|what| damage(place - size, what))?;
         let (dictionaries, batches) = (footer.dictionaries(), footer.recordBatches());
         let blocks = dictionaries.iter().flatten();
-        let blocks = blocks.chain(batches.iter().flatten()).map(|block| {
-            [
-                block.offset(),
-                block.metaDataLength().into(),
-                block.bodyLength(),
-            ]
-        });
+        let blocks = blocks
+            .chain(batches.iter().flatten())
+            .map(|block| [block.offset(), block.metaDataLength().into(), block.bodyLength()]);
         let blocks: VecDeque<[i64; 3]> = blocks.collect();
         if !are_all(&source, &blocks, place - size)? {
             let what = "the footer does not list the messages that the file has";
@@ -263,12 +244,7 @@ impl Messages {
             let what = "the footer has other columns than the beginning of the file";
             return Err(damage(place - size, what));
         }
-        Ok(Self {
-            version: footer.version(),
-            order: Order::Listed(blocks),
-            schema,
-            source: Arc::new(source),
-        })
+        Ok(Self { version: footer.version(), order: Order::Listed(blocks), schema, source: Arc::new(source) })
     }
 
     /// Whether a footer lists the messages: a file, not a stream.
@@ -301,9 +277,7 @@ impl Messages {
         let [Ok(place), Ok(head), Ok(body)] = block.map(u64::try_from) else {
             return Err(wrong());
         };
-        let end = place
-            .checked_add(head)
-            .and_then(|end| end.checked_add(body));
+        let end = place.checked_add(head).and_then(|end| end.checked_add(body));
         if head > MOST_METADATA || end.is_none_or(|end| end > self.source.len()) {
             return Err(wrong());
         }
@@ -332,10 +306,7 @@ impl Messages {
         if size == 0 {
             if place + 8 != len {
                 let more = len - place - 8;
-                return Err(damage(
-                    place + 8,
-                    format!("{more} bytes follow the end of the stream"),
-                ));
+                return Err(damage(place + 8, format!("{more} bytes follow the end of the stream")));
             }
             return Ok(None);
         }
@@ -372,12 +343,7 @@ impl Messages {
             }
             _ => Kept::Other,
         };
-        Ok(Located {
-            place,
-            head,
-            body: body.unwrap_or(own),
-            kind,
-        })
+        Ok(Located { place, head, body: body.unwrap_or(own), kind })
     }
 }
 
@@ -397,9 +363,7 @@ pub(super) fn content(source: &Source, at: Located) -> Result<(input::Bytes, Buf
         for buffer in batch.buffers().iter().flatten() {
             let place = usize::try_from(buffer.offset()).ok();
             let len = usize::try_from(buffer.length()).ok();
-            let bytes = place
-                .zip(len)
-                .and_then(|(place, len)| body.get(place..place.checked_add(len)?));
+            let bytes = place.zip(len).and_then(|(place, len)| body.get(place..place.checked_add(len)?));
             let bytes = bytes.ok_or("a buffer is beyond the end of its batch")?;
             let Some((&size, packed)) = bytes.split_first_chunk::<8>() else {
                 // Empty buffers are not compressed.
@@ -415,9 +379,7 @@ pub(super) fn content(source: &Source, at: Located) -> Result<(input::Bytes, Buf
             };
             sum = sum.saturating_add(most);
             if most > MOST_BYTES || sum > 4 * MOST_BYTES {
-                return Err(format!(
-                    "a buffer has {most} bytes after decompression; at most {MOST_BYTES} are read"
-                ));
+                return Err(format!("a buffer has {most} bytes after decompression; at most {MOST_BYTES} are read"));
             }
         }
     }

@@ -225,10 +225,7 @@ impl Part {
     #[must_use]
     pub fn up_to(&self, rows: u64) -> Self {
         let end = self.rows.start.saturating_add(rows).min(self.rows.end);
-        Self {
-            rows: self.rows.start..end,
-            ..self.clone()
-        }
+        Self { rows: self.rows.start..end, ..self.clone() }
     }
     /// Checks that the file has not become shorter.
     pub(super) fn check(&self) -> io::Result<()> {
@@ -236,12 +233,7 @@ impl Part {
     }
     /// What is known of the part, without what it decodes from and the memory for that.
     pub(super) fn decoded(&self) -> Self {
-        Self {
-            charges: Vec::new(),
-            content: Bytes::from(Vec::new()),
-            decode: Arc::new(Done),
-            ..self.clone()
-        }
+        Self { charges: Vec::new(), content: Bytes::from(Vec::new()), decode: Arc::new(Done), ..self.clone() }
     }
     /// Takes what the part needs from a budget; false if it has to wait until others give it back.
     pub(crate) fn enter(&self, budget: &Arc<Budget>) -> bool {
@@ -291,10 +283,7 @@ struct Damaged(Damage);
 impl DecodeRows for Damaged {
     fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
         Decoded {
-            damage: vec![Damage {
-                offset: 0,
-                what: self.0.what.clone(),
-            }],
+            damage: vec![Damage { offset: 0, what: self.0.what.clone() }],
             records: rows.end - rows.start,
             ..Decoded::default()
         }

@@ -76,16 +76,8 @@ const MOST_PAGES: usize = 1 << 22;
 ///
 /// # Errors
 /// With the place, if the range is not the pages of so many rows.
-pub(super) fn walk(
-    source: &Source,
-    chunk: Range<u64>,
-    rows: u64,
-    written: Written,
-) -> Result<Pages, (u64, String)> {
-    let mut pages = Pages {
-        dictionary: None,
-        data: Vec::new(),
-    };
+pub(super) fn walk(source: &Source, chunk: Range<u64>, rows: u64, written: Written) -> Result<Pages, (u64, String)> {
+    let mut pages = Pages { dictionary: None, data: Vec::new() };
     let mut at = chunk.start;
     let mut seen = 0u64;
     while at < chunk.end {
@@ -103,9 +95,7 @@ pub(super) fn walk(
         if unpacked > MOST_BYTES {
             return Err((
                 at,
-                format!(
-                    "a page has {unpacked} bytes after decompression; at most {MOST_BYTES} are read"
-                ),
+                format!("a page has {unpacked} bytes after decompression; at most {MOST_BYTES} are read"),
             ));
         }
         let page = |values: i64, encoding| -> Result<Page, (u64, String)> {
@@ -118,8 +108,7 @@ pub(super) fn walk(
                 is_dictionary: header.kind == DICTIONARY,
                 encoding,
                 first_row: seen,
-                rows: u64::try_from(values)
-                    .map_err(|_| wrong("has a negative number of values"))?,
+                rows: u64::try_from(values).map_err(|_| wrong("has a negative number of values"))?,
             })
         };
         let holds_fewer = |page: &Page| {
@@ -141,9 +130,8 @@ pub(super) fn walk(
                 if header.rows != header.values {
                     return Err(wrong("has another number of rows than of values"));
                 }
-                let levels = header.levels.iter().try_fold(0, |sum: u64, &levels| {
-                    sum.checked_add(u64::try_from(levels).ok()?)
-                });
+                let levels =
+                    header.levels.iter().try_fold(0, |sum: u64, &levels| sum.checked_add(u64::try_from(levels).ok()?));
                 page.levels = levels
                     .filter(|&levels| levels <= size && levels <= unpacked)
                     .ok_or_else(|| wrong("has levels that are longer than the page"))?;
@@ -191,10 +179,7 @@ fn header_at(source: &Source, range: Range<u64>) -> Result<(Header, u64), String
         let bytes = source.bytes(range.start..end);
         let bytes = bytes.map_err(|error| error.to_string())?;
         bytes.check().map_err(|error| error.to_string())?;
-        let mut thrift = Thrift {
-            bytes: &bytes,
-            at: 0,
-        };
+        let mut thrift = Thrift { bytes: &bytes, at: 0 };
         match thrift.header() {
             Some(header) => return Ok((header, thrift.at as u64)),
             None if end < range.end && window < LONGEST_HEADER => window *= 16,
@@ -223,10 +208,7 @@ struct Header {
 
 /// The number of row groups that the metadata of a file claims; `None` if it cannot be found.
 pub(super) fn row_groups(metadata: &[u8]) -> Option<u64> {
-    let mut thrift = Thrift {
-        bytes: metadata,
-        at: 0,
-    };
+    let mut thrift = Thrift { bytes: metadata, at: 0 };
     let mut groups = None;
     thrift.structure(DEPTH, |thrift, id, kind| {
         if id == 4 && kind == LIST {
@@ -276,11 +258,7 @@ impl Thrift<'_> {
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
     /// Reads the fields of a structure. `each` reads the value of a field, given its number and type.
-    fn structure(
-        &mut self,
-        depth: u32,
-        mut each: impl FnMut(&mut Self, i64, u8) -> Option<()>,
-    ) -> Option<()> {
+    fn structure(&mut self, depth: u32, mut each: impl FnMut(&mut Self, i64, u8) -> Option<()>) -> Option<()> {
         depth.checked_sub(1)?;
         let mut id = 0;
         loop {

@@ -10,8 +10,7 @@ use super::pages::{self, Page, Pages};
 use super::pieces::OneColumn;
 use super::unpack::{Queue, Ready};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError,
-    most_texts, words,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError, most_texts, words,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
@@ -121,9 +120,7 @@ impl OpenTable for Parquet {
         Ok(Facts {
             rows: metadata.file_metadata().num_rows() as u64,
             groups: metadata.num_row_groups() as u64,
-            columns: columns
-                .map(|(column, _)| (column.name, column.data))
-                .collect(),
+            columns: columns.map(|(column, _)| (column.name, column.data)).collect(),
         })
     }
 }
@@ -161,9 +158,7 @@ impl ReadColumn {
             // Text is read as bytes: what is not UTF-8 is a bad row, not a bad file.
             let leaf_type = match is_bytes {
                 true => Arc::new(
-                    Type::primitive_type_builder(info.name(), physical)
-                        .with_repetition(info.repetition())
-                        .build()?,
+                    Type::primitive_type_builder(info.name(), physical).with_repetition(info.repetition()).build()?,
                 ),
                 false => descriptor.self_type_ptr(),
             };
@@ -173,8 +168,7 @@ impl ReadColumn {
                 let field = ArrowField::new(info.name(), DataType::BinaryView, true);
                 ArrowFields::from(vec![field])
             });
-            let levels =
-                parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), hint.as_ref())?;
+            let levels = parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), hint.as_ref())?;
             Ok(Self {
                 column,
                 leaf,
@@ -277,9 +271,7 @@ struct Current {
 fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let data = u64::try_from(column.data_page_offset()).ok()?;
     // Some writers put a zero where there is none.
-    let dictionary = column
-        .dictionary_page_offset()
-        .and_then(|place| u64::try_from(place).ok());
+    let dictionary = column.dictionary_page_offset().and_then(|place| u64::try_from(place).ok());
     let start = match dictionary {
         Some(place) if place > 0 && place < data => place,
         _ => data,
@@ -305,12 +297,10 @@ impl FileOfGroups {
             };
             let rows = group.num_rows() as u64;
             let pages = match rows {
-                0 => Pages {
-                    dictionary: None,
-                    data: Vec::new(),
-                },
-                _ => pages::walk(&self.source, range, rows, read.written)
-                    .map_err(|(place, what)| damage(place, what))?,
+                0 => Pages { dictionary: None, data: Vec::new() },
+                _ => {
+                    pages::walk(&self.source, range, rows, read.written).map_err(|(place, what)| damage(place, what))?
+                }
             };
             let is_too_long = |page: &&Page| page.len > MOST_LZ4;
             if column.compression() == Compression::LZ4
@@ -321,12 +311,7 @@ impl FileOfGroups {
             }
             all.push(pages);
         }
-        Ok(Group {
-            file: Arc::clone(self),
-            number,
-            first,
-            pages: all,
-        })
+        Ok(Group { file: Arc::clone(self), number, first, pages: all })
     }
 
     fn name(&self, read: &ReadColumn) -> String {
@@ -344,9 +329,7 @@ impl FileOfGroups {
 
     fn bytes(&self, number: usize) -> u64 {
         let columns = self.metadata.row_group(number).columns().iter();
-        columns
-            .filter_map(|column| u64::try_from(column.compressed_size()).ok())
-            .fold(0, u64::saturating_add)
+        columns.filter_map(|column| u64::try_from(column.compressed_size()).ok()).fold(0, u64::saturating_add)
     }
 }
 
@@ -455,8 +438,7 @@ impl Current {
             self.page = pages.len();
         }
         self.row = rows.end;
-        let counted =
-            (u128::from(self.bytes) * u128::from(rows.end) / u128::from(self.rows)) as u64;
+        let counted = (u128::from(self.bytes) * u128::from(rows.end) / u128::from(self.rows)) as u64;
         let bytes = counted - self.counted;
         self.counted = counted;
         let first = group.first;
@@ -464,10 +446,7 @@ impl Current {
         if refused {
             let what = refusal(needed, group.file.most);
             let what = format!("row group {}: {what}", group.number);
-            let damage = Damage {
-                offset: place,
-                what,
-            };
+            let damage = Damage { offset: place, what };
             return Some(Part::damaged(damage, numbers, bytes));
         }
         let content = match rows.end == last.first_row + last.rows {
@@ -503,11 +482,7 @@ impl Current {
                 false => page.memory(),
             };
             let share = |page: &Page| {
-                Arc::new(Shared {
-                    page: *page,
-                    ready: OnceLock::new(),
-                    charge: Charge::of(memory(page)),
-                })
+                Arc::new(Shared { page: *page, ready: OnceLock::new(), charge: Charge::of(memory(page)) })
             };
             let mut use_shared = |held: &mut Option<Arc<Shared>>, page: &Page, is_read: bool| {
                 let known = held.take().filter(|held| held.page.place == page.place);
@@ -516,11 +491,7 @@ impl Current {
                 charges.push(Arc::clone(&known.charge));
                 with = with.saturating_add(known.charge.bytes());
                 if is_read {
-                    shared.push(SharedBy {
-                        read: number,
-                        shared: Arc::clone(&known),
-                        reports,
-                    });
+                    shared.push(SharedBy { read: number, shared: Arc::clone(&known), reports });
                 }
                 *held = Some(known);
             };
@@ -590,11 +561,7 @@ impl DecodeRows for Rows {
             }
         }
         if is_damaged {
-            return Decoded {
-                damage,
-                records: rows.end - rows.start,
-                ..Decoded::default()
-            };
+            return Decoded { damage, records: rows.end - rows.start, ..Decoded::default() };
         }
         decode(&group.file.plan, self, rows, group.first, chunk, options)
     }
@@ -703,10 +670,7 @@ impl Rows {
             let selection = match skipped {
                 0 if count as usize == rows_of_pages => None,
                 0 => Some(RowSelection::from(vec![select])),
-                _ => Some(RowSelection::from(vec![
-                    RowSelector::skip(skipped as usize),
-                    select,
-                ])),
+                _ => Some(RowSelection::from(vec![RowSelector::skip(skipped as usize), select])),
             };
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &read.levels,

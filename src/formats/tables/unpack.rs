@@ -52,8 +52,7 @@ impl Packing {
         // A page of nothing but nulls has no values to decompress.
         if page.unpacked > page.levels {
             let most = page.unpacked - page.levels;
-            self.unpack(&packed[levels.len()..], &mut content, most + 1)
-                .map_err(|error| error.to_string())?;
+            self.unpack(&packed[levels.len()..], &mut content, most + 1).map_err(|error| error.to_string())?;
         }
         match content.len() as u64 == page.unpacked {
             true => Ok(content.into()),
@@ -82,10 +81,7 @@ impl Ready {
         written: Written,
     ) -> Result<Self, String> {
         let unpack = || {
-            let mut pieces = Pieces {
-                pieces: Vec::with_capacity(1),
-                len: 0,
-            };
+            let mut pieces = Pieces { pieces: Vec::with_capacity(1), len: 0 };
             pieces.push(bytes);
             let packing = Packing::of(column.compression());
             let len = pieces.len as i64;
@@ -100,8 +96,7 @@ impl Ready {
                     column = column.set_compression(Compression::UNCOMPRESSED);
                 }
                 let (pieces, column) = (Arc::new(pieces), column.build()?);
-                SerializedPageReader::new(pieces, &column, page.rows as usize, None)?
-                    .get_next_page()
+                SerializedPageReader::new(pieces, &column, page.rows as usize, None)?.get_next_page()
             })?;
             let mut found = found.ok_or("there is none")?;
             if u64::from(found.num_values()) != page.rows {
@@ -114,10 +109,7 @@ impl Ready {
                 *buf = packing.content(page, buf)?;
             }
             let longest = counts::check(&found, written)?;
-            Ok(Self {
-                page: found,
-                longest,
-            })
+            Ok(Self { page: found, longest })
         };
         unpack().map_err(|what: String| format!("the page at byte {}: {what}", page.place))
     }

@@ -4,9 +4,7 @@
 
 use super::words::{Column, Known};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
@@ -39,10 +37,7 @@ impl<'a> Texts<'a> {
             Some(values) => Layout::Dictionary(numbers, Box::new(Self::of_array(values)?)),
             None => Layout::Words(numbers, known),
         };
-        Some(Self {
-            layout,
-            nulls: column.array.nulls(),
-        })
+        Some(Self { layout, nulls: column.array.nulls() })
     }
 
     fn of_array(array: &'a ArrayRef) -> Option<Self> {
@@ -85,10 +80,7 @@ impl<'a> Texts<'a> {
             }
             _ => return None,
         };
-        Some(Self {
-            layout,
-            nulls: array.nulls(),
-        })
+        Some(Self { layout, nulls: array.nulls() })
     }
 
     /// The value of a row; `None` if it is null.
@@ -217,10 +209,7 @@ impl<'a> Numbers<'a> {
             DataType::UInt64 => Integers::U64(array.as_primitive_opt::<UInt64Type>()?.values()),
             _ => return None,
         };
-        Some(Self {
-            values,
-            nulls: array.nulls(),
-        })
+        Some(Self { values, nulls: array.nulls() })
     }
     /// The value of a row; `None` if it is null.
     #[inline]

@@ -60,13 +60,7 @@ fn place(number: usize) -> (usize, usize) {
 
 impl Words {
     pub(super) fn new(source: Arc<Source>, version: MetadataVersion, schema: SchemaRef) -> Self {
-        Self {
-            source,
-            version,
-            schema,
-            lists: [const { OnceLock::new() }; LISTS],
-            decoded: Mutex::default(),
-        }
+        Self { source, version, schema, lists: [const { OnceLock::new() }; LISTS], decoded: Mutex::default() }
     }
 
     /// Adds a piece, the number of which is that of the pieces before it; likewise its first value.
@@ -84,16 +78,9 @@ impl Words {
         let slots = 1usize << list.min(LISTS);
         let list = self.lists.get(list).ok_or("it has too many pieces")?;
         let list = list.get_or_init(|| (0..slots).map(|_| OnceLock::new()).collect());
-        let piece = Piece {
-            at,
-            first,
-            len,
-            values: OnceLock::new(),
-            _charge: charge,
-        };
+        let piece = Piece { at, first, len, values: OnceLock::new(), _charge: charge };
         let slot = list.get(slot).ok_or("it has too many pieces")?;
-        slot.set(piece)
-            .map_err(|_| "a piece comes twice".to_owned())
+        slot.set(piece).map_err(|_| "a piece comes twice".to_owned())
     }
 
     fn piece(&self, number: usize) -> Option<&Piece> {
@@ -138,10 +125,7 @@ impl Words {
         if values.len() as u64 != piece.len {
             return Err(format!("{} values of {}", values.len(), piece.len));
         }
-        piece
-            .values
-            .set(values)
-            .map_err(|_| "it comes twice".to_owned())
+        piece.values.set(values).map_err(|_| "it comes twice".to_owned())
     }
 
     /// A value, among those of the first pieces, which have been decoded: an array, and the place in it.
@@ -155,9 +139,7 @@ impl Words {
             }
         }
         let piece = self.piece(from)?;
-        let at = number
-            .checked_sub(piece.first)
-            .filter(|&at| at < piece.len)?;
+        let at = number.checked_sub(piece.first).filter(|&at| at < piece.len)?;
         Some((piece.values.get()?, at as usize))
     }
 }
@@ -214,9 +196,6 @@ mod tests {
     #[test]
     fn pieces_have_places() {
         let places: Vec<_> = (0..7).map(place).collect();
-        assert_eq!(
-            places,
-            [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3)]
-        );
+        assert_eq!(places, [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3)]);
     }
 }

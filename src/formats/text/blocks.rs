@@ -39,11 +39,7 @@ impl Line {
     fn begun(line: &[u8]) -> Option<Self> {
         let line = without_mark(line).trim_ascii_start();
         let could_be = |word: &[u8]| line.len() < word.len() && word.starts_with(line);
-        if could_be(BYTE_ORDER_MARK)
-            || [&b"id "[..], b"epd ", b"perft "]
-                .iter()
-                .any(|w| could_be(w))
-        {
+        if could_be(BYTE_ORDER_MARK) || [&b"id "[..], b"epd ", b"perft "].iter().any(|w| could_be(w)) {
             return None;
         }
         Some(Self::of(line))

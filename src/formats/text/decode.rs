@@ -65,10 +65,7 @@ pub(in crate::formats) struct Refusal {
 
 impl Refusal {
     fn new(reasons: impl IntoIterator<Item = &'static str>, message: String) -> Self {
-        Self {
-            reasons: reasons.into_iter().collect(),
-            message,
-        }
+        Self { reasons: reasons.into_iter().collect(), message }
     }
 }
 
@@ -93,9 +90,7 @@ pub(in crate::formats) fn unusual<'a>(
     remarks: &mut Remarks,
 ) -> Result<ReadLine<'a>, Refusal> {
     let line = &text[..len];
-    let fen_options = FenOptions {
-        keep_en_passant: options.keep_en_passant,
-    };
+    let fen_options = FenOptions { keep_en_passant: options.keep_en_passant };
     let mut fen = match fen::parse_in(&text[skip..], line.len() - skip, fen_options) {
         Ok(fen) => fen,
         Err(mut error) => {
@@ -157,10 +152,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         batch: Batch::new(),
         ordinals: Vec::new(),
         decoded: Decoded::default(),
-        operations: options
-            .fields
-            .contains(Field::Operations)
-            .then(Texts::default),
+        operations: options.fields.contains(Field::Operations).then(Texts::default),
         open: None,
         moves: options.fields.contains(Field::Move).then(Values::default),
         idle_en_passants: IdleEnPassants::default(),
@@ -214,12 +206,7 @@ impl Decoder<'_> {
     fn too_long(&mut self, start: usize, line: &[u8]) {
         self.block_at = None;
         let reject = too_long(&self.chunk.file, line, self.options.max_record);
-        self.reject(
-            start,
-            &reject.raw,
-            reject.reasons,
-            reject.message.into_owned(),
-        );
+        self.reject(start, &reject.raw, reject.reasons, reject.message.into_owned());
     }
 
     /// Reads the position in a line, the first `len` bytes of a text, from the byte `skip` on.
@@ -242,8 +229,7 @@ impl Decoder<'_> {
                 if let Some(moves) = &mut self.moves {
                     moves.push(line.best_move().map(Move::to_bits));
                 }
-                self.idle_en_passants
-                    .add(self.batch.len(), line.idle_en_passant);
+                self.idle_en_passants.add(self.batch.len(), line.idle_en_passant);
                 self.push(start, line.board, line.clocks, line.rest);
             }
             Err(refusal) => {
@@ -302,13 +288,7 @@ impl Decoder<'_> {
     }
 
     #[cold]
-    fn reject(
-        &mut self,
-        start: usize,
-        line: &[u8],
-        reasons: impl IntoIterator<Item = &'static str>,
-        message: String,
-    ) {
+    fn reject(&mut self, start: usize, line: &[u8], reasons: impl IntoIterator<Item = &'static str>, message: String) {
         // What follows belongs to this record, not to the one before.
         self.close();
         self.id.clear();
@@ -346,9 +326,7 @@ impl Decoder<'_> {
         if let Some(operations) = self.operations
             && operations.count_present() != 0
         {
-            self.batch
-                .fields
-                .insert(Field::Operations, Array::Text(operations));
+            self.batch.fields.insert(Field::Operations, Array::Text(operations));
         }
         if let Some(moves) = self.moves
             && moves.count_present() != 0
@@ -369,11 +347,6 @@ impl Decoder<'_> {
 /// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
 pub(in crate::formats) fn text_of(bytes: &[u8]) -> String {
     // Copied before validation: bytes of a mapped file could change in between.
-    String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
-        error
-            .as_bytes()
-            .iter()
-            .map(|&byte| windows_1252(byte))
-            .collect()
-    })
+    String::from_utf8(bytes.to_vec())
+        .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| windows_1252(byte)).collect())
 }

@@ -148,9 +148,7 @@ impl Encoder for Lines {
                 one_line::push(operations.as_bytes(), &mut safe);
             }
             room.write(Coded::ROOM + safe.len(), |line| {
-                let position = batch
-                    .board(row)
-                    .coded(batch.halfmove[row], batch.fullmove[row]);
+                let position = batch.board(row).coded(batch.halfmove[row], batch.fullmove[row]);
                 let mut at = position.write(line, CastlingStyle::Outermost);
                 if self.with_operations {
                     at -= if line[..at].ends_with(b" 0 1") { 4 } else { 0 };
@@ -168,8 +166,7 @@ impl Encoder for Lines {
     }
     fn keeps(&self, batch: &Batch, row: usize, field: Field) -> bool {
         let fields = self.fields();
-        fields.contains(field)
-            || fields.contains(Field::Operations) && is_in_operations(batch, row, field)
+        fields.contains(field) || fields.contains(Field::Operations) && is_in_operations(batch, row, field)
     }
 }
 
@@ -183,14 +180,10 @@ fn sniff(head: &[u8]) -> Option<Kind> {
         if line.starts_with(b"id ") || line.starts_with(b"epd ") {
             return Some(Kind::Perft);
         }
-        let mut tokens = line
-            .split(|byte| byte.is_ascii_whitespace())
-            .filter(|token| !token.is_empty());
+        let mut tokens = line.split(|byte| byte.is_ascii_whitespace()).filter(|token| !token.is_empty());
         let board = tokens.next()?;
         let looks_like_a_board = board.iter().filter(|&&byte| byte == b'/').count() == 7
-            && board
-                .iter()
-                .all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte));
+            && board.iter().all(|byte| b"pnbrqkPNBRQK12345678/".contains(byte));
         if !looks_like_a_board || !matches!(tokens.next(), Some(b"w" | b"b")) {
             return None;
         }
@@ -237,9 +230,6 @@ mod tests {
             String::from_utf8(piece.bytes).unwrap()
         };
         assert_eq!(lines(false), format!("{fresh}\n{later}\n"));
-        assert_eq!(
-            lines(true),
-            format!("8/8/8/4k3/8/8/8/4K2R w K -\n{later} id \"a\";\n")
-        );
+        assert_eq!(lines(true), format!("8/8/8/4k3/8/8/8/4K2R w K -\n{later} id \"a\";\n"));
     }
 }

@@ -49,25 +49,18 @@ pub(in crate::formats) fn operation_of(field: Field, value: &str) -> Option<Stri
 /// Whether the operations of a record say what this field of it does.
 pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool {
     let operations = batch.values(Field::Operations);
-    let (Some(operations), Some(values)) = (
-        operations.and_then(|operations| operations.text(row)),
-        batch.values(field),
-    ) else {
+    let (Some(operations), Some(values)) =
+        (operations.and_then(|operations| operations.text(row)), batch.values(field))
+    else {
         return false;
     };
     if field == Field::Move {
         let position = batch.position(row).ok();
         let best = position.and_then(|position| best_move(operations, &position));
-        let known = values
-            .number(row)
-            .and_then(|bits| Move::from_bits(bits as u16));
+        let known = values.number(row).and_then(|bits| Move::from_bits(bits as u16));
         return best == known;
     }
-    let number = || {
-        values
-            .number(row)
-            .map(|number| Cow::Owned(number.to_string()))
-    };
+    let number = || values.number(row).map(|number| Cow::Owned(number.to_string()));
     let value = values.text(row).map(Cow::Borrowed).or_else(number);
     let operation = value.and_then(|value| operation_of(field, &value));
     operation.is_some_and(|operation| operations.contains(&operation))
@@ -137,10 +130,6 @@ fn each(operations: &str) -> impl Iterator<Item = &str> {
 /// assert_eq!(id("bm Rxb2; id \"BK.11\";"), Some("BK.11"));
 /// ```
 pub fn id(operations: &str) -> Option<&str> {
-    let at = if operations.starts_with("id \"") {
-        4
-    } else {
-        operations.find(" id \"")? + 5
-    };
+    let at = if operations.starts_with("id \"") { 4 } else { operations.find(" id \"")? + 5 };
     operations[at..].split_once('"').map(|(name, _)| name)
 }

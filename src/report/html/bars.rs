@@ -29,28 +29,15 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     if most.is_some() {
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
-    let longest = kinds
-        .iter()
-        .map(|(_, count)| *count)
-        .max()
-        .unwrap_or(1)
-        .max(1);
+    let longest = kinds.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
     let (shown, rest) = kinds.split_at(kinds.len().min(most.unwrap_or(usize::MAX)));
-    let row = |name: String, count: u64, bar: String| {
-        vec![name, grouped(count), percent(count, total), bar]
-    };
-    let mut rows: Vec<Vec<String>> = shown
-        .iter()
-        .map(|(name, count)| row(breakable(name), *count, bar(*count as f64 / longest as f64)))
-        .collect();
+    let row = |name: String, count: u64, bar: String| vec![name, grouped(count), percent(count, total), bar];
+    let mut rows: Vec<Vec<String>> =
+        shown.iter().map(|(name, count)| row(breakable(name), *count, bar(*count as f64 / longest as f64))).collect();
     let others = rest.len() as u64 + bars.rest.0;
     if others > 0 {
         let sum = rest.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
-        rows.push(row(
-            format!("{} others", grouped(others)),
-            sum,
-            String::new(),
-        ));
+        rows.push(row(format!("{} others", grouped(others)), sum, String::new()));
     }
     write!(
         out,
@@ -59,27 +46,15 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
         grouped(all),
         grouped(total),
         bars.unit.name(),
-        if most.is_some() {
-            "; the most frequent first"
-        } else {
-            ""
-        }
+        if most.is_some() { "; the most frequent first" } else { "" }
     )?;
     let is_long = rows.len() > LONG;
     if is_long {
         out.push_str("<div class=\"plots pairs\">");
     }
-    let length = if is_long {
-        rows.len().div_ceil(2)
-    } else {
-        rows.len()
-    };
+    let length = if is_long { rows.len().div_ceil(2) } else { rows.len() };
     for rows in rows.chunks(length.max(1)) {
-        let table = Table {
-            caption: bars.title,
-            head: &["", "count", "share", ""],
-            rows: rows.to_vec(),
-        };
+        let table = Table { caption: bars.title, head: &["", "count", "share", ""], rows: rows.to_vec() };
         table.write(out)?;
     }
     if is_long {
@@ -90,61 +65,26 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
 }
 
 /// The same for two: the share in each, with two bars. The most different first.
-pub(super) fn comparison(
-    out: &mut String,
-    title: &str,
-    note: &str,
-    bars: &[(String, [u64; 2])],
-) -> fmt::Result {
-    let totals = [0, 1].map(|at: usize| {
-        bars.iter()
-            .map(|(_, counts)| counts[at])
-            .sum::<u64>()
-            .max(1)
-    });
-    let shares =
-        |counts: &[u64; 2]| [0, 1].map(|at: usize| counts[at] as f64 / totals[at] as f64 * 100.0);
-    let mut kinds: Vec<(&str, [f64; 2])> = bars
-        .iter()
-        .map(|(name, counts)| (name.as_str(), shares(counts)))
-        .collect();
+pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(String, [u64; 2])]) -> fmt::Result {
+    let totals = [0, 1].map(|at: usize| bars.iter().map(|(_, counts)| counts[at]).sum::<u64>().max(1));
+    let shares = |counts: &[u64; 2]| [0, 1].map(|at: usize| counts[at] as f64 / totals[at] as f64 * 100.0);
+    let mut kinds: Vec<(&str, [f64; 2])> = bars.iter().map(|(name, counts)| (name.as_str(), shares(counts))).collect();
     let difference = |[a, b]: [f64; 2]| (a - b).abs();
     kinds.sort_by(|a, b| difference(b.1).total_cmp(&difference(a.1)));
     kinds.retain(|&(_, shares)| shares != [0.0; 2]);
     let shown = &kinds[..kinds.len().min(MOST_PAIRS)];
-    let longest = shown
-        .iter()
-        .flat_map(|&(_, shares)| shares)
-        .fold(0.0, f64::max)
-        .max(1e-9);
+    let longest = shown.iter().flat_map(|&(_, shares)| shares).fold(0.0, f64::max).max(1e-9);
     let rows = shown.iter().map(|&(name, [a, b])| {
-        let pair = format!(
-            "<span class=\"pair\"><span>{}</span><span>{}</span></span>",
-            bar(a / longest),
-            bar(b / longest)
-        );
-        vec![
-            breakable(name),
-            percentage(a),
-            percentage(b),
-            super::board::points(b - a),
-            pair,
-        ]
+        let pair =
+            format!("<span class=\"pair\"><span>{}</span><span>{}</span></span>", bar(a / longest), bar(b / longest));
+        vec![breakable(name), percentage(a), percentage(b), super::board::points(b - a), pair]
     });
     let rest = match kinds.len() - shown.len() {
         0 => String::new(),
         rest => format!("; {} others not shown", grouped(rest as u64)),
     };
-    write!(
-        out,
-        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{note}{rest}</p></figcaption>",
-        Escaped(title)
-    )?;
-    let table = Table {
-        caption: title,
-        head: &["", "A", "B", "difference", ""],
-        rows: rows.collect(),
-    };
+    write!(out, "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{note}{rest}</p></figcaption>", Escaped(title))?;
+    let table = Table { caption: title, head: &["", "A", "B", "difference", ""], rows: rows.collect() };
     table.write(out)?;
     out.push_str("</figure>\n");
     Ok(())

@@ -62,11 +62,7 @@ impl Bins {
         }
         let (first, end) = (first * width, (first + bars) * width);
         let sum = |histogram: &Histogram, from: i64, to: i64| -> u64 {
-            histogram
-                .iter()
-                .filter(|(n, _)| (from..to).contains(n))
-                .map(|(_, count)| count)
-                .sum()
+            histogram.iter().filter(|(n, _)| (from..to).contains(n)).map(|(_, count)| count).sum()
         };
         let series = histograms.iter().map(|histogram| {
             let mut counts = vec![0; bars as usize];
@@ -79,10 +75,7 @@ impl Bins {
             first,
             width,
             series: series.collect(),
-            totals: histograms
-                .iter()
-                .map(|histogram| histogram.total())
-                .collect(),
+            totals: histograms.iter().map(|histogram| histogram.total()).collect(),
             beyond: [(i64::MIN, first), (end, i64::MAX)]
                 .map(|(from, to)| histograms.iter().map(|h| sum(h, from, to)).collect()),
         })
@@ -108,9 +101,8 @@ impl Bins {
     /// than four times as high as all others, the others would be invisible.
     pub(super) fn top(&self) -> (f64, bool) {
         let bars = 0..self.len();
-        let mut shares: Vec<f64> = (0..self.series.len())
-            .flat_map(|series| bars.clone().map(move |bar| self.share(series, bar)))
-            .collect();
+        let mut shares: Vec<f64> =
+            (0..self.series.len()).flat_map(|series| bars.clone().map(move |bar| self.share(series, bar))).collect();
         shares.sort_by(|a, b| b.total_cmp(a));
         let occupied = shares.iter().filter(|&&share| share > 0.0).count();
         let most = 2 * self.series.len();
@@ -141,9 +133,7 @@ pub(super) fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         .unwrap_or(10.0 * power);
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     // Counted, not added up: no rounding errors.
-    (first as i64..=last as i64)
-        .map(|at| at as f64 * step)
-        .collect()
+    (first as i64..=last as i64).map(|at| at as f64 * step).collect()
 }
 
 #[cfg(test)]
@@ -153,10 +143,7 @@ mod tests {
     #[test]
     fn round_ticks() {
         assert_eq!(ticks(0.0, 79.0, 6), [0.0, 20.0, 40.0, 60.0]);
-        assert_eq!(
-            ticks(-1500.0, 1500.0, 6),
-            [-1500.0, -1000.0, -500.0, 0.0, 500.0, 1000.0, 1500.0]
-        );
+        assert_eq!(ticks(-1500.0, 1500.0, 6), [-1500.0, -1000.0, -500.0, 0.0, 500.0, 1000.0, 1500.0]);
         assert_eq!(ticks(0.0, 0.35, 4), [0.0, 0.1, 0.2, 0.30000000000000004]);
         assert_eq!(ticks(5.0, 5.0, 4), [5.0]);
     }
@@ -169,10 +156,7 @@ mod tests {
         let histogram = Histogram::new(0, counts);
         let bins = Bins::of(&[&histogram], 1).unwrap();
         assert_eq!((bins.first, bins.width, bins.len()), (0, 2, 50));
-        assert_eq!(
-            (&bins.beyond[0][..], &bins.beyond[1][..]),
-            (&[0][..], &[3][..])
-        );
+        assert_eq!((&bins.beyond[0][..], &bins.beyond[1][..]), (&[0][..], &[3][..]));
         let shown: u64 = bins.series[0].iter().sum();
         assert_eq!(shown + 3, histogram.total());
     }
@@ -189,16 +173,9 @@ mod tests {
     #[test]
     fn spikes_are_cut_off() {
         let mut counts = vec![10; 60];
-        assert!(
-            !Bins::of(&[&Histogram::new(0, counts.clone())], 1)
-                .unwrap()
-                .top()
-                .1
-        );
+        assert!(!Bins::of(&[&Histogram::new(0, counts.clone())], 1).unwrap().top().1);
         counts[0] = 600;
-        let (top, is_cut) = Bins::of(&[&Histogram::new(0, counts.clone())], 1)
-            .unwrap()
-            .top();
+        let (top, is_cut) = Bins::of(&[&Histogram::new(0, counts.clone())], 1).unwrap().top();
         assert!(is_cut && top < 3.0, "{top}");
         counts[0] = 60_000;
         assert!(!Bins::of(&[&Histogram::new(0, counts)], 1).unwrap().top().1);

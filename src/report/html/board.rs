@@ -25,12 +25,7 @@ fn draw(out: &mut String, label: &str, square: impl Fn(usize) -> (String, String
     )?;
     for rank in 0..8 {
         let y = TOP + (7 - rank) * SQUARE;
-        write!(
-            out,
-            "<text class=\"r\" x=\"8\" y=\"{}\">{}</text>",
-            y + 14,
-            rank + 1
-        )?;
+        write!(out, "<text class=\"r\" x=\"8\" y=\"{}\">{}</text>", y + 14, rank + 1)?;
         for file in 0..8 {
             let (class, text) = square(8 * rank + file);
             write!(
@@ -77,26 +72,13 @@ pub(super) fn heat_map(
     let most = counts.iter().copied().max().unwrap_or(0);
     let top = counts.iter().position(|&count| count == most).unwrap_or(0);
     let best = format!("most on {}: {}", name(top), percent(most, whole));
-    write!(
-        out,
-        "<figure><figcaption><h4>{}</h4><p>{best}</p></figcaption>",
-        Escaped(title)
-    )?;
+    write!(out, "<figure><figcaption><h4>{}</h4><p>{best}</p></figcaption>", Escaped(title))?;
     let label = format!("Board: {title}, {best} of {of}.");
     draw(out, &label, |square| {
         let count = counts[square];
-        let text = format!(
-            "{}: {} ({})",
-            name(square),
-            grouped(count),
-            percent(count, whole)
-        );
+        let text = format!("{}: {} ({})", name(square), grouped(count), percent(count, whole));
         let share = count as f64 / most.max(1) as f64;
-        let share = if scale == Scale::Root {
-            share.sqrt()
-        } else {
-            share
-        };
+        let share = if scale == Scale::Root { share.sqrt() } else { share };
         (level(share), text)
     })?;
     out.push_str("</figure>\n");
@@ -104,43 +86,26 @@ pub(super) fn heat_map(
 }
 
 /// A board with the differences of shares: one hue where the first has more, the other where the second has.
-pub(super) fn difference(
-    out: &mut String,
-    title: &str,
-    note: &str,
-    [a, b]: &[Squares; 2],
-) -> fmt::Result {
+pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: &[Squares; 2]) -> fmt::Result {
     let shares = [a, b].map(|counts| {
         let sum = counts.iter().sum::<u64>().max(1) as f64;
         counts.map(|count| count as f64 / sum * 100.0)
     });
     let difference = |square: usize| shares[1][square] - shares[0][square];
-    let most = (0..64)
-        .map(|square| difference(square).abs())
-        .fold(0.0, f64::max);
-    let top = (0..64)
-        .find(|&square| difference(square).abs() == most)
-        .unwrap_or(0);
+    let most = (0..64).map(|square| difference(square).abs()).fold(0.0, f64::max);
+    let top = (0..64).find(|&square| difference(square).abs() == most).unwrap_or(0);
     let best = match most > 0.0 {
         true => format!("largest on {}: {}", name(top), points(difference(top))),
         false => "no difference".to_owned(),
     };
-    write!(
-        out,
-        "<figure><figcaption><h4>{}</h4><p>{note}{best}</p></figcaption>",
-        Escaped(title)
-    )?;
+    write!(out, "<figure><figcaption><h4>{}</h4><p>{note}{best}</p></figcaption>", Escaped(title))?;
     let label = format!("Board of differences: {title}, {best}.");
     draw(out, &label, |square| {
         let difference = difference(square);
         // Differences that are small beside the largest are as good as none.
         let share = difference.abs() / most;
         let class = level(if share < 0.1 { 0.0 } else { share });
-        let hue = if difference > 0.0 && class != "z" {
-            "o"
-        } else {
-            ""
-        };
+        let hue = if difference > 0.0 && class != "z" { "o" } else { "" };
         let [a, b] = shares.map(|shares| percentage(shares[square]));
         let text = format!("{}: A {a}, B {b}, {}", name(square), points(difference));
         (format!("{hue}{class}"), text)

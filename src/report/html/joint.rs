@@ -49,18 +49,11 @@ impl Span {
             .count()
         };
         let first = beyond(&mut sums.iter()).min(sums.len().saturating_sub(1));
-        let last = sums
-            .len()
-            .saturating_sub(beyond(&mut sums.iter().rev()))
-            .max(first + 1);
+        let last = sums.len().saturating_sub(beyond(&mut sums.iter().rev())).max(first + 1);
         let width = (last - first).div_ceil(most);
         // Cells begin at multiples of their width.
         let first = first / width * width;
-        Self {
-            first,
-            width,
-            cells: (last - first).div_ceil(width),
-        }
+        Self { first, width, cells: (last - first).div_ceil(width) }
     }
     fn cell(&self, at: usize) -> Option<usize> {
         let cell = at.checked_sub(self.first)? / self.width;
@@ -101,11 +94,7 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
         out,
         "<figure><figcaption><h3>{}{}</h3><p>{how}</p>",
         Escaped(joint.title),
-        if shade == Shade::Count {
-            " <small>(log scale)</small>"
-        } else {
-            ""
-        },
+        if shade == Shade::Count { " <small>(log scale)</small>" } else { "" },
     )?;
     if shown < total {
         write!(
@@ -167,10 +156,7 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
         }
     }
     row_names(out, &joint.rows, rows, bottom, height)?;
-    write!(
-        out,
-        "<path class=\"x\" d=\"M{LEFT} {bottom:.1}H{RIGHT}M{LEFT} {bottom:.1}V{TOP}\"/>"
-    )?;
+    write!(out, "<path class=\"x\" d=\"M{LEFT} {bottom:.1}H{RIGHT}M{LEFT} {bottom:.1}V{TOP}\"/>")?;
     for (at, name) in round_names(&joint.columns, columns, 6) {
         let x = LEFT + width * at;
         write!(
@@ -198,9 +184,7 @@ fn condensed(matrix: &Matrix) -> (Span, Span, Vec<Vec<u64>>) {
     for (_, column, count) in matrix.iter() {
         sums[column] += count;
     }
-    let row_sums: Vec<u64> = (0..matrix.rows().len())
-        .map(|row| matrix.row_sum(row))
-        .collect();
+    let row_sums: Vec<u64> = (0..matrix.rows().len()).map(|row| matrix.row_sum(row)).collect();
     let rows = Span::of(&row_sums, MOST_ROWS);
     let columns = Span::of(&sums, MOST_COLUMNS);
     let mut cells = vec![vec![0; columns.cells]; rows.cells];
@@ -235,13 +219,7 @@ fn round_names(axis: &Axis, span: Span, most: usize) -> Vec<(f64, String)> {
 fn row_names(out: &mut String, axis: &Axis, rows: Span, bottom: f64, height: f64) -> fmt::Result {
     for (at, name) in round_names(axis, rows, 7) {
         let y = bottom - height * at;
-        write!(
-            out,
-            "<text class=\"y\" x=\"{}\" y=\"{:.1}\">{}</text>",
-            LEFT - 5.0,
-            y + 3.6,
-            Escaped(&name)
-        )?;
+        write!(out, "<text class=\"y\" x=\"{}\" y=\"{:.1}\">{}</text>", LEFT - 5.0, y + 3.6, Escaped(&name))?;
     }
     Ok(())
 }
@@ -255,11 +233,7 @@ fn numbers<'a>(joint: &'a Joint, rows: Span, columns: Span, cells: &[Vec<u64>]) 
         cells.extend(counts.iter().map(|&count| grouped(count)));
         cells
     });
-    OwnedTable {
-        caption: joint.title,
-        head,
-        rows: rows.collect(),
-    }
+    OwnedTable { caption: joint.title, head, rows: rows.collect() }
 }
 
 /// A table whose heads are made here.
@@ -272,11 +246,7 @@ struct OwnedTable<'a> {
 impl OwnedTable<'_> {
     fn write_details(self, out: &mut String) -> fmt::Result {
         let head: Vec<&str> = self.head.iter().map(String::as_str).collect();
-        let table = Table {
-            caption: self.caption,
-            head: &head,
-            rows: self.rows,
-        };
+        let table = Table { caption: self.caption, head: &head, rows: self.rows };
         table.write_details(out)
     }
 }
@@ -327,16 +297,8 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Resul
             grouped(count)
         )?;
     }
-    let span = Span {
-        first: 0,
-        width: 1,
-        cells: rows,
-    };
-    let phase = Axis {
-        key: "phase",
-        title: "phase",
-        labels: Vec::new(),
-    };
+    let span = Span { first: 0, width: 1, cells: rows };
+    let phase = Axis { key: "phase", title: "phase", labels: Vec::new() };
     row_names(out, &phase, span, bottom, height)?;
     let zero = x(0.0);
     writeln!(
@@ -346,9 +308,7 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Resul
         (LEFT + RIGHT) / 2.0,
         bottom + 32.0
     )?;
-    let rows = means
-        .iter()
-        .map(|&(phase, count, mean)| vec![phase.to_string(), grouped(count), tenths(mean)]);
+    let rows = means.iter().map(|&(phase, count, mean)| vec![phase.to_string(), grouped(count), tenths(mean)]);
     let table = Table {
         caption: "Mean score in each phase, in centipawns from White's side",
         head: &["phase", "scores", "mean score"],
@@ -363,16 +323,9 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Resul
 pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     let of_row = |row: usize| {
         let count = |column: usize| joint.cells.count(row, column);
-        Results {
-            white: count(0),
-            draw: count(1),
-            black: count(2),
-            unknown: count(3),
-        }
+        Results { white: count(0), draw: count(1), black: count(2), unknown: count(3) }
     };
-    let known: Vec<u64> = (0..joint.cells.rows().len())
-        .map(|row| of_row(row).known())
-        .collect();
+    let known: Vec<u64> = (0..joint.cells.rows().len()).map(|row| of_row(row).known()).collect();
     let rows = known.len();
     if known.iter().all(|&count| count == 0) {
         return Ok(());
@@ -405,11 +358,8 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
         let results = of_row(row);
         let y = bottom - height * (row + 1) as f64;
         let mut x = LEFT;
-        let parts = [
-            ("White won", results.white, "w"),
-            ("drawn", results.draw, "d"),
-            ("Black won", results.black, "b"),
-        ];
+        let parts =
+            [("White won", results.white, "w"), ("drawn", results.draw, "d"), ("Black won", results.black, "b")];
         for (name, count, class) in parts.into_iter().filter(|&(_, count, _)| count > 0) {
             let width = count as f64 / known as f64 * (RIGHT - LEFT);
             write!(
@@ -425,11 +375,7 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
             x += width;
         }
     }
-    let span = Span {
-        first: 0,
-        width: 1,
-        cells: rows,
-    };
+    let span = Span { first: 0, width: 1, cells: rows };
     row_names(out, &joint.rows, span, bottom, height)?;
     for share in [0, 25, 50, 75, 100] {
         let x = LEFT + (RIGHT - LEFT) * f64::from(share) / 100.0;
@@ -449,25 +395,15 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
         let (results, known) = (of_row(row), known[row].max(1));
         let counts = [results.white, results.draw, results.black];
         let mut cells = vec![Escaped(&joint.rows.label(row)).to_string()];
-        cells.extend(counts.map(|count| {
-            format!(
-                "{} ({})",
-                grouped(count),
-                percentage(count as f64 / known as f64 * 100.0)
-            )
-        }));
+        cells.extend(
+            counts.map(|count| format!("{} ({})", grouped(count), percentage(count as f64 / known as f64 * 100.0))),
+        );
         cells.push(grouped(results.unknown));
         cells
     });
     let table = Table {
         caption: joint.title,
-        head: &[
-            joint.rows.title,
-            "White won",
-            "drawn",
-            "Black won",
-            "unknown",
-        ],
+        head: &[joint.rows.title, "White won", "drawn", "Black won", "unknown"],
         rows: rows.collect(),
     };
     table.write_details(out)?;

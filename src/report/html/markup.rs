@@ -104,19 +104,10 @@ pub(super) fn stack(white: u64, draw: u64, black: u64) -> String {
     if known == 0 {
         return String::new();
     }
-    let parts = [
-        ("White won", white, "w"),
-        ("drawn", draw, "d"),
-        ("Black won", black, "b"),
-    ];
-    let label: Vec<String> = parts
-        .iter()
-        .map(|&(name, count, _)| format!("{name} {}", percent(count, known)))
-        .collect();
-    let mut text = format!(
-        "<span class=\"stack\" role=\"img\" aria-label=\"{}\">",
-        label.join(", ")
-    );
+    let parts = [("White won", white, "w"), ("drawn", draw, "d"), ("Black won", black, "b")];
+    let label: Vec<String> =
+        parts.iter().map(|&(name, count, _)| format!("{name} {}", percent(count, known))).collect();
+    let mut text = format!("<span class=\"stack\" role=\"img\" aria-label=\"{}\">", label.join(", "));
     for (name, count, class) in parts {
         let width = count as f64 / known as f64 * 100.0;
         text.push_str(&format!(

@@ -55,10 +55,7 @@ pub struct About {
 impl About {
     /// A title and nothing else.
     pub fn new(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            ..Self::default()
-        }
+        Self { title: title.into(), ..Self::default() }
     }
 }
 

@@ -29,11 +29,7 @@ const BOTTOM: f64 = 158.0;
 impl Plot<'_> {
     /// A figure; nothing if there is nothing to show.
     pub(super) fn write(&self, out: &mut String) -> fmt::Result {
-        let histograms: Vec<&Histogram> = self
-            .series
-            .iter()
-            .map(|&(_, histogram)| histogram)
-            .collect();
+        let histograms: Vec<&Histogram> = self.series.iter().map(|&(_, histogram)| histogram).collect();
         let Some(bins) = Bins::of(&histograms, self.width) else {
             return Ok(());
         };
@@ -42,11 +38,7 @@ impl Plot<'_> {
             true => " <small>(highest bars cut off)</small>",
             false => "",
         };
-        write!(
-            out,
-            "<figure>\n<figcaption><h3>{}{cut}</h3>",
-            Escaped(self.title)
-        )?;
+        write!(out, "<figure>\n<figcaption><h3>{}{cut}</h3>", Escaped(self.title))?;
         match self.series {
             [(_, histogram)] => write!(out, "<p>{}</p>", summary(histogram))?,
             _ => write!(out, "<p>{}</p>", self.note)?,
@@ -69,12 +61,7 @@ impl Plot<'_> {
             let parts = self.series.iter().zip(beyond).zip(&bins.totals);
             let parts: Vec<String> = parts
                 .map(|(((name, _), &count), &total)| match self.series.len() {
-                    1 => format!(
-                        "{} {} ({})",
-                        grouped(count),
-                        self.unit.name(),
-                        percent(count, total)
-                    ),
+                    1 => format!("{} {} ({})", grouped(count), self.unit.name(), percent(count, total)),
                     _ => format!("{} of {name}", percent(count, total)),
                 })
                 .collect();
@@ -103,11 +90,7 @@ impl Plot<'_> {
             Some(&step) if step < 0.999 => 1,
             _ => 0,
         };
-        write!(
-            out,
-            "<text class=\"a\" x=\"0\" y=\"11\">% of {}</text>",
-            self.unit.name()
-        )?;
+        write!(out, "<text class=\"a\" x=\"0\" y=\"11\">% of {}</text>", self.unit.name())?;
         for level in levels {
             let y = y(level);
             write!(
@@ -125,12 +108,7 @@ impl Plot<'_> {
             if bins.series[0][at] > 0 {
                 // At least a hair for what is not zero.
                 let y = y(bins.share(0, at)).min(BOTTOM - 0.6);
-                write!(
-                    path,
-                    "M{:.1} {BOTTOM}V{y:.1}H{:.1}V{BOTTOM}z",
-                    x(at) + gap,
-                    x(at + 1) - gap
-                )?;
+                write!(path, "M{:.1} {BOTTOM}V{y:.1}H{:.1}V{BOTTOM}z", x(at) + gap, x(at + 1) - gap)?;
             }
         }
         write!(out, "<path class=\"b\" d=\"{path}\"/>")?;
@@ -148,11 +126,7 @@ impl Plot<'_> {
                 let share = shares.fold(0.0, f64::max);
                 let middle = x(at) + bar / 2.0;
                 let anchor = if middle > WIDTH / 2.0 { "end" } else { "start" };
-                let shift = if middle > WIDTH / 2.0 {
-                    -bar / 2.0 - 3.0
-                } else {
-                    bar / 2.0 + 3.0
-                };
+                let shift = if middle > WIDTH / 2.0 { -bar / 2.0 - 3.0 } else { bar / 2.0 + 3.0 };
                 write!(
                     out,
                     "<path class=\"cut\" d=\"M{:.1} {}l{:.1} -5\"/><text class=\"v\" text-anchor=\"{anchor}\" \
@@ -224,15 +198,11 @@ impl Plot<'_> {
         let mut text = format!("Histogram: {}.", self.title);
         for (series, (name, histogram)) in self.series.iter().enumerate() {
             let summary = histogram.summary();
-            let (Some(min), Some(max), Some(mean)) = (summary.min, summary.max, summary.mean)
-            else {
+            let (Some(min), Some(max), Some(mean)) = (summary.min, summary.max, summary.mean) else {
                 continue;
             };
             let counts = bins.series[series].iter().enumerate();
-            let mode = counts
-                .rev()
-                .max_by_key(|&(_, count)| count)
-                .map_or(0, |(at, _)| at);
+            let mode = counts.rev().max_by_key(|&(_, count)| count).map_or(0, |(at, _)| at);
             if self.series.len() > 1 {
                 text.push_str(&format!(" {name}:"));
             }
@@ -292,8 +262,7 @@ fn range((first, last): (i64, i64)) -> String {
 /// The summary of a histogram in a line.
 pub(super) fn summary(histogram: &Histogram) -> String {
     let summary = histogram.summary();
-    let (Some(min), Some(max), Some(mean), Some(median)) =
-        (summary.min, summary.max, summary.mean, summary.median)
+    let (Some(min), Some(max), Some(mean), Some(median)) = (summary.min, summary.max, summary.mean, summary.median)
     else {
         return String::new();
     };

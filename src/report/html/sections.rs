@@ -15,13 +15,7 @@ use std::fmt::{self, Write};
 
 /// Which plots belong to which section; the rest is with positions and moves.
 const RESULTS: &[&str] = &["score"];
-const MATERIAL: &[&str] = &[
-    "pieces",
-    "phase",
-    "material_balance",
-    "material_white",
-    "material_black",
-];
+const MATERIAL: &[&str] = &["pieces", "phase", "material_balance", "material_white", "material_black"];
 const GAMES: &[&str] = &["game_length", "white_elo", "black_elo"];
 /// Groups that are shown.
 const MOST_GROUPS: usize = 250;
@@ -52,9 +46,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     };
     if report.positions > 0 {
         add("results", "Results and scores", &|out| results(out, report))?;
-        add("positions", "Positions and moves", &|out| {
-            positions(out, report)
-        })?;
+        add("positions", "Positions and moves", &|out| positions(out, report))?;
         add("material", "Material", &|out| material(out, report, &bars))?;
         add("boards", "Boards", &|out| boards(out, report))?;
         add("joint", "Joint distributions", &|out| joints(out, report))?;
@@ -63,24 +55,14 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     if let Some(by) = &report.groups {
         add("groups", "Groups", &|out| groups(out, by))?;
     }
-    add("about", "About this page", &|out| {
-        about_page(out, report, about)
-    })?;
+    add("about", "About this page", &|out| about_page(out, report, about))?;
     let mut names = vec![("summary", "Summary")];
     names.extend(sections.iter().map(|section| (section.id, section.title)));
-    let head = Head {
-        title: &about.title,
-        kind: "dataset report",
-        inputs: about.inputs.clone(),
-        sections: &names,
-    };
+    let head = Head { title: &about.title, kind: "dataset report", inputs: about.inputs.clone(), sections: &names };
     head.write(out)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
-        writeln!(
-            out,
-            "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>"
-        )?;
+        writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
     }
     #[cfg(feature = "json")]
     embed(out, report)?;
@@ -104,11 +86,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     let games = about.games.or(details.map(|details| details.games.count));
     if let Some(games @ 1..) = games {
         let each = positions as f64 / games as f64;
-        tile(
-            "Games",
-            grouped(games),
-            format!("{} positions each", decimal(each)),
-        )?;
+        tile("Games", grouped(games), format!("{} positions each", decimal(each)))?;
     }
     let records = positions + report.rejected;
     let note = match report.rejected {
@@ -125,44 +103,27 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
                 None => {
                     // No more than there are.
                     let estimate = details.distinct.estimates()[3].min(positions);
-                    let note = format!(
-                        "{}, estimated ± {} %",
-                        percent(estimate, positions),
-                        decimal(Sketch::ERROR * 100.0)
-                    );
+                    let note =
+                        format!("{}, estimated ± {} %", percent(estimate, positions), decimal(Sketch::ERROR * 100.0));
                     tile("Distinct", grouped(estimate), note)?;
                 }
             }
         }
         let of_positions = |count: u64| percent(count, positions);
         let black = positions - report.white_to_move;
-        tile(
-            "White to move",
-            of_positions(report.white_to_move),
-            format!("Black {}", of_positions(black)),
-        )?;
-        tile(
-            "In check",
-            of_positions(report.in_check),
-            grouped(report.in_check),
-        )?;
+        tile("White to move", of_positions(report.white_to_move), format!("Black {}", of_positions(black)))?;
+        tile("In check", of_positions(report.in_check), grouped(report.in_check))?;
         tile(
             "Mates, stalemates",
             of_positions(report.checkmate + report.stalemate),
-            format!(
-                "{} and {}",
-                grouped(report.checkmate),
-                grouped(report.stalemate)
-            ),
+            format!("{} and {}", grouped(report.checkmate), grouped(report.stalemate)),
         )?;
         let mut mean = |name: &str, of: &str, histogram: &Histogram| {
             let summary = histogram.summary();
             match (summary.mean, summary.min, summary.max) {
-                (Some(mean), Some(min), Some(max)) => tile(
-                    name,
-                    decimal(mean),
-                    format!("mean{of}; {} to {}", signed(min), signed(max)),
-                ),
+                (Some(mean), Some(min), Some(max)) => {
+                    tile(name, decimal(mean), format!("mean{of}; {} to {}", signed(min), signed(max)))
+                }
                 _ => Ok(()),
             }
         };
@@ -194,11 +155,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             Severity::Warning => ("warning", "Warning"),
             Severity::Note => ("note", "Note"),
         };
-        write!(
-            out,
-            "<li class=\"{class}\"><b>{name}</b><p>{}</p>",
-            Prose(&remark.text)
-        )?;
+        write!(out, "<li class=\"{class}\"><b>{name}</b><p>{}</p>", Prose(&remark.text))?;
         if let Some(advice) = &remark.advice {
             write!(out, "<p class=\"advice\">{}</p>", Prose(advice))?;
         }
@@ -210,10 +167,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             true => ", and balanced sides.".to_owned(),
             false => format!(". Shares are judged from {} positions on.", grouped(ENOUGH)),
         };
-        writeln!(
-            out,
-            "<li><p>Nothing odd was found: no rejected records, mates or duplicates{sides}</p></li>"
-        )?;
+        writeln!(out, "<li><p>Nothing odd was found: no rejected records, mates or duplicates{sides}</p></li>")?;
     }
     out.push_str("</ul>\n</div>\n</section>\n");
     Ok(())
@@ -249,15 +203,10 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
-    plots(&mut figures, report, |key| {
-        ![RESULTS, MATERIAL, GAMES].concat().contains(&key)
-    })?;
+    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES].concat().contains(&key))?;
     let mut tables = String::new();
     for unit in [Unit::Positions, Unit::Moves] {
-        let shares = report
-            .shares()
-            .into_iter()
-            .filter(|share| share.unit == unit);
+        let shares = report.shares().into_iter().filter(|share| share.unit == unit);
         let rows: Vec<Vec<String>> = shares
             .map(|share| {
                 vec![
@@ -276,15 +225,8 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
             Unit::Positions => counted(report.positions, "position"),
             _ => counted(report.moves(), "legal move"),
         };
-        write!(
-            tables,
-            "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>of {whole}</p></figcaption>"
-        )?;
-        let table = Table {
-            caption: title,
-            head: &["", "count", "share", ""],
-            rows,
-        };
+        write!(tables, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>of {whole}</p></figcaption>")?;
+        let table = Table { caption: title, head: &["", "count", "share", ""], rows };
         table.write(&mut tables)?;
         tables.push_str("</figure>\n");
     }
@@ -309,10 +251,7 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
     let boards = report.boards();
     let mut pieces = String::new();
     let mut others = String::new();
-    for each in boards
-        .iter()
-        .filter(|board| board.counts.iter().any(|&count| count > 0))
-    {
+    for each in boards.iter().filter(|board| board.counts.iter().any(|&count| count > 0)) {
         let sum: u64 = each.counts.iter().sum();
         // What is rare is shown as a share of its kind.
         let (whole, of) = match each.key {
@@ -327,19 +266,13 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
         };
         board::heat_map(figures, each.title, &each.counts, (whole, of), scale)?;
     }
-    for (figures, scale) in [
-        (pieces, "the square root of the share"),
-        (others, "the share"),
-    ] {
+    for (figures, scale) in [(pieces, "the square root of the share"), (others, "the share")] {
         if !figures.is_empty() {
             out.push_str("<p class=\"scale\">none <span>");
             for level in 0..10 {
                 write!(out, "<i class=\"q{level}\"></i>")?;
             }
-            writeln!(
-                out,
-                "</span> the most of any square of the board; the colour follows {scale}</p>"
-            )?;
+            writeln!(out, "</span> the most of any square of the board; the colour follows {scale}</p>")?;
             grid(out, "boards", &figures);
         }
     }
@@ -351,11 +284,7 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
         row.extend(boards.iter().map(|board| grouped(board.counts[square])));
         row
     });
-    let table = Table {
-        caption: "Counts of all boards",
-        head: &head,
-        rows: rows.collect(),
-    };
+    let table = Table { caption: "Counts of all boards", head: &head, rows: rows.collect() };
     table.write_details(out)
 }
 
@@ -375,10 +304,7 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     plots(&mut figures, report, |key| GAMES.contains(&key))?;
     let own = |bars: &&Bars| !["result", "material"].contains(&bars.key);
     for all in bars.iter().filter(own) {
-        let is_known = all
-            .bars
-            .iter()
-            .any(|(name, count)| name != "unknown" && *count > 0);
+        let is_known = all.bars.iter().any(|(name, count)| name != "unknown" && *count > 0);
         if is_known {
             bars::figure(&mut figures, all, (all.key == "eco").then_some(15))?;
         }
@@ -390,26 +316,14 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
 /// One row for each group.
 fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
     let total: u64 = groups.values.values().map(|report| report.positions).sum();
-    let largest = groups
-        .values
-        .values()
-        .map(|report| report.positions)
-        .max()
-        .unwrap_or(1)
-        .max(1);
+    let largest = groups.values.values().map(|report| report.positions).max().unwrap_or(1).max(1);
     // The largest ones, in their order.
     let mut shown: Vec<(&GroupValue, &Report)> = groups.values.iter().collect();
     shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
     shown.truncate(MOST_GROUPS);
     shown.sort_by_key(|&(value, _)| value);
-    let has_results = groups
-        .values
-        .values()
-        .any(|report| report.results.known() > 0);
-    let has_scores = groups
-        .values
-        .values()
-        .any(|report| !report.scores.is_empty());
+    let has_results = groups.values.values().any(|report| report.results.known() > 0);
+    let has_scores = groups.values.values().any(|report| !report.scores.is_empty());
     let mut head = vec![
         groups.by.as_str(),
         "positions",
@@ -460,12 +374,8 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
                 row.push(match known {
                     0 => "–".to_owned(),
                     _ => {
-                        let share =
-                            |count: u64| format!("{:.0}", count as f64 / known as f64 * 100.0);
-                        [results.white, results.draw, results.black]
-                            .map(share)
-                            .join(" / ")
-                            + " %"
+                        let share = |count: u64| format!("{:.0}", count as f64 / known as f64 * 100.0);
+                        [results.white, results.draw, results.black].map(share).join(" / ") + " %"
                     }
                 });
             }
@@ -484,11 +394,7 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
             grouped(rest as u64)
         ),
     };
-    let table = Table {
-        caption: &caption,
-        head: &head,
-        rows,
-    };
+    let table = Table { caption: &caption, head: &head, rows };
     writeln!(out, "<p class=\"about\">{}</p>", Escaped(&caption))?;
     let mut text = String::new();
     table.write(&mut text)?;
@@ -497,19 +403,9 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
 }
 
 fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
-    writeln!(
-        out,
-        "<div class=\"about\"><p>Made by lanefish {}.</p>",
-        env!("CARGO_PKG_VERSION")
-    )?;
+    writeln!(out, "<div class=\"about\"><p>Made by lanefish {}.</p>", env!("CARGO_PKG_VERSION"))?;
     if let Some(run) = &about.run {
-        let Run {
-            tier,
-            threads,
-            seconds,
-            rate,
-            bytes: read,
-        } = run;
+        let Run { tier, threads, seconds, rate, bytes: read } = run;
         let threads = counted(*threads as u64, "thread");
         writeln!(
             out,
@@ -527,11 +423,7 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         out.push_str(" Scores are in centipawns from White's side; mates are counted apart.");
     }
     out.push_str("</p>\n");
-    if report
-        .details
-        .as_ref()
-        .is_some_and(|details| details.exact_distinct.is_none())
-    {
+    if report.details.as_ref().is_some_and(|details| details.exact_distinct.is_none()) {
         let error = decimal(Sketch::ERROR * 100.0);
         writeln!(
             out,
@@ -551,22 +443,8 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
 fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fmt::Result {
     let plots = report.plots();
     for facts in plots.iter().filter(|facts| accept(facts.key)) {
-        let Facts {
-            title,
-            axis,
-            unit,
-            width,
-            histogram,
-            ..
-        } = facts;
-        let plot = Plot {
-            title,
-            axis,
-            unit: *unit,
-            width: *width,
-            series: &[("", histogram)],
-            note: String::new(),
-        };
+        let Facts { title, axis, unit, width, histogram, .. } = facts;
+        let plot = Plot { title, axis, unit: *unit, width: *width, series: &[("", histogram)], note: String::new() };
         plot.write(out)?;
     }
     Ok(())
@@ -591,10 +469,7 @@ fn embed(out: &mut String, report: &Report) -> fmt::Result {
     if json.len() <= MOST_JSON {
         // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
         let json = crate::one_line::of_json(&json).replace('<', "\\u003c");
-        writeln!(
-            out,
-            "<script type=\"application/json\" id=\"report\">{json}</script>"
-        )?;
+        writeln!(out, "<script type=\"application/json\" id=\"report\">{json}</script>")?;
     }
     Ok(())
 }

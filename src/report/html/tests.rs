@@ -1,8 +1,6 @@
 //! Pages of datasets with little in them, and with names that look like markup.
 
-use super::super::{
-    Comparison, Details, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results,
-};
+use super::super::{Comparison, Details, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results};
 use super::{About, Run, comparison, page};
 use std::collections::BTreeMap;
 
@@ -18,12 +16,7 @@ fn full() -> Report {
         pieces: Histogram::new(2, vec![100; 31]),
         phase: Histogram::new(0, vec![200; 25]),
         scores: Histogram::new(-5000, vec![1; 3000]),
-        results: Results {
-            white: 2000,
-            draw: 1000,
-            black: 1500,
-            unknown: 500,
-        },
+        results: Results { white: 2000, draw: 1000, black: 1500, unknown: 500 },
         mates: Mates { white: 3, black: 4 },
         ..Report::default()
     };
@@ -55,19 +48,13 @@ fn assert_well_formed(page: &str) {
     let mut rest = page;
     while let Some(start) = rest.find('<') {
         let text = &rest[..start];
-        assert!(
-            !text.contains('>') || open.iter().any(|tag| ["style", "script"].contains(tag)),
-            "{text}"
-        );
+        assert!(!text.contains('>') || open.iter().any(|tag| ["style", "script"].contains(tag)), "{text}");
         rest = &rest[start + 1..];
         let end = rest.find('>').expect("an end of the tag");
         let tag = &rest[..end];
         rest = &rest[end + 1..];
         assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
-        let name = tag
-            .split([' ', '/'])
-            .find(|part| !part.is_empty())
-            .unwrap_or("");
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap_or("");
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name));
         } else if !tag.ends_with('/') && !VOID.contains(&name) {
@@ -84,33 +71,12 @@ fn assert_well_formed(page: &str) {
 #[test]
 fn everything_is_there() {
     let mut about = About::new("All of it");
-    about.run = Some(Run {
-        tier: "portable".to_owned(),
-        threads: 2,
-        ..Run::default()
-    });
+    about.run = Some(Run { tier: "portable".to_owned(), threads: 2, ..Run::default() });
     let text = page(&full(), &about);
     assert_well_formed(&text);
-    for id in [
-        "summary",
-        "results",
-        "positions",
-        "material",
-        "boards",
-        "joint",
-        "games",
-        "about",
-    ] {
-        assert_eq!(
-            text.matches(&format!("<section id=\"{id}\">")).count(),
-            1,
-            "{id}"
-        );
-        assert_eq!(
-            text.matches(&format!("<a href=\"#{id}\">")).count(),
-            1,
-            "{id}"
-        );
+    for id in ["summary", "results", "positions", "material", "boards", "joint", "games", "about"] {
+        assert_eq!(text.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
+        assert_eq!(text.matches(&format!("<a href=\"#{id}\">")).count(), 1, "{id}");
     }
     // Every fact has its title somewhere.
     let report = full();
@@ -122,14 +88,8 @@ fn everything_is_there() {
         assert!(text.contains(&title.replace('\'', "&#39;")), "{title}");
     }
     let drawings = text.matches("<svg ").count();
-    assert_eq!(
-        text.matches("role=\"img\" aria-label=\"").count(),
-        drawings + text.matches("class=\"stack\"").count()
-    );
-    assert_eq!(
-        text.matches("<table>").count(),
-        text.matches("<caption>").count()
-    );
+    assert_eq!(text.matches("role=\"img\" aria-label=\"").count(), drawings + text.matches("class=\"stack\"").count());
+    assert_eq!(text.matches("<table>").count(), text.matches("<caption>").count());
     // Nothing is loaded.
     for loading in ["http", "src=", "@import", "url("] {
         assert!(!text.contains(loading), "{loading}");
@@ -147,10 +107,7 @@ fn what_is_missing_is_left_out() {
     plain.details = None;
     plain.scores = Histogram::default();
     plain.mates = Mates::default();
-    plain.results = Results {
-        unknown: plain.positions,
-        ..Results::default()
-    };
+    plain.results = Results { unknown: plain.positions, ..Results::default() };
     let text = page(&plain, &About::new("Plain"));
     assert_well_formed(&text);
     for id in ["results", "joint", "games", "groups"] {
@@ -158,38 +115,26 @@ fn what_is_missing_is_left_out() {
     }
     assert!(!text.contains("Score") && !text.contains("Distinct"));
     // A position, and nothing else known of it.
-    let one = Report {
-        positions: 1,
-        ..Report::default()
-    };
+    let one = Report { positions: 1, ..Report::default() };
     assert_well_formed(&page(&one, &About::new("One")));
 }
 
 #[test]
 fn names_are_not_markup() {
     const NAME: &str = "</title><script>alert(\"1\")</script>&'\u{1}\u{202E}\u{2028}";
-    const SAFE: &str = "&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\u{FFFD}\u{FFFD}\u{FFFD}";
+    const SAFE: &str =
+        "&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\u{FFFD}\u{FFFD}\u{FFFD}";
     let mut about = About::new(NAME);
     about.inputs = vec![NAME.to_owned(); 9];
-    about.run = Some(Run {
-        tier: NAME.to_owned(),
-        ..Run::default()
-    });
+    about.run = Some(Run { tier: NAME.to_owned(), ..Run::default() });
     let mut report = full();
     let mut values = BTreeMap::new();
     values.insert(GroupValue::Text(NAME.to_owned()), full());
     values.insert(GroupValue::Number(-5), full());
     values.insert(GroupValue::Missing, Report::default());
-    report.groups = Some(Groups {
-        by: NAME.to_owned(),
-        width: 1,
-        values,
-    });
+    report.groups = Some(Groups { by: NAME.to_owned(), width: 1, values });
     report.details.as_mut().unwrap().games.eco = BTreeMap::from([(*b"<i>", 500), (*b"\"'&", 5)]);
-    for text in [
-        page(&report, &about),
-        comparison(&Comparison::of(&report, &full()), [&about, &about]),
-    ] {
+    for text in [page(&report, &about), comparison(&Comparison::of(&report, &full()), [&about, &about])] {
         assert_well_formed(&text);
         assert!(text.contains(SAFE) && !text.contains(['\u{202E}', '\u{2028}']));
         assert!(!text.contains("alert(\"1\")") && !text.contains("<i>0"));
@@ -201,10 +146,7 @@ fn names_are_not_markup() {
 fn comparisons() {
     let mut other = full();
     other.scores = Histogram::default();
-    let text = comparison(
-        &Comparison::of(&full(), &other),
-        [&About::new("one"), &About::new("two")],
-    );
+    let text = comparison(&Comparison::of(&full(), &other), [&About::new("one"), &About::new("two")]);
     assert_well_formed(&text);
     assert!(text.contains("<h1>one and two</h1>"));
     assert!(text.contains("Only A has: Score."));
@@ -222,18 +164,12 @@ fn comparisons() {
 fn pages_stay_small() {
     let mut report = full();
     let details = report.details.as_mut().unwrap();
-    details.signatures = (0..100_000)
-        .map(|index| (super::super::Signature::from_index(index).unwrap(), 1))
-        .collect();
+    details.signatures = (0..100_000).map(|index| (super::super::Signature::from_index(index).unwrap(), 1)).collect();
     details.material = Matrix::new(vec![vec![7; 128]; 128]);
     details.pieces_moves = Matrix::new(vec![vec![7; 128]; 33]);
     report.scores = Histogram::new(-32_000, vec![1; 64_000]);
     let values = (0..1000).map(|number| (GroupValue::Number(number), Report::default()));
-    report.groups = Some(Groups {
-        by: "ply".to_owned(),
-        width: 10,
-        values: values.collect(),
-    });
+    report.groups = Some(Groups { by: "ply".to_owned(), width: 10, values: values.collect() });
     let length = page(&report, &About::new("Large")).len();
     assert!(length < 1_500_000, "{length}");
 }

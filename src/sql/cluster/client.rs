@@ -68,15 +68,11 @@ impl Cluster {
     pub fn connect(address: &str) -> Result<Self, SqlError> {
         let begin = Instant::now();
         loop {
-            let executors = executors(address).map_err(|reason| {
-                SqlError::Cluster(format!("no scheduler answers at {address}: {reason}"))
-            })?;
+            let executors = executors(address)
+                .map_err(|reason| SqlError::Cluster(format!("no scheduler answers at {address}: {reason}")))?;
             let slots = executors.iter().map(slots_of).sum();
             if !executors.is_empty() {
-                return Ok(Self {
-                    address: address.to_owned(),
-                    slots,
-                });
+                return Ok(Self { address: address.to_owned(), slots });
             }
             if begin.elapsed() > LONELY {
                 return Err(lonely(address));
@@ -110,9 +106,7 @@ fn executors(address: &str) -> Result<Vec<Value>, String> {
 }
 
 fn slots_of(executor: &Value) -> usize {
-    let slots = executor
-        .pointer("/specification/vcores")
-        .and_then(Value::as_u64);
+    let slots = executor.pointer("/specification/vcores").and_then(Value::as_u64);
     usize::try_from(slots.unwrap_or(1)).unwrap_or(1)
 }
 
@@ -172,10 +166,7 @@ fn distributed(plan: &Arc<dyn ExecutionPlan>) -> Option<&DistributedQueryExec<Lo
 
 impl Link {
     pub(in crate::sql) fn new(cluster: Cluster) -> Self {
-        Self {
-            cluster,
-            job: Mutex::default(),
-        }
+        Self { cluster, job: Mutex::default() }
     }
 
     pub(in crate::sql) fn cluster(&self) -> &Cluster {
@@ -208,10 +199,7 @@ impl Link {
 
     /// Begins to watch the job of a plan.
     pub(in crate::sql) fn watch(&self, plan: &Arc<dyn ExecutionPlan>) {
-        *self.job() = Watched {
-            plan: Some(Arc::clone(plan)),
-            ..Watched::default()
-        };
+        *self.job() = Watched { plan: Some(Arc::clone(plan)), ..Watched::default() };
     }
 
     /// How far the job is.
@@ -251,9 +239,7 @@ impl Link {
             && let Ok(stages) = http::get(address, &format!("/api/job/{id}/stages"))
         {
             job.progress = progress_of(&stages);
-            let JobProgress {
-                tasks, tasks_done, ..
-            } = job.progress;
+            let JobProgress { tasks, tasks_done, .. } = job.progress;
             job.idle = match tasks > 0 && tasks == tasks_done {
                 true => Some(job.idle.unwrap_or_else(Instant::now)),
                 false => None,
@@ -307,20 +293,13 @@ impl Link {
         let endpoint = create_grpc_client_endpoint(self.cluster.url(), Some(&grpc));
         let endpoint = endpoint.map_err(|error| unknown(error.to_string()))?;
         let channel = endpoint.connect().await;
-        let mut scheduler =
-            SchedulerGrpcClient::new(channel.map_err(|error| unknown(error.to_string()))?)
-                .max_decoding_message_size(MESSAGE);
-        let asked = scheduler
-            .get_job_metrics(GetJobMetricsParams { job_id })
-            .await;
-        let stages = asked
-            .map_err(|error| unknown(error.to_string()))?
-            .into_inner()
-            .stages;
+        let mut scheduler = SchedulerGrpcClient::new(channel.map_err(|error| unknown(error.to_string()))?)
+            .max_decoding_message_size(MESSAGE);
+        let asked = scheduler.get_job_metrics(GetJobMetricsParams { job_id }).await;
+        let stages = asked.map_err(|error| unknown(error.to_string()))?.into_inner().stages;
         let operators = stages.iter().flat_map(|stage| &stage.operators);
-        let metrics = operators
-            .filter(|operator| operator.operator_type.contains(NAME))
-            .flat_map(|operator| &operator.metrics);
+        let metrics =
+            operators.filter(|operator| operator.operator_type.contains(NAME)).flat_map(|operator| &operator.metrics);
         let mut summary = Summary::default();
         for metric in metrics {
             let Some(Metric::Count(count)) = &metric.metric else {
@@ -350,16 +329,9 @@ fn progress_of(stages: &Value) -> JobProgress {
         let status = stage.get("stage_status").and_then(Value::as_str);
         let is_done = status.is_some_and(|status| status.starts_with("Success"));
         progress.stages_done += usize::from(is_done);
-        for task in stage
-            .get("tasks")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for task in stage.get("tasks").and_then(Value::as_array).into_iter().flatten() {
             progress.tasks += 1;
-            let is_done = task
-                .get("status")
-                .is_some_and(|status| status == "Successful");
+            let is_done = task.get("status").is_some_and(|status| status == "Successful");
             progress.tasks_done += usize::from(is_done);
         }
     }

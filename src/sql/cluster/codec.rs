@@ -5,8 +5,8 @@ use super::pieces::Piece;
 use super::scan::{PieceScan, Work};
 use super::statistics::StatisticsTable;
 use super::wire::{
-    ConditionWire, CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded,
-    encoded, is_ours, names,
+    ConditionWire, CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours,
+    names,
 };
 use crate::sql::columns::nullable_schema;
 use crate::sql::functions::{self, Judging};
@@ -47,12 +47,7 @@ enum AnyScan {
 pub(super) struct LogicalCodec(BallistaLogicalExtensionCodec);
 
 impl LogicalExtensionCodec for LogicalCodec {
-    fn try_decode(
-        &self,
-        bytes: &[u8],
-        inputs: &[LogicalPlan],
-        context: &TaskContext,
-    ) -> Result<Extension> {
+    fn try_decode(&self, bytes: &[u8], inputs: &[LogicalPlan], context: &TaskContext) -> Result<Extension> {
         self.0.try_decode(bytes, inputs, context)
     }
     fn try_encode(&self, node: &Extension, bytes: &mut Vec<u8>) -> Result<()> {
@@ -66,9 +61,7 @@ impl LogicalExtensionCodec for LogicalCodec {
         context: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
         if !is_ours(bytes) {
-            return self
-                .0
-                .try_decode_table_provider(bytes, name, schema, context);
+            return self.0.try_decode_table_provider(bytes, name, schema, context);
         }
         Ok(match decoded(bytes)? {
             AnyTable::Positions(table) => {
@@ -79,11 +72,7 @@ impl LogicalExtensionCodec for LogicalCodec {
             }
             AnyTable::Statistics(counting, pieces) => {
                 let (source, counting) = counting.into_counting()?;
-                Arc::new(StatisticsTable::new(
-                    source.into_source()?,
-                    pieces,
-                    counting,
-                ))
+                Arc::new(StatisticsTable::new(source.into_source()?, pieces, counting))
             }
         })
     }
@@ -115,18 +104,10 @@ impl LogicalExtensionCodec for LogicalCodec {
         bytes.extend(encoded(&message)?);
         Ok(())
     }
-    fn try_decode_file_format(
-        &self,
-        bytes: &[u8],
-        context: &TaskContext,
-    ) -> Result<Arc<dyn FileFormatFactory>> {
+    fn try_decode_file_format(&self, bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn FileFormatFactory>> {
         self.0.try_decode_file_format(bytes, context)
     }
-    fn try_encode_file_format(
-        &self,
-        bytes: &mut Vec<u8>,
-        format: Arc<dyn FileFormatFactory>,
-    ) -> Result<()> {
+    fn try_encode_file_format(&self, bytes: &mut Vec<u8>, format: Arc<dyn FileFormatFactory>) -> Result<()> {
         self.0.try_encode_file_format(bytes, format)
     }
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
@@ -159,9 +140,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
             return self.0.try_decode(bytes, inputs, context, converter);
         }
         let [pieces] = inputs else {
-            return Err(DataFusionError::Internal(
-                "a scan of a task has one input".to_owned(),
-            ));
+            return Err(DataFusionError::Internal("a scan of a task has one input".to_owned()));
         };
         let work = match decoded(bytes)? {
             AnyScan::Positions(scan) => {
@@ -200,9 +179,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
                 conditions: request.conditions.iter().map(ConditionWire::of).collect(),
                 limit: request.limit,
             }),
-            Work::Statistics(_, counting) => {
-                AnyScan::Statistics(CountingWire::of(source, counting))
-            }
+            Work::Statistics(_, counting) => AnyScan::Statistics(CountingWire::of(source, counting)),
         })?);
         Ok(())
     }

@@ -60,20 +60,13 @@ fn explained_text(text: &str) -> Option<String> {
             "RecursiveQueryExec" => "recursive queries",
             other => other,
         };
-        return Some(format!(
-            "the cluster cannot carry out {what}; without --cluster, one process can"
-        ));
+        return Some(format!("the cluster cannot carry out {what}; without --cluster, one process can"));
     }
     let mut reason = failed;
     for wrapped in [" failed: ", "execution error: ", "IO error: "] {
-        reason = reason
-            .rsplit_once(wrapped)
-            .map_or(reason, |(_, inner)| inner);
+        reason = reason.rsplit_once(wrapped).map_or(reason, |(_, inner)| inner);
     }
-    Some(format!(
-        "a task of the cluster failed: {}",
-        shortened(reason)
-    ))
+    Some(format!("a task of the cluster failed: {}", shortened(reason)))
 }
 
 /// The beginning of a text that may have a whole plan in it.
@@ -99,10 +92,7 @@ pub(super) fn found(text: &str) -> Option<String> {
 /// The name of this machine, for messages that are read on another one.
 pub(in crate::sql) fn machine() -> String {
     #[cfg(unix)]
-    return rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
+    return rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
     std::env::var("COMPUTERNAME").unwrap_or_else(|_| "a machine of the cluster".to_owned())
 }
@@ -122,15 +112,11 @@ mod tests {
             "a task of the cluster failed: DataFusionError(Plan(\"odd\"))"
         );
         assert_eq!(
-            explained(
-                "Job 03 failed: Internal error: Unsupported plan node, name: [RecursiveQueryExec] . Plan: X"
-            ),
+            explained("Job 03 failed: Internal error: Unsupported plan node, name: [RecursiveQueryExec] . Plan: X"),
             "the cluster cannot carry out recursive queries; without --cluster, one process can"
         );
         assert_eq!(
-            explained(
-                "Execution error: Status { code: Unavailable, message: \"tcp connect error\", source: x }"
-            ),
+            explained("Execution error: Status { code: Unavailable, message: \"tcp connect error\", source: x }"),
             "the scheduler is gone: tcp connect error"
         );
         assert_eq!(explained_text("Schema error: no field"), None);

@@ -24,9 +24,8 @@ pub(super) fn request(address: &str, method: &str, path: &str) -> io::Result<Vec
     stream.set_read_timeout(Some(ANSWER))?;
     stream.set_write_timeout(Some(ANSWER))?;
     // With version 1.0, the answer comes in one piece, and ends with the connection.
-    let asked = format!(
-        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    );
+    let asked =
+        format!("{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     stream.write_all(asked.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(MOST_BYTES).read_to_end(&mut answer)?;

@@ -54,10 +54,8 @@ use std::sync::Arc;
 /// The inputs under names that do not depend on the present directory.
 pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
     for path in &mut inputs.paths {
-        let found = std::path::absolute(&**path).map_err(|source| crate::Error::Open {
-            path: Arc::clone(path),
-            source,
-        })?;
+        let found =
+            std::path::absolute(&**path).map_err(|source| crate::Error::Open { path: Arc::clone(path), source })?;
         *path = Arc::from(found);
     }
     for path in &mut inputs.broken {
@@ -69,9 +67,7 @@ pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
 /// A scan of the pieces of a table.
 pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
     // Records and games are numbered over all inputs.
-    let whole = request
-        .numbers()
-        .then(|| Piece::whole(&request.source.inputs));
+    let whole = request.numbers().then(|| Piece::whole(&request.source.inputs));
     let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
     let work = Work::Columns(Arc::new(request));
     Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?)))
@@ -97,10 +93,7 @@ impl Session {
         let count = link.cluster().partitions();
         let pieces = divide(&inputs, count, options.from, options.access).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
-        let source = Source {
-            inputs,
-            options: options.clone(),
-        };
+        let source = Source { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());
         let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
         let frame = self.context.read_table(Arc::new(table))?;

@@ -35,19 +35,14 @@ pub(crate) struct Piece {
 impl Piece {
     /// All inputs.
     pub(crate) fn whole(inputs: &Inputs) -> Self {
-        Self {
-            inputs: 0..inputs.paths.len(),
-            shard: None,
-        }
+        Self { inputs: 0..inputs.paths.len(), shard: None }
     }
 
     /// What of the inputs it is. What was found in place of inputs is in the first piece.
     pub(crate) fn of(&self, inputs: &Inputs) -> (Inputs, Option<Shard>) {
         let paths = inputs.paths.get(self.inputs.clone()).unwrap_or_default();
         let mut own = Inputs::of(paths.to_vec());
-        let shard = self
-            .shard
-            .and_then(|(index, count)| Shard::new(index, count));
+        let shard = self.shard.and_then(|(index, count)| Shard::new(index, count));
         if self.inputs.start == 0 && shard.is_none_or(|shard| shard.index() == 0) {
             own.broken.clone_from(&inputs.broken);
         }
@@ -74,22 +69,12 @@ pub(crate) fn plan(pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
         let share = |number: Option<u32>| Arc::new(UInt32Array::from(vec![number]));
         let batch = RecordBatch::try_new(
             Arc::clone(&SCHEMA),
-            vec![
-                share(Some(number)),
-                place(piece.inputs.start),
-                place(piece.inputs.end),
-                share(shard),
-                share(shards),
-            ],
+            vec![share(Some(number)), place(piece.inputs.start), place(piece.inputs.end), share(shard), share(shards)],
         )?;
         Ok(vec![batch])
     });
     let partitions = partitions.collect::<EngineResult<Vec<_>>>()?;
-    Ok(MemorySourceConfig::try_new_exec(
-        &partitions,
-        Arc::clone(&SCHEMA),
-        None,
-    )?)
+    Ok(MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&SCHEMA), None)?)
 }
 
 /// The piece of a partition of that plan, and its number.
@@ -105,10 +90,7 @@ pub(crate) fn of_batch(batch: &RecordBatch) -> EngineResult<(u32, Piece)> {
         let numbers = batch.column(column).as_primitive::<UInt32Type>();
         numbers.is_valid(0).then(|| numbers.value(0))
     };
-    let piece = Piece {
-        inputs: place(1)?..place(2)?,
-        shard: share(3).zip(share(4)),
-    };
+    let piece = Piece { inputs: place(1)?..place(2)?, shard: share(3).zip(share(4)) };
     Ok((share(0).unwrap_or_default(), piece))
 }
 
@@ -155,22 +137,15 @@ pub(crate) fn divide(
         divided.push((begin..inputs.paths.len(), None));
     }
     let divided = divided.into_iter();
-    Ok(divided
-        .map(|(inputs, shard)| Piece { inputs, shard })
-        .collect())
+    Ok(divided.map(|(inputs, shard)| Piece { inputs, shard }).collect())
 }
 
 fn length(path: &Arc<Path>) -> Result<u64, Error> {
     let found = std::fs::metadata(path).and_then(|found| match found.is_file() {
         true => Ok(found.len()),
-        false => Err(std::io::Error::other(
-            "is no regular file, and machines of a cluster read only those",
-        )),
+        false => Err(std::io::Error::other("is no regular file, and machines of a cluster read only those")),
     });
-    found.map_err(|source| Error::Open {
-        path: Arc::clone(path),
-        source,
-    })
+    found.map_err(|source| Error::Open { path: Arc::clone(path), source })
 }
 
 /// Whether an input can be entered in the middle.
@@ -198,12 +173,8 @@ mod tests {
             std::fs::write(&path, b"8/8/8/4k3/8/4K3/8/8 w - - 0 1\n".repeat(bytes / 30)).unwrap();
             Arc::from(path)
         };
-        let inputs = Inputs::of(vec![
-            write("a.fen", 3_000),
-            write("b.fen", 3_000),
-            write("c.fen", 300_000),
-            write("d.fen", 60),
-        ]);
+        let inputs =
+            Inputs::of(vec![write("a.fen", 3_000), write("b.fen", 3_000), write("c.fen", 300_000), write("d.fen", 60)]);
         let divided = |pieces| divide(&inputs, pieces, None, Access::default()).unwrap();
         assert_eq!(
             divided(3),

@@ -56,11 +56,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 struct OneResult;
 
 impl PhysicalOptimizerRule for OneResult {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> EngineResult<Arc<dyn ExecutionPlan>> {
         Ok(match plan.properties().partitioning.partition_count() {
             1 => plan,
             _ => Arc::new(CoalescePartitionsExec::new(plan)),
@@ -76,11 +72,7 @@ impl PhysicalOptimizerRule for OneResult {
 
 /// The functions of all sessions, as where nothing else is said.
 fn judging() -> Judging {
-    Judging {
-        tier: Tier::best(),
-        validity: Validity::default(),
-        keep_en_passant: false,
-    }
+    Judging { tier: Tier::best(), validity: Validity::default(), keep_en_passant: false }
 }
 
 /// Whether something can listen there; with port 0, a port that is free.
@@ -100,11 +92,7 @@ async fn asked_to_end(interrupt: &AtomicBool) {
 ///
 /// # Errors
 /// If it cannot listen at this address, or the engine fails.
-pub fn run_scheduler(
-    bind: SocketAddr,
-    interrupt: &AtomicBool,
-    ready: impl FnOnce(SocketAddr),
-) -> Result<(), SqlError> {
+pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnce(SocketAddr)) -> Result<(), SqlError> {
     let bind = free(bind)?;
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
     let own = format!("http://{bind}");
@@ -220,11 +208,11 @@ pub fn run_executor(
         Some(parent) => directory.tempdir_in(parent),
         None => directory.tempdir(),
     };
-    let directory =
-        made.map_err(|error| SqlError::Cluster(format!("cannot make a work directory: {error}")))?;
-    let work_directory = directory.path().to_str().ok_or_else(|| {
-        SqlError::Cluster("the name of the work directory is no UTF-8".to_owned())
-    })?;
+    let directory = made.map_err(|error| SqlError::Cluster(format!("cannot make a work directory: {error}")))?;
+    let work_directory = directory
+        .path()
+        .to_str()
+        .ok_or_else(|| SqlError::Cluster("the name of the work directory is no UTF-8".to_owned()))?;
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
     let slots = options.slots.max(1);
     let mut registry = BallistaFunctionRegistry::default();
@@ -234,9 +222,7 @@ pub fn run_executor(
     }
     for function in functions::aggregates(judging()) {
         let name = function.name().to_owned();
-        registry
-            .aggregate_functions
-            .insert(name, Arc::new(function));
+        registry.aggregate_functions.insert(name, Arc::new(function));
     }
     let config = ExecutorProcessConfig {
         bind_host: bind.ip().to_string(),
@@ -285,14 +271,10 @@ pub fn run_executor(
 
 /// The parts of `HOST:PORT`; an IPv6 address stands in brackets.
 fn host_and_port(address: &str) -> Result<(String, u16), SqlError> {
-    let parts = address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
+    let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
     match parts {
         Some((host, port)) if !host.is_empty() => Ok((host.to_owned(), port)),
-        _ => Err(SqlError::Cluster(format!(
-            "`{address}` is no address: expected HOST:PORT"
-        ))),
+        _ => Err(SqlError::Cluster(format!("`{address}` is no address: expected HOST:PORT"))),
     }
 }
 

@@ -14,9 +14,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::{
-    Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
-};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -42,10 +40,7 @@ pub(super) struct Told {
 impl Told {
     fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
         let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
-        Self {
-            records: counter(RECORDS),
-            rejected: counter(REJECTED),
-        }
+        Self { records: counter(RECORDS), rejected: counter(REJECTED) }
     }
 
     pub(super) fn tell(&self, summary: &Summary) {
@@ -106,9 +101,7 @@ impl Work {
                 let (reads, _) = Reads::new(false);
                 begin(Arc::clone(request), part, &reads, WAITING)
             }
-            Self::Statistics(source, counting) => {
-                statistics::begin(source, counting, number, piece, told)
-            }
+            Self::Statistics(source, counting) => statistics::begin(source, counting, number, piece, told),
         }
     }
 }
@@ -169,20 +162,13 @@ impl ExecutionPlan for PieceScan {
     ) -> Result<TreeNodeRecursion> {
         Ok(TreeNodeRecursion::Continue)
     }
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.is_empty()) {
             (Some(pieces), true) => Ok(Arc::new(Self::new(self.work.clone(), pieces))),
             _ => Err(external("a scan of pieces has one input")),
         }
     }
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (work, schema) = (self.work.clone(), self.work.schema());
         let told = Told::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;

@@ -72,11 +72,7 @@ pub(super) struct StatisticsTable {
 
 impl StatisticsTable {
     pub(super) fn new(source: Source, pieces: Vec<Piece>, counting: Counting) -> Self {
-        Self {
-            source: Arc::new(source),
-            pieces,
-            counting,
-        }
+        Self { source: Arc::new(source), pieces, counting }
     }
     pub(super) fn source(&self) -> &Source {
         &self.source
@@ -115,13 +111,7 @@ pub(super) fn schema() -> SchemaRef {
 }
 
 /// Begins to count a piece.
-pub(super) fn begin(
-    source: &Arc<Source>,
-    counting: &Counting,
-    number: u32,
-    piece: &Piece,
-    told: Told,
-) -> Result<Run> {
+pub(super) fn begin(source: &Arc<Source>, counting: &Counting, number: u32, piece: &Piece, told: Told) -> Result<Run> {
     let (source, counting, piece) = (Arc::clone(source), counting.clone(), piece.clone());
     Run::begin(2, move |sender, interrupt| {
         let counted = count(&source, &piece, &counting, number, interrupt, sender, &told);
@@ -191,10 +181,7 @@ fn count(
     if !lines.is_empty() {
         let _ = sender.blocking_send(row(number, place, REJECTS, &lines));
     }
-    for (kind, content) in [
-        (REPORT, state::encoded(&report)?),
-        (SUMMARY, encoded(&SummaryWire::of(&summary))?),
-    ] {
+    for (kind, content) in [(REPORT, state::encoded(&report)?), (SUMMARY, encoded(&SummaryWire::of(&summary))?)] {
         let _ = sender.blocking_send(row(number, u32::MAX, kind, &content));
     }
     Ok(())
@@ -215,12 +202,7 @@ pub struct Counted {
 impl Counted {
     /// Nothing yet, of this number of pieces.
     pub(super) fn new(pieces: usize) -> Self {
-        Self {
-            report: None,
-            reports: BTreeSet::new(),
-            summaries: BTreeMap::new(),
-            pieces,
-        }
+        Self { report: None, reports: BTreeSet::new(), summaries: BTreeMap::new(), pieces }
     }
 
     /// Adds rows, and passes on the lines of rejected records that are among them.
@@ -268,9 +250,7 @@ impl Counted {
     /// If a piece is missing.
     pub fn finish(self) -> Result<(Report, Summary), SqlError> {
         let pieces = self.pieces;
-        let Some(report) = self
-            .report
-            .filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
+        let Some(report) = self.report.filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
         else {
             return Err(SqlError::Cluster(format!(
                 "the cluster returned the statistics of {} pieces, of {pieces}",

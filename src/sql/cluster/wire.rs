@@ -54,14 +54,10 @@ pub(super) fn encoded<T: Serialize>(content: &T) -> Result<Vec<u8>> {
 }
 
 fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
-    let message = Message {
-        version: version.to_owned(),
-        content,
-    };
+    let message = Message { version: version.to_owned(), content };
     // Names of files that are no UTF-8, for instance.
-    let json = serde_json::to_vec(&message).map_err(|error| {
-        super::errors::carried(&format!("this cannot be sent to a cluster: {error}"))
-    })?;
+    let json = serde_json::to_vec(&message)
+        .map_err(|error| super::errors::carried(&format!("this cannot be sent to a cluster: {error}")))?;
     let mut bytes = MAGIC.to_vec();
     bytes.extend(zstd::bulk::compress(&json, LEVEL)?);
     Ok(bytes)
@@ -87,9 +83,7 @@ pub(super) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 }
 
 fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
-    DataFusionError::Execution(format!(
-        "a message of another machine cannot be read: {reason}"
-    ))
+    DataFusionError::Execution(format!("a message of another machine cannot be read: {reason}"))
 }
 
 /// The inputs, and how they are read.
@@ -189,28 +183,22 @@ impl CountingWire {
     }
     pub(super) fn into_counting(self) -> Result<(SourceWire, Counting)> {
         let by = self.by.map(|by| by.parse()).transpose();
-        let counting = Counting {
-            details: self.details,
-            by: by.map_err(|error| wrong(&error))?,
-            rejects: self.rejects,
-        };
+        let counting =
+            Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
         Ok((self.source, counting))
     }
 }
 
 /// The names of columns.
 pub(super) fn names(columns: &[ChosenColumn]) -> Vec<String> {
-    columns
-        .iter()
-        .map(|column| column.name().to_owned())
-        .collect()
+    columns.iter().map(|column| column.name().to_owned()).collect()
 }
 
 /// Columns by their names.
 pub(super) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
-    let columns = names.iter().map(|name| {
-        ChosenColumn::named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}")))
-    });
+    let columns = names
+        .iter()
+        .map(|name| ChosenColumn::named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}"))));
     columns.collect()
 }
 
@@ -223,10 +211,7 @@ pub(super) struct JudgingWire {
 
 impl JudgingWire {
     pub(super) fn of(judging: Judging) -> Self {
-        Self {
-            validity: judging.validity.to_string(),
-            keep_en_passant: judging.keep_en_passant,
-        }
+        Self { validity: judging.validity.to_string(), keep_en_passant: judging.keep_en_passant }
     }
     pub(super) fn into_judging(self) -> Result<Judging> {
         Ok(Judging {
@@ -261,18 +246,12 @@ impl ConditionWire {
             Test::Present => TestWire::Present,
             Test::Missing => TestWire::Missing,
             Test::Numbers(ranges) => TestWire::Numbers(
-                ranges
-                    .iter()
-                    .map(|range| (range.start().to_string(), range.end().to_string()))
-                    .collect(),
+                ranges.iter().map(|range| (range.start().to_string(), range.end().to_string())).collect(),
             ),
             Test::In(words) => TestWire::In(texts(words)),
             Test::NotIn(words) => TestWire::NotIn(texts(words)),
         };
-        Self {
-            column: condition.column.name().to_owned(),
-            test,
-        }
+        Self { column: condition.column.name().to_owned(), test }
     }
 
     pub(super) fn into_condition(self) -> Result<Condition> {
@@ -284,17 +263,12 @@ impl ConditionWire {
         let test = match self.test {
             TestWire::Present => Test::Present,
             TestWire::Missing => Test::Missing,
-            TestWire::Numbers(ranges) => {
-                Test::Numbers(ranges.into_iter().map(range).collect::<Result<_>>()?)
-            }
+            TestWire::Numbers(ranges) => Test::Numbers(ranges.into_iter().map(range).collect::<Result<_>>()?),
             TestWire::In(words) => Test::In(texts(words)),
             TestWire::NotIn(words) => Test::NotIn(texts(words)),
         };
         let column = ChosenColumn::named(&self.column);
-        Ok(Condition {
-            column: column.ok_or_else(|| wrong(&format_args!("no column {}", self.column)))?,
-            test,
-        })
+        Ok(Condition { column: column.ok_or_else(|| wrong(&format_args!("no column {}", self.column)))?, test })
     }
 }
 
@@ -333,9 +307,7 @@ impl SummaryWire {
     pub(super) fn of(summary: &Summary) -> Self {
         let named = |reasons: &BTreeMap<&'static str, u64>| {
             let reasons = reasons.iter();
-            reasons
-                .map(|(&name, &times)| (name.to_owned(), times))
-                .collect()
+            reasons.map(|(&name, &times)| (name.to_owned(), times)).collect()
         };
         let files = summary.files.iter();
         Self {
@@ -349,14 +321,7 @@ impl SummaryWire {
             remarks: summary
                 .remarks
                 .iter()
-                .map(|(remark, times)| {
-                    (
-                        remark.what.to_owned(),
-                        remark.how.to_owned(),
-                        remark.is_detail,
-                        times,
-                    )
-                })
+                .map(|(remark, times)| (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times))
                 .collect(),
             left_out: summary
                 .left_out
@@ -366,11 +331,7 @@ impl SummaryWire {
             notes: files
                 .filter_map(|file| {
                     let format = file.format?.name().to_owned();
-                    Some((
-                        file.path.to_path_buf(),
-                        format,
-                        file.note.as_ref()?.to_string(),
-                    ))
+                    Some((file.path.to_path_buf(), format, file.note.as_ref()?.to_string()))
                 })
                 .collect(),
         }
@@ -399,9 +360,7 @@ impl SummaryWire {
             left.unknown += unknown;
         }
         for (path, format, note) in self.notes {
-            let is_same = |file: &FileSummary| {
-                *file.path == *path && file.note.as_deref() == Some(note.as_str())
-            };
+            let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
             // Every shard of a file has the same to say of it.
             if !all.files.iter().any(is_same) {
                 all.files.push(FileSummary {
@@ -474,11 +433,7 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
     if let Some(known) = known.iter().find(is_known) {
         return known;
     }
-    let remark: &'static Remark = Box::leak(Box::new(Remark {
-        what,
-        how,
-        is_detail,
-    }));
+    let remark: &'static Remark = Box::leak(Box::new(Remark { what, how, is_detail }));
     known.push(remark);
     remark
 }
@@ -504,23 +459,14 @@ mod tests {
             .strict_pgn(true)
             .fen_column(Some("position".into()));
         let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
-        let options = ReadOptions::new(analyzer)
-            .decode(decode)
-            .from(Some(Format::PGN))
-            .strict(true);
+        let options = ReadOptions::new(analyzer).decode(decode).from(Some(Format::PGN)).strict(true);
         let source = Source { inputs, options };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
-        let back = decoded::<SourceWire>(&bytes)
-            .unwrap()
-            .into_source()
-            .unwrap();
+        let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
         assert_eq!(back.inputs.paths, source.inputs.paths);
         assert_eq!(back.options.from, source.options.from);
         assert!(back.options.strict);
-        assert_eq!(
-            format!("{:?}", back.options.decode),
-            format!("{:?}", source.options.decode)
-        );
+        assert_eq!(format!("{:?}", back.options.decode), format!("{:?}", source.options.decode));
     }
 
     #[cfg(unix)]
@@ -529,10 +475,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
         let analyzer = Tier::best().analyzer().unwrap();
-        let source = Source {
-            inputs: Inputs::of(vec![Arc::from(odd)]),
-            options: ReadOptions::new(analyzer),
-        };
+        let source = Source { inputs: Inputs::of(vec![Arc::from(odd)]), options: ReadOptions::new(analyzer) };
         let error = encoded(&SourceWire::of(&source)).unwrap_err();
         let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
         assert!(text.contains("cannot be sent"), "{text}");
@@ -548,10 +491,7 @@ mod tests {
             Test::In(vec!["a".into()]),
             Test::NotIn(vec!["a\"b".into(), "".into()]),
         ] {
-            let condition = Condition {
-                column: column(),
-                test: test.clone(),
-            };
+            let condition = Condition { column: column(), test: test.clone() };
             let bytes = encoded(&ConditionWire::of(&condition)).unwrap();
             let back = decoded::<ConditionWire>(&bytes).unwrap().into_condition();
             assert_eq!(back.unwrap().test, test);

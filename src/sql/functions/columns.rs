@@ -8,9 +8,7 @@ use datafusion::arrow::array::{Array, ArrayRef, new_empty_array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, plan_err};
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 
 /// A column as a function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -28,12 +26,7 @@ impl ColumnFunction {
     }
 
     pub(super) fn new(name: &'static str, column: &'static str, judging: Judging) -> Self {
-        Self {
-            name,
-            column,
-            judging,
-            signature: Signature::user_defined(Volatility::Immutable),
-        }
+        Self { name, column, judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
     fn column(&self) -> Result<ChosenColumn> {
@@ -61,16 +54,10 @@ impl ScalarUDFImpl for ColumnFunction {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = arrays(&args.args, args.number_rows)?;
         let positions = positions_of(&arrays[0])?;
-        let options = ComputeOptions::new(self.judging.analyzer()?)
-            .decode(self.judging.options())
-            .on_bad(OnBad::Null);
+        let options = ComputeOptions::new(self.judging.analyzer()?).decode(self.judging.options()).on_bad(OnBad::Null);
         let columns = Columns::from_iter([self.column()?]);
         let computed = compute(&positions, &columns, &options).map_err(failed)?;
-        let batches: Vec<ArrayRef> = computed
-            .batches
-            .iter()
-            .map(|batch| batch.column(0).clone())
-            .collect();
+        let batches: Vec<ArrayRef> = computed.batches.iter().map(|batch| batch.column(0).clone()).collect();
         let values: Vec<&dyn Array> = batches.iter().map(|values| &**values).collect();
         let values = match &values[..] {
             [] => new_empty_array(computed.schema.field(0).data_type()),

@@ -31,15 +31,11 @@ pub(super) struct Judging {
 
 impl Judging {
     fn options(self) -> DecodeOptions {
-        DecodeOptions::default()
-            .validity(self.validity)
-            .keep_en_passant(self.keep_en_passant)
+        DecodeOptions::default().validity(self.validity).keep_en_passant(self.keep_en_passant)
     }
     pub(super) fn analyzer(self) -> Result<&'static dyn Analyzer> {
         let analyzer = self.tier.analyzer();
-        analyzer.ok_or_else(|| {
-            DataFusionError::Execution(format!("this CPU cannot run the tier `{}`", self.tier))
-        })
+        analyzer.ok_or_else(|| DataFusionError::Execution(format!("this CPU cannot run the tier `{}`", self.tier)))
     }
 }
 
@@ -71,17 +67,10 @@ pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
 
 /// All functions of rows.
 pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
-    let computed = COLUMNS
-        .iter()
-        .filter(|column| !column.is_carried() && !matches!(column.name, "index" | "san"));
-    let columns = computed
-        .map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
+    let computed = COLUMNS.iter().filter(|column| !column.is_carried() && !matches!(column.name, "index" | "san"));
+    let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
-    let others = [
-        Matches::new(judging).into(),
-        Play::new(judging).into(),
-        PopCount::new().into(),
-    ];
+    let others = [Matches::new(judging).into(), Play::new(judging).into(), PopCount::new().into()];
     columns.chain([normalize]).chain(others).collect()
 }
 
@@ -108,9 +97,7 @@ fn position_type(function: &str, given: &DataType) -> Result<DataType> {
         DataType::Dictionary(_, values) => return position_type(function, values),
         DataType::FixedSizeBinary(32) => given.clone(),
         // Boards, as some files and programs have them.
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
-            DataType::FixedSizeBinary(32)
-        }
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => DataType::FixedSizeBinary(32),
         other => return plan_err!("{function} takes a FEN or a board, not {other}"),
     })
 }
@@ -118,9 +105,7 @@ fn position_type(function: &str, given: &DataType) -> Result<DataType> {
 /// The type as which a function takes an argument that should be text.
 fn text_type(function: &str, what: &str, given: &DataType) -> Result<DataType> {
     match given {
-        DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            Ok(DataType::Utf8)
-        }
+        DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(DataType::Utf8),
         DataType::Dictionary(_, values) => text_type(function, what, values),
         other => plan_err!("{function} takes {what} as text, not {other}"),
     }
@@ -128,9 +113,7 @@ fn text_type(function: &str, what: &str, given: &DataType) -> Result<DataType> {
 
 /// The result of a function whose arguments were all constants is one.
 fn as_given(args: &[ColumnarValue], result: ArrayRef) -> Result<ColumnarValue> {
-    let are_constant = args
-        .iter()
-        .all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+    let are_constant = args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
     match are_constant && result.len() == 1 {
         true => ScalarValue::try_from_array(&result, 0).map(ColumnarValue::Scalar),
         false => Ok(ColumnarValue::Array(result)),
@@ -139,9 +122,7 @@ fn as_given(args: &[ColumnarValue], result: ArrayRef) -> Result<ColumnarValue> {
 
 /// The arguments as arrays; a single row if all of them are constants.
 fn arrays(args: &[ColumnarValue], rows: usize) -> Result<Vec<ArrayRef>> {
-    let are_constant = args
-        .iter()
-        .all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+    let are_constant = args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
     let rows = if are_constant { 1 } else { rows };
     args.iter().map(|arg| arg.to_array(rows)).collect()
 }

@@ -8,9 +8,7 @@ use crate::table::Tile;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int16Array, StringArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
 /// A value for each position that counts, with its row.
@@ -43,8 +41,7 @@ fn each<T: Clone + Send>(
     let positions = positions_of(array)?;
     let (options, analyzer) = (judging.options(), judging.analyzer()?);
     let take = |part: Vec<(usize, T)>, _| {
-        part.into_iter()
-            .for_each(|(row, value)| values[row] = Some(value));
+        part.into_iter().for_each(|(row, value)| values[row] = Some(value));
         Ok(())
     };
     crate::columnar::judge(&positions, &options, analyzer, &Each(value), take).map_err(failed)?;
@@ -54,10 +51,7 @@ fn each<T: Clone + Send>(
 /// Arguments that are a position and a text.
 fn position_and_text(function: &str, what: &str, given: &[DataType]) -> Result<Vec<DataType>> {
     match given {
-        [position, text] => Ok(vec![
-            position_type(function, position)?,
-            text_type(function, what, text)?,
-        ]),
+        [position, text] => Ok(vec![position_type(function, position)?, text_type(function, what, text)?]),
         _ => plan_err!("{function} takes a FEN or board, and {what}"),
     }
 }
@@ -76,10 +70,7 @@ impl Matches {
     }
 
     pub(super) fn new(judging: Judging) -> Self {
-        Self {
-            judging,
-            signature: Signature::user_defined(Volatility::Immutable),
-        }
+        Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
@@ -94,10 +85,7 @@ struct Pattern {
 impl Pattern {
     fn parse(text: &str) -> Result<Self> {
         let wrong = |what: &str| plan_datafusion_err!("matches: the pattern '{text}' {what}");
-        let mut pattern = Self {
-            pieces: Vec::new(),
-            empty: Vec::new(),
-        };
+        let mut pattern = Self { pieces: Vec::new(), empty: Vec::new() };
         let ranks: Vec<&str> = text.split('/').collect();
         if ranks.len() != 8 {
             return Err(wrong("does not have eight ranks, separated by /"));
@@ -118,9 +106,7 @@ impl Pattern {
                     (b'.', _) => pattern.empty.push(square),
                     (_, Some(piece)) => pattern.pieces.push((square, piece)),
                     (_, None) => {
-                        return Err(wrong(
-                            "has other characters than PNBRQK, pnbrqk, 1 to 8, . and /",
-                        ));
+                        return Err(wrong("has other characters than PNBRQK, pnbrqk, 1 to 8, . and /"));
                     }
                 }
                 file += width;
@@ -134,11 +120,7 @@ impl Pattern {
 
     fn fits(&self, position: &Position) -> bool {
         let has = |&(square, piece): &(Square, Piece)| position.piece_at(square) == Some(piece);
-        self.pieces.iter().all(has)
-            && !self
-                .empty
-                .iter()
-                .any(|&square| position.occupied().contains(square))
+        self.pieces.iter().all(has) && !self.empty.iter().any(|&square| position.occupied().contains(square))
     }
 }
 
@@ -175,9 +157,7 @@ impl ScalarUDFImpl for Matches {
             };
             places.push(Some(place));
         }
-        let fits = |row: usize, position: &Position| {
-            places[row].map(|place| patterns[place].1.fits(position))
-        };
+        let fits = |row: usize, position: &Position| places[row].map(|place| patterns[place].1.fits(position));
         let values: BooleanArray = each(self.judging, &arrays[0], fits)?.into();
         as_given(&args.args, Arc::new(values))
     }
@@ -197,18 +177,13 @@ impl Play {
     }
 
     pub(super) fn new(judging: Judging) -> Self {
-        Self {
-            judging,
-            signature: Signature::user_defined(Volatility::Immutable),
-        }
+        Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
 /// The FEN after a move in UCI form or SAN; none if it is no legal move.
 fn after(position: &Position, text: &str) -> Option<String> {
-    let mv = Move::from_uci(text, position)
-        .or_else(|_| position.parse_san(text))
-        .ok()?;
+    let mv = Move::from_uci(text, position).or_else(|_| position.parse_san(text)).ok()?;
     let mut after = position.clone();
     after.make(mv);
     after.drop_unusable_en_passant();
@@ -248,9 +223,7 @@ pub(super) struct PopCount {
 
 impl PopCount {
     pub(super) fn new() -> Self {
-        Self {
-            signature: Signature::user_defined(Volatility::Immutable),
-        }
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
@@ -263,9 +236,7 @@ impl ScalarUDFImpl for PopCount {
     }
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         match given {
-            [DataType::UInt64 | DataType::UInt32 | DataType::UInt16 | DataType::UInt8] => {
-                Ok(vec![DataType::UInt64])
-            }
+            [DataType::UInt64 | DataType::UInt32 | DataType::UInt16 | DataType::UInt8] => Ok(vec![DataType::UInt64]),
             // Negative numbers as 64 bits.
             [bits] if bits.is_integer() || bits.is_null() => Ok(vec![DataType::Int64]),
             _ => plan_err!("popcount takes one integer"),
@@ -277,12 +248,8 @@ impl ScalarUDFImpl for PopCount {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = arrays(&args.args, args.number_rows)?;
         let counts: Int16Array = match arrays[0].data_type() {
-            DataType::UInt64 => arrays[0]
-                .as_primitive::<UInt64Type>()
-                .unary(|bits| bits.count_ones() as i16),
-            _ => arrays[0]
-                .as_primitive::<Int64Type>()
-                .unary(|bits| bits.count_ones() as i16),
+            DataType::UInt64 => arrays[0].as_primitive::<UInt64Type>().unary(|bits| bits.count_ones() as i16),
+            _ => arrays[0].as_primitive::<Int64Type>().unary(|bits| bits.count_ones() as i16),
         };
         as_given(&args.args, Arc::new(counts))
     }
@@ -321,9 +288,7 @@ mod tests {
 
     #[test]
     fn moves_are_uci_or_san() {
-        let start: Position = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-            .parse()
-            .unwrap();
+        let start: Position = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".parse().unwrap();
         let e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
         assert_eq!(after(&start, "e2e4").as_deref(), Some(e4));
         assert_eq!(after(&start, "e4").as_deref(), Some(e4));
@@ -332,11 +297,7 @@ mod tests {
         assert_eq!(after(&start, ""), None);
         let castle: Position = "8/8/8/8/8/8/6k1/R3K3 w Q - 0 1".parse().unwrap();
         for text in ["e1c1", "e1a1", "O-O-O"] {
-            assert_eq!(
-                after(&castle, text).as_deref(),
-                Some("8/8/8/8/8/8/6k1/2KR4 b - - 1 1"),
-                "{text}"
-            );
+            assert_eq!(after(&castle, text).as_deref(), Some("8/8/8/8/8/8/6k1/2KR4 b - - 1 1"), "{text}");
         }
     }
 }

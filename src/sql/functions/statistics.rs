@@ -38,10 +38,7 @@ impl PositionStats {
     }
 
     pub(super) fn new(judging: Judging) -> Self {
-        Self {
-            judging,
-            signature: Signature::user_defined(Volatility::Immutable),
-        }
+        Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
@@ -65,12 +62,7 @@ impl AggregateUDFImpl for PositionStats {
         Ok(vec![Arc::new(Field::new("state", DataType::Binary, true))])
     }
     fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Group {
-            judging: self.judging,
-            counting: None,
-            rejected: 0,
-            merged: Report::default(),
-        }))
+        Ok(Box::new(Group { judging: self.judging, counting: None, rejected: 0, merged: Report::default() }))
     }
 }
 
@@ -100,28 +92,17 @@ impl Group {
 impl Accumulator for Group {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let analyzer = self.judging.analyzer()?;
-        let counting = self
-            .counting
-            .get_or_insert_with(|| Statistics::new(analyzer));
+        let counting = self.counting.get_or_insert_with(|| Statistics::new(analyzer));
         let positions = positions_of(&present(&values[0])?)?;
         let rejected = &mut self.rejected;
         let take = |part, bad| {
             *rejected += bad;
             counting.put_back(part)
         };
-        crate::columnar::judge(
-            &positions,
-            &self.judging.options(),
-            analyzer,
-            &*counting,
-            take,
-        )
-        .map_err(failed)
+        crate::columnar::judge(&positions, &self.judging.options(), analyzer, &*counting, take).map_err(failed)
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        Ok(ScalarValue::Utf8(Some(
-            serde_json::Value::Object(self.report()?.to_json()).to_string(),
-        )))
+        Ok(ScalarValue::Utf8(Some(serde_json::Value::Object(self.report()?.to_json()).to_string())))
     }
     fn size(&self) -> usize {
         match self.counting {
@@ -149,16 +130,12 @@ pub(in crate::sql) fn encoded(report: &Report) -> Result<Vec<u8>> {
 
 /// The report that a state is.
 pub(in crate::sql) fn decoded(state: &[u8]) -> Result<Report> {
-    let wrong =
-        |what: String| DataFusionError::Execution(format!("position_stats: a state {what}"));
+    let wrong = |what: String| DataFusionError::Execution(format!("position_stats: a state {what}"));
     let Some(compressed) = state.strip_prefix(MAGIC) else {
-        return Err(wrong(
-            "of another version; all machines must have the same".to_owned(),
-        ));
+        return Err(wrong("of another version; all machines must have the same".to_owned()));
     };
     let json = zstd::bulk::decompress(compressed, MOST_BYTES)?;
-    let json =
-        serde_json::from_slice(&json).map_err(|error| wrong(format!("is no JSON: {error}")))?;
+    let json = serde_json::from_slice(&json).map_err(|error| wrong(format!("is no JSON: {error}")))?;
     Report::from_json(&json).map_err(|error| wrong(format!("is no report: {error}")))
 }
 
@@ -176,13 +153,7 @@ mod tests {
     fn other_bytes_are_errors() {
         let state = encoded(&Report::default()).unwrap();
         let later = [b"LFS\x02".as_slice(), &state[4..]].concat();
-        for wrong in [
-            &b""[..],
-            b"LFS",
-            b"LFS\x01",
-            &state[..state.len() - 1],
-            &later,
-        ] {
+        for wrong in [&b""[..], b"LFS", b"LFS\x01", &state[..state.len() - 1], &later] {
             assert!(decoded(wrong).is_err());
         }
     }

@@ -35,12 +35,7 @@ impl<T: Clone + Default> Values<T> {
     /// # Panics
     /// When the rows are out of range.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        append_bits(
-            &mut self.present,
-            self.values.len(),
-            &other.present,
-            rows.clone(),
-        );
+        append_bits(&mut self.present, self.values.len(), &other.present, rows.clone());
         self.values.extend_from_slice(&other.values[rows]);
     }
 }
@@ -67,9 +62,7 @@ impl Texts {
         let base = self.words.len().checked_sub(other.words.len());
         let base = base.filter(|&base| {
             let pairs = self.words[base..].iter().zip(&other.words);
-            pairs
-                .into_iter()
-                .all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+            pairs.into_iter().all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
         });
         let base = base.unwrap_or_else(|| {
             self.words.extend_from_slice(&other.words);
@@ -126,11 +119,7 @@ mod tests {
             strings.push(word.as_deref());
             texts.push(word);
         }
-        let arrays = [
-            Array::U16(values),
-            Array::Text(texts),
-            Array::Strings(strings),
-        ];
+        let arrays = [Array::U16(values), Array::Text(texts), Array::Strings(strings)];
         let mut found = arrays.each_ref().map(Array::empty_like);
         let mut expected = found.clone();
         for _ in 0..100 {

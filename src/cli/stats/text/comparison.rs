@@ -15,12 +15,7 @@ pub(in crate::cli::stats) fn write(
     style: Style,
 ) -> std::fmt::Result {
     for ((letter, name), positions) in ["A", "B"].into_iter().zip(names).zip(comparison.positions) {
-        writeln!(
-            out,
-            "{} {name}: {} positions",
-            style.heading(letter),
-            grouped(positions)
-        )?;
+        writeln!(out, "{} {name}: {} positions", style.heading(letter), grouped(positions))?;
     }
     let share = |share: Option<f64>| share.map_or("-".to_owned(), percentage);
     let mut table = Table::new();
@@ -28,19 +23,12 @@ pub(in crate::cli::stats) fn write(
     table.set_header(["", "A", "B", "points"]);
     for shares in &comparison.shares {
         let [a, b] = shares.percentages();
-        let difference = shares
-            .difference()
-            .map_or("-".to_owned(), |points| match points {
-                0.0 => "=".to_owned(),
-                0.0.. => format!("+{}", tenths(points)),
-                _ => tenths(points),
-            });
-        table.add_row([
-            Cell::new(shares.title),
-            right(share(a)),
-            right(share(b)),
-            right(difference),
-        ]);
+        let difference = shares.difference().map_or("-".to_owned(), |points| match points {
+            0.0 => "=".to_owned(),
+            0.0.. => format!("+{}", tenths(points)),
+            _ => tenths(points),
+        });
+        table.add_row([Cell::new(shares.title), right(share(a)), right(share(b)), right(difference)]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
 
@@ -48,14 +36,7 @@ pub(in crate::cli::stats) fn write(
     let distance = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
     let mut table = Table::new();
     table.load_style(RULED);
-    table.set_header([
-        "distribution",
-        "mean A",
-        "mean B",
-        "median A",
-        "median B",
-        "distance",
-    ]);
+    table.set_header(["distribution", "mean A", "mean B", "median A", "median B", "distance"]);
     for plot in &comparison.plots {
         let ([mean_a, mean_b], [median_a, median_b]) = (plot.means(), plot.medians());
         let median = |value: Option<f64>| value.map_or("-".to_owned(), |value| value.to_string());
@@ -68,28 +49,14 @@ pub(in crate::cli::stats) fn write(
             right(distance(plot.distance)),
         ]);
     }
-    let others = comparison
-        .bars
-        .iter()
-        .map(|bars| (bars.title, bars.distance));
-    let boards = comparison
-        .boards
-        .iter()
-        .map(|board| (board.title, board.distance));
+    let others = comparison.bars.iter().map(|bars| (bars.title, bars.distance));
+    let boards = comparison.boards.iter().map(|board| (board.title, board.distance));
     for (title, value) in others.chain(boards) {
         let nothing = || Cell::new("");
-        table.add_row([
-            Cell::new(title),
-            nothing(),
-            nothing(),
-            nothing(),
-            nothing(),
-            right(distance(value)),
-        ]);
+        table.add_row([Cell::new(title), nothing(), nothing(), nothing(), nothing(), right(distance(value))]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
-    let legend =
-        "distance: total variation, 0 for equal distributions, 1 for those that share nothing";
+    let legend = "distance: total variation, 0 for equal distributions, 1 for those that share nothing";
     writeln!(out, "\n{}", style.faint(legend))?;
     for (letter, only) in ["A", "B"].into_iter().zip(&comparison.only) {
         if !only.is_empty() {

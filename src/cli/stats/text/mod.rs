@@ -59,16 +59,11 @@ impl Text<'_> {
         self.spreads(out)?;
         self.distinct(out)?;
         // The table has the material.
-        let is_shown =
-            |plot: &Plot| !plot.key.starts_with("material_") || plot.key == "material_balance";
+        let is_shown = |plot: &Plot| !plot.key.starts_with("material_") || plot.key == "material_balance";
         for plot in report.plots().iter().filter(|plot| is_shown(plot)) {
             self.plot(out, plot)?;
         }
-        for bars in report
-            .most_frequent(plots::KINDS)
-            .iter()
-            .filter(|bars| bars.key != "result")
-        {
+        for bars in report.most_frequent(plots::KINDS).iter().filter(|bars| bars.key != "result") {
             self.bars(out, bars)?;
         }
         let mut boards = vec![
@@ -91,8 +86,7 @@ impl Text<'_> {
     }
 
     fn all_pieces(&self, key: &'static str, title: &'static str, pieces: &[HeatMap]) -> Board {
-        let counts: Squares =
-            std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum());
+        let counts: Squares = std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum());
         Board::new(key, title, counts)
     }
 }

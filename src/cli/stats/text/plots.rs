@@ -12,9 +12,7 @@ const LINES: usize = 20;
 /// Most kinds that are shown.
 pub(super) const KINDS: usize = 12;
 /// Widths of ranges of numbers that are easy to read.
-const WIDTHS: [i64; 16] = [
-    1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000,
-];
+const WIDTHS: [i64; 16] = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000];
 
 /// A line of a plot.
 struct Line {
@@ -26,15 +24,12 @@ impl Text<'_> {
     /// A plot. What is less than a thousandth at either end shares a line.
     pub(super) fn plot(&self, out: &mut String, plot: &Plot) -> std::fmt::Result {
         let histogram = &plot.histogram;
-        let (Some(low), Some(high)) = (histogram.quantile(1, 1000), histogram.quantile(999, 1000))
-        else {
+        let (Some(low), Some(high)) = (histogram.quantile(1, 1000), histogram.quantile(999, 1000)) else {
             return Ok(());
         };
         let lines_of = |width: i64| high.div_euclid(width) - low.div_euclid(width) + 1;
-        let width = WIDTHS
-            .into_iter()
-            .find(|&width| lines_of(width) <= LINES as i64)
-            .unwrap_or(WIDTHS[WIDTHS.len() - 1]);
+        let width =
+            WIDTHS.into_iter().find(|&width| lines_of(width) <= LINES as i64).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
         let (first, last) = (low.div_euclid(width), high.div_euclid(width));
         let summary = histogram.summary();
         let (least, most) = (summary.min.unwrap_or(low), summary.max.unwrap_or(high));
@@ -52,20 +47,11 @@ impl Text<'_> {
         }
         if below > 0 {
             let label = range_name(least, first * width - 1);
-            lines.insert(
-                0,
-                Line {
-                    label,
-                    count: below,
-                },
-            );
+            lines.insert(0, Line { label, count: below });
         }
         if above > 0 {
             let label = range_name((last + 1) * width, most);
-            lines.push(Line {
-                label,
-                count: above,
-            });
+            lines.push(Line { label, count: above });
         }
         let title = match plot.title.to_lowercase().starts_with(plot.axis) {
             true => plot.title.to_owned(),
@@ -78,8 +64,7 @@ impl Text<'_> {
     /// The most frequent kinds.
     pub(super) fn bars(&self, out: &mut String, bars: &Bars) -> std::fmt::Result {
         let total = bars.total();
-        let mut kinds: Vec<&(String, u64)> =
-            bars.bars.iter().filter(|(_, count)| *count > 0).collect();
+        let mut kinds: Vec<&(String, u64)> = bars.bars.iter().filter(|(_, count)| *count > 0).collect();
         let all = kinds.len() as u64 + bars.rest.0;
         if all > KINDS as u64 {
             // In their own order, but only the most frequent.
@@ -87,47 +72,28 @@ impl Text<'_> {
             kinds.truncate(KINDS);
         }
         let shown: u64 = kinds.iter().map(|(_, count)| count).sum();
-        let mut lines: Vec<Line> = kinds
-            .into_iter()
-            .map(|(name, count)| Line {
-                label: name.clone(),
-                count: *count,
-            })
-            .collect();
+        let mut lines: Vec<Line> =
+            kinds.into_iter().map(|(name, count)| Line { label: name.clone(), count: *count }).collect();
         if shown < total {
             let label = format!("{} more", grouped(all - KINDS as u64));
-            lines.push(Line {
-                label,
-                count: total - shown,
-            });
+            lines.push(Line { label, count: total - shown });
         }
         self.heading(out, &format!("{} ({})", bars.title, bars.unit.name()))?;
         self.lines(out, &lines, total)
     }
 
     fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {
-        let tallest = lines
-            .iter()
-            .map(|line| line.count)
-            .max()
-            .unwrap_or(0)
-            .max(1);
+        let tallest = lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
         let labels = lines.iter().map(|line| line.label.chars().count());
         let labels = labels.max().unwrap_or(0).clamp(8, 20);
-        let longest = (self.width + 8)
-            .saturating_sub(BESIDE + labels)
-            .clamp(4, 60);
+        let longest = (self.width + 8).saturating_sub(BESIDE + labels).clamp(4, 60);
         for Line { label, count } in lines {
             let bar = bar(*count, tallest, longest);
             let colored = self.style.sgr("36", &bar);
             let pad = " ".repeat(longest - bar.chars().count());
             let label: String = label.chars().take(labels).collect();
             let share = percent(*count, total);
-            writeln!(
-                out,
-                "{label:>labels$} {colored}{pad} {:>14}  {share:>9}",
-                grouped(*count)
-            )?;
+            writeln!(out, "{label:>labels$} {colored}{pad} {:>14}  {share:>9}", grouped(*count))?;
         }
         Ok(())
     }

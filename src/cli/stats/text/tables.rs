@@ -8,8 +8,7 @@ use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
 use std::fmt::Write;
 
 /// A header line with nothing below it.
-pub(crate) const RULED: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+pub(crate) const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Columns that two tables beside each other need, or a table with quantiles.
 const WIDE: usize = 76;
@@ -64,11 +63,7 @@ impl Text<'_> {
             ]);
         }
         let cells = |(name, count, whole): (&str, u64, u64)| {
-            [
-                Cell::new(name),
-                right(grouped(count)),
-                right(percent(count, whole)),
-            ]
+            [Cell::new(name), right(grouped(count)), right(percent(count, whole))]
         };
         if self.width < WIDE {
             for (title, rows) in [("positions", left), ("moves", right_side)] {
@@ -103,26 +98,13 @@ impl Text<'_> {
         let mut table = Table::new();
         table.load_style(RULED);
         table.set_header(match is_wide {
-            true => vec![
-                "a position has",
-                "mean",
-                "std. dev.",
-                "least",
-                "5 %",
-                "median",
-                "95 %",
-                "most",
-            ],
+            true => vec!["a position has", "mean", "std. dev.", "least", "5 %", "median", "95 %", "most"],
             false => vec!["a position has", "mean", "median", "least", "most"],
         });
         let mut row = |name: &str, histogram: &Histogram| {
             let summary = histogram.summary();
             let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
-            let (mean, least, most) = (
-                decimal(summary.mean),
-                whole(summary.min),
-                whole(summary.max),
-            );
+            let (mean, least, most) = (decimal(summary.mean), whole(summary.min), whole(summary.max));
             let numbers = match is_wide {
                 true => vec![
                     mean,
@@ -148,10 +130,7 @@ impl Text<'_> {
         if !report.scores.is_empty() {
             row("score (centipawns)", &report.scores);
         }
-        for (name, map) in ["attacked by White", "attacked by Black"]
-            .into_iter()
-            .zip(&report.attacks)
-        {
+        for (name, map) in ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks) {
             let mean = map.sum() as f64 / report.positions as f64;
             table.add_row([Cell::new(name), right(format!("{mean:.2}"))]);
         }
@@ -171,17 +150,10 @@ impl Text<'_> {
             None => &error,
         };
         table.set_header(["distinct", how, "of all"]);
-        const NAMES: [&str; LEVELS.len()] = [
-            "boards",
-            "… and sides to move",
-            "… and castling rights",
-            "… and en passant captures",
-        ];
+        const NAMES: [&str; LEVELS.len()] =
+            ["boards", "… and sides to move", "… and castling rights", "… and en passant captures"];
         let estimates = details.distinct.estimates();
-        for (name, count) in NAMES
-            .into_iter()
-            .zip(details.exact_distinct.unwrap_or(estimates))
-        {
+        for (name, count) in NAMES.into_iter().zip(details.exact_distinct.unwrap_or(estimates)) {
             // An estimate may be too large.
             let share = percent(count.min(self.report.positions), self.report.positions);
             table.add_row([Cell::new(name), right(grouped(count)), right(share)]);
@@ -201,9 +173,7 @@ impl Text<'_> {
                 Severity::Warning => ("!", "33"),
                 Severity::Note => ("·", "2"),
             };
-            let advice = remark
-                .advice
-                .map_or(String::new(), |advice| format!(" {advice}"));
+            let advice = remark.advice.map_or(String::new(), |advice| format!(" {advice}"));
             let mut column = self.width;
             write!(out, "{}", self.style.sgr(code, sign))?;
             for (at, word) in format!("{}{advice}", remark.text).split(' ').enumerate() {
@@ -232,13 +202,7 @@ impl Text<'_> {
         let is_wide = self.width >= WIDE;
         let mut table = Table::new();
         table.load_style(RULED);
-        let mut header = vec![
-            groups.by.as_str(),
-            "positions",
-            "share",
-            "in check",
-            "moves",
-        ];
+        let mut header = vec![groups.by.as_str(), "positions", "share", "in check", "moves"];
         if is_wide {
             header.extend(["captures", "mates"]);
         }
@@ -266,9 +230,7 @@ impl Text<'_> {
             if has_results {
                 let Report { results, .. } = report;
                 let known = results.known();
-                cells.extend(
-                    [results.white, results.draw, results.black].map(|n| right(percent(n, known))),
-                );
+                cells.extend([results.white, results.draw, results.black].map(|n| right(percent(n, known))));
             }
             if has_scores {
                 cells.push(right(decimal(report.scores.summary().mean)));

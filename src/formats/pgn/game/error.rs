@@ -53,9 +53,7 @@ pub enum GameError {
     #[error("more than {MOST_PLIES} half-moves")]
     TooManyMoves,
     /// Moves that continue from an unknown position.
-    #[error(
-        "the moves begin with number {0}, and there is no FEN tag with the position before them"
-    )]
+    #[error("the moves begin with number {0}, and there is no FEN tag with the position before them")]
     NoStart(u32),
     /// A game of more bytes than one may have.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]

@@ -65,8 +65,7 @@ pub struct Game<'a> {
 impl Game<'_> {
     /// How the game ended: by the token at its end, or else by its `Result` tag.
     pub fn result(&self) -> Option<Outcome> {
-        self.outcome
-            .or_else(|| Outcome::from_token(self.tags.get("Result")?))
+        self.outcome.or_else(|| Outcome::from_token(self.tags.get("Result")?))
     }
 
     /// Whether it is a game of Chess960, by its tags or its start position.
@@ -176,10 +175,7 @@ impl<'a> Games<'a> {
     fn begins_line(&self) -> bool {
         let before = &self.bytes[..self.at];
         let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | 0xEF | 0xBB | 0xBF);
-        matches!(
-            before.iter().rev().find(|byte| !blank(byte)),
-            None | Some(b'\n')
-        )
+        matches!(before.iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'))
     }
 
     /// Whether there is an empty line before the line that begins here.
@@ -293,12 +289,7 @@ impl<'a> Games<'a> {
             }
             Err(error) => {
                 let offset = start + tags.start_offset();
-                state.bad = Some(Box::new(BadGame {
-                    error,
-                    offset,
-                    ply: 0,
-                    position: None,
-                }));
+                state.bad = Some(Box::new(BadGame { error, offset, ply: 0, position: None }));
             }
         }
         if utf16 {
@@ -308,12 +299,7 @@ impl<'a> Games<'a> {
         let end = self.movetext(&mut state, records, start);
         // Wherever the text ends or continues: a chunk must decode as the whole does.
         if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
-            state.bad = Some(Box::new(BadGame {
-                error: GameError::OpenTag,
-                offset: start,
-                ply: 0,
-                position: None,
-            }));
+            state.bad = Some(Box::new(BadGame { error: GameError::OpenTag, offset: start, ply: 0, position: None }));
         }
         if state.depth > 0 || !self.lines.is_empty() {
             self.refuse(&mut state, GameError::OpenVariation, self.at);
@@ -381,12 +367,8 @@ impl<'a> Games<'a> {
     #[cold]
     fn refuse(&self, state: &mut State, error: GameError, offset: usize) {
         if state.bad.is_none() {
-            state.bad = Some(Box::new(BadGame {
-                error,
-                offset,
-                ply: state.ply,
-                position: Some(state.board.position()),
-            }));
+            state.bad =
+                Some(Box::new(BadGame { error, offset, ply: state.ply, position: Some(state.board.position()) }));
         }
     }
 }

@@ -19,23 +19,12 @@ pub(super) enum End {
 
 impl Games<'_> {
     /// Reads movetext to the end of the game that begins at `start`.
-    pub(super) fn movetext(
-        &mut self,
-        state: &mut State,
-        records: &mut Records,
-        start: usize,
-    ) -> End {
+    pub(super) fn movetext(&mut self, state: &mut State, records: &mut Records, start: usize) -> End {
         let limit = start.saturating_add(self.max_record);
         // Whether this is not a game so far: results have no meaning then.
-        let mut garbage = state
-            .bad
-            .as_ref()
-            .is_some_and(|bad| bad.error == GameError::Utf16);
+        let mut garbage = state.bad.as_ref().is_some_and(|bad| bad.error == GameError::Utf16);
         loop {
-            while self
-                .peek()
-                .is_some_and(|byte| CLASS[byte as usize] == Class::Blank)
-            {
+            while self.peek().is_some_and(|byte| CLASS[byte as usize] == Class::Blank) {
                 self.at += 1;
             }
             if self.at > limit {
@@ -57,24 +46,19 @@ impl Games<'_> {
             };
             match byte {
                 b'[' if self.begins_line() => return End::NextGame,
-                b'*' | b'0' | b'1' | 0xC2 | 0xBD if state.depth == 0 && !garbage => {
-                    match self.result() {
-                        Some((outcome, len)) => {
-                            self.at += len;
-                            return End::Result(outcome);
-                        }
-                        None => self.token(byte, state, records),
+                b'*' | b'0' | b'1' | 0xC2 | 0xBD if state.depth == 0 && !garbage => match self.result() {
+                    Some((outcome, len)) => {
+                        self.at += len;
+                        return End::Result(outcome);
                     }
-                }
+                    None => self.token(byte, state, records),
+                },
                 _ => {
                     let was_good = state.bad.is_none();
                     self.token(byte, state, records);
                     if was_good && state.bad.is_some() && state.tagless && state.ply == 0 {
                         garbage = state.number.is_none()
-                            && state
-                                .bad
-                                .as_ref()
-                                .is_some_and(|bad| matches!(bad.error, GameError::Token(_)));
+                            && state.bad.as_ref().is_some_and(|bad| matches!(bad.error, GameError::Token(_)));
                     }
                 }
             }
@@ -95,10 +79,7 @@ impl Games<'_> {
                 || state.depth == 0
                     && (state.ply > 0
                         || state.tagless && state.number.is_some()
-                        || state
-                            .bad
-                            .as_ref()
-                            .is_some_and(|bad| bad.error.is_of_a_move()))
+                        || state.bad.as_ref().is_some_and(|bad| bad.error.is_of_a_move()))
                     && self.follows_empty_line())
     }
 }

@@ -102,8 +102,7 @@ impl<'a> Games<'a> {
                     let is_event = bytes[self.at..].starts_with(b"[Event ");
                     let empty_line = feeds >= 2;
                     if (is_event || empty_line) && end > start {
-                        if is_event && (empty_line || has_event) || lex::begins_game(bytes, self.at)
-                        {
+                        if is_event && (empty_line || has_event) || lex::begins_game(bytes, self.at) {
                             break;
                         }
                         if empty_line {
@@ -157,14 +156,9 @@ impl<'a> Games<'a> {
 
 /// Whether moves begin here, behind the bracket of a tag: a move number, a result, or a move.
 fn begins_moves(text: &[u8]) -> bool {
-    let len = text
-        .iter()
-        .take_while(|byte| !byte.is_ascii_whitespace())
-        .count();
+    let len = text.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
     let word = &text[..len.min(8)];
-    let squares = word
-        .windows(2)
-        .any(|pair| (b'a'..=b'h').contains(&pair[0]) && (b'1'..=b'8').contains(&pair[1]));
+    let squares = word.windows(2).any(|pair| (b'a'..=b'h').contains(&pair[0]) && (b'1'..=b'8').contains(&pair[1]));
     match word.first() {
         Some(b'*' | b'0'..=b'9' | b'(' | b'$') => true,
         Some(b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N') => len <= 8 && squares,
@@ -196,16 +190,11 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
 }
 
 /// The position of the FEN tag, or `None` for the standard one.
-pub(super) fn start_position<'a>(
-    tags: &Tags<'a>,
-    strict: bool,
-) -> Result<Option<Fen<'a>>, GameError> {
+pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, GameError> {
     if let Some(variant) = tags.variant()
         && Variant::from_tag(variant).is_none()
     {
-        return Err(GameError::Variant(
-            String::from_utf8_lossy(variant).into_owned(),
-        ));
+        return Err(GameError::Variant(String::from_utf8_lossy(variant).into_owned()));
     }
     let Some(text) = tags.fen() else {
         return Ok(None);

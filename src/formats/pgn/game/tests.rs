@@ -7,21 +7,13 @@ use proptest::prelude::*;
 
 /// Everything read from a text, with main lines scanned or token by token.
 fn read(text: &[u8], quick: bool) -> String {
-    let requested = Requested {
-        moves: true,
-        plies: true,
-        scores: true,
-        clocks: true,
-        idle_en_passants: true,
-    };
+    let requested = Requested { moves: true, plies: true, scores: true, clocks: true, idle_en_passants: true };
     let mut records = Records::new(requested, text.len());
     let mut games = Games::new(text, false, false);
     games.quick = quick;
     let mut read = String::new();
     while let Some(game) = games.next(&mut records) {
-        let Game {
-            start, end, plies, ..
-        } = game;
+        let Game { start, end, plies, .. } = game;
         let last = game.last.map(|last| last.to_string());
         let (bad, outcome) = (game.bad, game.outcome);
         read += &format!("{start}..{end} {plies} {outcome:?} {last:?} {bad:?}\n");
@@ -40,8 +32,8 @@ fn read(text: &[u8], quick: bool) -> String {
 
 /// A game whose moves are all legal in this order.
 const MOVES: [&str; 24] = [
-    "e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6",
-    "c3", "O-O", "h3", "Nb8", "d4", "Nbd7", "c4", "c6", "cxb5", "axb5",
+    "e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6", "c3", "O-O", "h3",
+    "Nb8", "d4", "Nbd7", "c4", "c6", "cxb5", "axb5",
 ];
 const USUAL: [&str; 8] = [
     " ",

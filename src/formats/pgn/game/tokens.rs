@@ -6,8 +6,7 @@
 
 use super::error::{DEEPEST, MOST_PLIES};
 use super::words::{
-    is_figurine, is_null, is_remark, result, shown, symbol, trim_remarks, trim_signs,
-    without_result, word_len,
+    is_figurine, is_null, is_remark, result, shown, symbol, trim_remarks, trim_signs, without_result, word_len,
 };
 use super::{GameError, Games, Line, State};
 use crate::formats::pgn::lex::{self, Comment};
@@ -111,11 +110,9 @@ impl Games<'_> {
             self.at = start + len;
         } else if state.number.is_none() && state.ply == 0 && state.depth == 0 {
             let digits = &bytes[start..self.at];
-            let number = digits.iter().fold(0u32, |number, digit| {
-                number
-                    .saturating_mul(10)
-                    .saturating_add(u32::from(digit - b'0'))
-            });
+            let number = digits
+                .iter()
+                .fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
             let after = &bytes[self.at..];
             let dots = after.strip_prefix(b".").unwrap_or(after).trim_ascii_start();
             let black = after.starts_with("…".as_bytes()) || dots.starts_with(b"..");
@@ -214,9 +211,7 @@ impl Games<'_> {
     /// Whether a move may be played from here; refuses it if that is known without parsing it.
     fn may_move(&mut self, start: usize, state: &mut State) -> bool {
         let error = match state.number {
-            Some((number, black))
-                if state.tagless && state.ply == 0 && state.depth == 0 && (number > 1 || black) =>
-            {
+            Some((number, black)) if state.tagless && state.ply == 0 && state.depth == 0 && (number > 1 || black) => {
                 GameError::NoStart(number)
             }
             _ if state.ply >= MOST_PLIES => GameError::TooManyMoves,
@@ -323,7 +318,5 @@ fn play(board: Board, text: &[u8], strict: bool) -> Result<(Board, u16), Refused
             San::decode(u64::from_le_bytes(word), text.len())
         })
         .flatten();
-    quick
-        .map_or(Err(Refused::Syntax), |san| board.play(san))
-        .or_else(|_| board.play_spelled(text, strict))
+    quick.map_or(Err(Refused::Syntax), |san| board.play(san)).or_else(|_| board.play_spelled(text, strict))
 }

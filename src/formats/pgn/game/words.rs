@@ -25,8 +25,7 @@ pub(super) fn result(rest: &[u8], strict: bool) -> Option<(Option<Outcome>, usiz
         }
     };
     let ends = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.'));
-    (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends))
-        .then_some((Some(outcome), token.len()))
+    (rest.starts_with(token) && rest.get(token.len()).is_none_or(ends)).then_some((Some(outcome), token.len()))
 }
 
 /// The length of the word that a text begins with.
@@ -115,9 +114,7 @@ pub(super) fn symbol(text: &[u8]) -> Option<usize> {
         Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default(),
     };
     match valid.chars().next() {
-        Some(
-            '\u{80}'..='\u{A9}' | '\u{AB}'..='\u{B4}' | '\u{B6}'..='\u{B9}' | '\u{BB}'..='\u{BF}',
-        )
+        Some('\u{80}'..='\u{A9}' | '\u{AB}'..='\u{B4}' | '\u{B6}'..='\u{B9}' | '\u{BB}'..='\u{BF}')
         | Some('×' | '÷' | 'Δ' | '\u{FEFF}' | '\u{FE0E}' | '\u{FE0F}' | '\u{FFFD}')
         | Some('\u{2000}'..='\u{206F}' | '\u{2190}'..='\u{27FF}' | '\u{2900}'..='\u{2BFF}')
         | Some('\u{3000}'..='\u{3002}') => valid.chars().next().map(char::len_utf8),

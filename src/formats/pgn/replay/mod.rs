@@ -66,9 +66,7 @@ impl Board {
                 of(Role::Knight) | of(Role::Bishop) | of(Role::King) | castling,
                 of(Role::Rook) | of(Role::Queen) | of(Role::King),
             ],
-            en_passant: position
-                .en_passant
-                .map_or(0, |square| Bitboard::square(square).0),
+            en_passant: position.en_passant.map_or(0, |square| Bitboard::square(square).0),
             black_to_move: position.side_to_move == Color::Black,
             halfmove: position.halfmove,
             fullmove: position.fullmove,
@@ -81,10 +79,7 @@ impl Board {
         let en_passant = self.en_passant & EN_PASSANT_RANKS;
         let free = !(self.occupied() | EN_PASSANT_RANKS);
         let black = all_if(self.black_to_move & (en_passant == 0));
-        Packed {
-            color: self.black | en_passant | free & free.wrapping_neg() & black,
-            types: self.types,
-        }
+        Packed { color: self.black | en_passant | free & free.wrapping_neg() & black, types: self.types }
     }
 
     /// Keeps a square on which a pawn that stands beside cannot legally capture en passant.
@@ -107,9 +102,7 @@ impl Board {
 
     /// The position as [`crate::chess`] represents it.
     pub(super) fn position(self) -> Position {
-        self.packed()
-            .unpack(self.halfmove, self.fullmove)
-            .expect("a replay board has at most one sentinel bit")
+        self.packed().unpack(self.halfmove, self.fullmove).expect("a replay board has at most one sentinel bit")
     }
 
     #[inline(always)]
@@ -177,21 +170,13 @@ impl Board {
         let [t0, t1, t2] = self.types;
         let lost = t0 & t1 & t2 & own & king_moves;
         let bit = |n: usize| u64::from(san.arrives >> n & 1) << to;
-        next.types = [
-            (t0 ^ lost) & !clear | bit(0),
-            (t1 ^ lost) & !clear | bit(1),
-            t2 & !clear | bit(2),
-        ];
+        next.types = [(t0 ^ lost) & !clear | bit(0), (t1 ^ lost) & !clear | bit(1), t2 & !clear | bit(2)];
         next.black = self.black & !clear | to_bit & all_if(black);
         if next.king_attacked(black) {
             return Err(Refused::Illegal);
         }
         let quiet = !pawn & (occupied & to_bit == 0);
-        next.halfmove = if quiet {
-            self.halfmove.saturating_add(1)
-        } else {
-            0
-        };
+        next.halfmove = if quiet { self.halfmove.saturating_add(1) } else { 0 };
         next.pass();
         if pawn & (from.abs_diff(to) == 16) {
             next.en_passant = next.passed(to);
@@ -245,8 +230,7 @@ impl Board {
     fn passed(self, to: usize) -> u64 {
         let [t0, t1, t2] = self.types;
         let pawns = t0 & !t1 & !t2 & (self.black ^ if self.black_to_move { 0 } else { ALL });
-        let beside =
-            (1u64 << to) << 1 & !0x0101_0101_0101_0101 | (1u64 << to) >> 1 & !0x8080_8080_8080_8080;
+        let beside = (1u64 << to) << 1 & !0x0101_0101_0101_0101 | (1u64 << to) >> 1 & !0x8080_8080_8080_8080;
         if pawns & beside == 0 {
             return 0;
         }
@@ -278,8 +262,7 @@ impl Board {
             .filter(|&rook| position.castling_is_legal(rook))
             .ok_or(Refused::Illegal)?;
         let goal = |file| Bitboard::square(Square::at(file, king.rank())).0;
-        let (king_destination, rook_destination) =
-            (goal(side.king_destination()), goal(side.rook_destination()));
+        let (king_destination, rook_destination) = (goal(side.king_destination()), goal(side.rook_destination()));
         let rights = position.castling.of(color).0;
         let clear = Bitboard::square(king).0 | Bitboard::square(rook).0;
         let [t0, t1, t2] = self.types;
@@ -288,8 +271,7 @@ impl Board {
             (t1 ^ rights) & !clear | king_destination,
             t2 & !clear | king_destination | rook_destination,
         ];
-        self.black = self.black & !clear
-            | (king_destination | rook_destination) & all_if(color == Color::Black);
+        self.black = self.black & !clear | (king_destination | rook_destination) & all_if(color == Color::Black);
         self.halfmove = self.halfmove.saturating_add(1);
         self.pass();
         let bits = king.index() as u16 | (rook.index() as u16) << 6 | 3 << 14;
@@ -354,11 +336,7 @@ impl Board {
             code => code,
         };
         let passing = self.en_passant & all_if(usize::from(code) == PAWN);
-        let mut san = San {
-            to,
-            origin,
-            ..San::of_piece(code, (self.occupied() | passing) & target != 0)
-        };
+        let mut san = San { to, origin, ..San::of_piece(code, (self.occupied() | passing) & target != 0) };
         if promotion != 0 {
             san.promote(promotion);
         }

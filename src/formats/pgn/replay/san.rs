@@ -109,10 +109,7 @@ impl San {
         let Some(word) = lex::word(bytes, start).filter(|_| (2..=8).contains(&len)) else {
             return Self::NONE;
         };
-        let castling = |side| Self {
-            castles: Some(side),
-            ..Self::NONE
-        };
+        let castling = |side| Self { castles: Some(side), ..Self::NONE };
         match Self::decode(word, len) {
             Some(san) => san,
             None if len == 3 && word << 40 == SHORT => castling(CastlingSide::King),
@@ -171,11 +168,7 @@ impl San {
             }
             origin &= ORIGIN[third as usize];
         }
-        let mut san = Self {
-            to: rank * 8 + file,
-            origin,
-            ..Self::of_piece(code, captures)
-        };
+        let mut san = Self { to: rank * 8 + file, origin, ..Self::of_piece(code, captures) };
         if promotion != 0 {
             san.promote(promotion);
         }

@@ -51,11 +51,7 @@ fn only_the_form_of_the_standard_is_decoded() {
         assert!(decode(text.as_bytes()).is_some(), "{text}");
     }
     // All texts of a few letters, longer ones of fewer letters.
-    for (letters, lengths) in [
-        (&b"abgh1278NBRKx=-O"[..], 2..=5),
-        (b"abd1BQx=-", 6..=6),
-        (b"a1bNx=", 7..=8),
-    ] {
+    for (letters, lengths) in [(&b"abgh1278NBRKx=-O"[..], 2..=5), (b"abd1BQx=-", 6..=6), (b"a1bNx=", 7..=8)] {
         for len in lengths {
             let mut digits = vec![0; len];
             loop {
@@ -64,8 +60,7 @@ fn only_the_form_of_the_standard_is_decoded() {
                     let text = std::str::from_utf8(&text).unwrap();
                     assert!(standard.contains(text), "{text}");
                 }
-                let Some(place) = digits.iter().rposition(|&digit| digit + 1 < letters.len())
-                else {
+                let Some(place) = digits.iter().rposition(|&digit| digit + 1 < letters.len()) else {
                     break;
                 };
                 digits[place] += 1;
@@ -185,10 +180,7 @@ fn quick_and_cold_moves_are_those_of_the_rules() {
             let strict = bits(board.play_spelled(text.as_bytes(), true));
             assert_eq!(strict, expected, "{text} in {fen}");
             let lenient = bits(board.play_spelled(text.as_bytes(), false));
-            assert!(
-                lenient == expected || expected == Err(Refused::Illegal),
-                "{text} in {fen}"
-            );
+            assert!(lenient == expected || expected == Err(Refused::Illegal), "{text} in {fen}");
         }
     }
 }
