@@ -2,7 +2,7 @@
 
 /// A method for each of these fields that sets it and returns the options.
 macro_rules! setters {
-    ($($type:ident)::+ $(<$life:lifetime>)? { $($name:ident: $value:ty,)* }) => {
+    ($($type:ident)::+ $(<$life:lifetime>)? { $($name:ident: $value:ty),* $(,)? }) => {
         impl $(<$life>)? $($type)::+ $(<$life>)? {
             $(
                 #[doc = concat!("Sets `", stringify!($name), "`.")]
