@@ -389,7 +389,7 @@ pub(crate) struct RecordOutput {
 impl RecordOutput {
     /// Begins an output.
     pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
-        if !format.about().is_text {
+        if !format.is_text() {
             output.refuse_terminal(format)?;
         }
         let encoder = format.encoder().with_context(|| format!("{format} can be read but not written"))?;

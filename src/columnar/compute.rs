@@ -10,7 +10,6 @@ use super::cells::{Cells, Described};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, Part};
 use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
-use crate::input::Bytes;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
@@ -354,8 +353,7 @@ fn judged<J: Job>(
     results: &mut [GroupResults],
 ) -> Result<Judged<J::Part>, Error> {
     let rows = part.rows();
-    let mut chunk = Chunk::new(Arc::from(Path::new(NAME)), Bytes::from(Vec::new()));
-    chunk.part = Some(part);
+    let chunk = Chunk::of_rows(Arc::from(Path::new(NAME)), part);
     let format = Format::ARROW;
     let mut decoded = format.decode(&chunk, options);
     if let Some(damage) = decoded.damage.pop() {

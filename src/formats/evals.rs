@@ -9,8 +9,9 @@
 //! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
 //! reader walks over the JSON and stops at the few relevant values.
 
+use super::layout::Text;
 use super::lines::{self, BadLine, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, pgn};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
@@ -20,13 +21,14 @@ use memchr::memchr2;
 #[derive(Clone, Copy, Debug)]
 pub struct Evals;
 
+impl Text for Evals {}
+
 impl Codec for Evals {
     fn about(&self) -> &'static About {
         static ABOUT: About = About {
             name: "evals",
             title: "Lichess evaluations (JSON lines)",
             extensions: &[],
-            is_text: true,
             has_games: false,
             carries: Fields::of(&[
                 Field::Score,
@@ -43,11 +45,11 @@ impl Codec for Evals {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(sniff(head))
     }
-    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        lines::cut_lines(bytes)
+    fn layout(&self) -> Layout {
+        Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        lines::decode(self, chunk, options, |line| Some(read(line, options)))
+        lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options)))
     }
 }
 

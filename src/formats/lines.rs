@@ -1,13 +1,13 @@
 //! Shared by formats with one record per line: where lines end, a loop over them, and fields that are kept only
 //! if some record has them.
 
-use super::{Chunk, Codec, DecodeOptions, Decoded, Remark};
+use super::{Chunk, DecodeOptions, Decoded, Remark};
 use crate::block::Packed;
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
 use crate::error::{Place, Reject};
-use crate::table::{Array, Batch, Field, Values};
+use crate::table::{Array, Batch, Field, Fields, Values};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ impl From<FenError> for BadLine {
 /// Decodes a chunk of lines of a format; `read` returns `None` for a line that is no
 /// record and not meant to be one.
 pub(super) fn decode(
-    codec: &dyn Codec,
+    carries: Fields,
     chunk: &Chunk,
     options: &DecodeOptions,
     mut read: impl FnMut(&[u8]) -> Option<Result<Record, BadLine>>,
@@ -141,12 +141,8 @@ pub(super) fn decode(
     let mut decoded = Decoded::default();
     let mut batch = Batch::new();
     let mut ordinals = Vec::new();
-    let mut columns: BTreeMap<Field, Array> = options
-        .fields
-        .iter()
-        .filter(|&field| codec.about().carries.contains(field))
-        .map(|field| (field, field.column(0)))
-        .collect();
+    let mut columns: BTreeMap<Field, Array> =
+        options.fields.iter().filter(|&field| carries.contains(field)).map(|field| (field, field.column(0))).collect();
     let mut start = 0;
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);

@@ -1,9 +1,8 @@
 //! Formats: from bytes to records.
 //!
 //! A format is a value that implements [`Codec`]; [`Format`] is the handle to it, and [`Format::ALL`] the one
-//! list. A codec has two main tasks: to cut a run of bytes into chunks that decode independently
-//! ([`Codec::cut`]), and to decode a chunk ([`Codec::decode`]). One thread does the cutting, which has to
-//! be quick; all threads do the decoding, so a chunk knows nothing of what came before it. Numbers
+//! list. A codec says how its bytes are divided ([`Layout`]), and decodes a chunk ([`Codec::decode`]). One thread does the
+//! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing of what came before it. Numbers
 //! of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
 //! inputs when the chunks before are known. What holds only for a file as a whole is checked by a [`Watch`], which
 //! sees the chunks in order.
@@ -14,6 +13,7 @@ pub mod boards;
 mod encode;
 pub mod evals;
 pub mod foreign;
+pub(crate) mod layout;
 mod lines;
 mod lost_tags;
 mod open;
@@ -24,6 +24,7 @@ pub mod tables;
 pub mod text;
 
 pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
+pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
 pub(crate) use open::to_line_feeds;
 pub use open::{Opened, detect, is_supported, open};
@@ -34,7 +35,7 @@ use crate::games::{GameRow, LeftOutBy, Selection};
 use crate::input::{Bytes, Compression};
 use crate::setters::setters;
 use crate::table::{Array, Batch, Field, Fields};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -52,8 +53,6 @@ pub struct About {
     pub title: &'static str,
     /// File extensions, in lower case; the first is the usual one.
     pub extensions: &'static [&'static str],
-    /// Whether records are text; records of other formats have a known length.
-    pub is_text: bool,
     /// Whether it holds games, whose positions are the records.
     pub has_games: bool,
     /// What its records may carry besides the position.
@@ -81,74 +80,27 @@ impl Likeness {
     }
 }
 
-/// The operations of a format.
-pub trait Codec: fmt::Debug + Sync {
+/// What a format does. How its bytes are divided is its [`Layout`].
+pub(crate) trait Codec: fmt::Debug + Sync {
     /// Its static facts.
     fn about(&self) -> &'static About;
 
     /// How much the first bytes of an input look like it.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
-    /// Length of the longest run at the start of `bytes` that can be decoded without knowing what
-    /// follows; `None` if there is no such place yet. Never zero. What follows can be decoded without
-    /// the run: cutting and decoding agree on what belongs together. `max_record` is
-    /// [`DecodeOptions::max_record`].
-    fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize>;
-
-    /// The line at the beginning of an input that says how all others are read, if there is one: for
-    /// [`Chunk::header`]. `all`: the input ends with these bytes.
-    fn header(&self, _head: &[u8], _all: bool) -> Option<Arc<[u8]>> {
-        None
-    }
+    /// How its bytes are divided.
+    fn layout(&self) -> Layout;
 
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
-
-    /// Where the next record begins after one that is too long, at `from` or later; `None` if that
-    /// is not known yet. `at_end`: the input ends with these bytes.
-    fn resume(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
-        let at = memchr(b'\n', bytes.get(from..)?)?;
-        Some(from + at + 1)
-    }
-
-    /// The first place, at `from` or later, where the text can be divided: a record begins there whatever came before,
-    /// and what follows decodes without it. Whether a place is one depends on no bytes but the [`Codec::reach`] before
-    /// and after it, so that it can be found from the middle of a file. The bytes begin at the beginning of the input,
-    /// or with [`Codec::reach`] bytes before `from`. Unless the input ends with them (`at_end`), no place is found so
-    /// near to their end that later bytes could change it. Formats with blocks are divided by these instead.
-    fn division(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
-        lines::next_line(bytes, from)
-    }
-
-    /// Number of bytes before and after a place that decide whether it is found by [`Codec::division`].
-    fn reach(&self) -> usize {
-        1
-    }
 
     /// What the records of an input that begins with these bytes may carry.
     fn carried(&self, _head: &[u8]) -> Fields {
         self.about().carries
     }
 
-    /// How much of the bytes before a truncated end can be decoded.
-    fn before_broken_end(&self, bytes: &[u8], max_record: usize) -> usize {
-        self.cut(bytes, max_record).unwrap_or(0)
-    }
-
-    /// The text of the record whose [`Batch::origins`] has this place of a chunk,
-    /// and its line in the chunk (counted from 1); `None` if records are not text.
-    fn raw<'a>(&self, chunk: &'a [u8], origin: usize) -> Option<(&'a [u8], u64)> {
-        Some(lines::line_at(chunk, origin))
-    }
-
     /// Encodes records; `None` if the format cannot be written.
     fn encoder(&self) -> Option<&'static dyn Encoder> {
-        None
-    }
-
-    /// How inputs of this format are opened that divide themselves into parts, instead of being cut into runs of
-    /// bytes; `None` for all other formats.
-    fn tables(&self) -> Option<&'static dyn tables::OpenTable> {
         None
     }
 
@@ -212,13 +164,6 @@ formats! {
     ARROW = tables::Arrow, with "parquet";
 }
 
-impl std::ops::Deref for Format {
-    type Target = dyn Codec;
-    fn deref(&self) -> &(dyn Codec + 'static) {
-        self.0
-    }
-}
-
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -237,6 +182,65 @@ impl Format {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.about().name
+    }
+
+    /// Its static facts.
+    pub fn about(self) -> &'static About {
+        self.0.about()
+    }
+
+    /// Whether its records are lines or games.
+    pub fn is_text(self) -> bool {
+        matches!(self.layout(), Layout::Text(_))
+    }
+
+    /// How much the first bytes of an input look like it.
+    pub fn likeness(self, head: &[u8]) -> Likeness {
+        self.0.likeness(head)
+    }
+
+    /// How its bytes are divided.
+    pub(crate) fn layout(self) -> Layout {
+        self.0.layout()
+    }
+
+    /// Length of the longest run at the start of `bytes` that decodes without what follows; `None` if there is none yet,
+    /// or if the format is a table, which is not cut. Never zero. `max_record` is [`DecodeOptions::max_record`].
+    ///
+    /// ```
+    /// use lanefish::formats::{Format, MAX_RECORD};
+    /// assert_eq!(Format::FEN.cut(b"8/8/8/4k3/8/4K3/8/8 w - - 0 1\n8/8/8/4k3/8/8/", MAX_RECORD), Some(31));
+    /// ```
+    pub fn cut(self, bytes: &[u8], max_record: usize) -> Option<usize> {
+        self.layout().cut(bytes, max_record)
+    }
+
+    /// Decodes a chunk.
+    pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        self.0.decode(chunk, options)
+    }
+
+    /// What the records of an input that begins with these bytes may carry.
+    pub fn carried(self, head: &[u8]) -> Fields {
+        self.0.carried(head)
+    }
+
+    /// How inputs are opened that divide themselves into parts; `None` for formats that are no tables.
+    pub fn tables(self) -> Option<&'static dyn tables::OpenTable> {
+        match self.layout() {
+            Layout::Tables(tables) => Some(tables),
+            Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => None,
+        }
+    }
+
+    /// Encodes records; `None` if the format cannot be written.
+    pub fn encoder(self) -> Option<&'static dyn Encoder> {
+        self.0.encoder()
+    }
+
+    /// Follows the chunks of a file, if something holds only for the file as a whole.
+    pub fn watch(self) -> Option<Box<dyn Watch>> {
+        self.0.watch()
     }
 
     /// Whether it can be written.
@@ -405,18 +409,16 @@ pub struct Chunk {
     pub truncated: bool,
     /// If the input is divided by frames: the place in the file of the frame from whose content `offset` counts.
     pub frame: Option<u64>,
-    /// The blocks of a boards file that are requested, if not all.
-    pub blocks: Option<boards::Share>,
-    /// The rows of a table; the bytes are then only those that its positions come from.
-    pub part: Option<tables::Part>,
-    /// The [header](Codec::header) of the input.
+    /// What of the bytes it is.
+    pub(crate) extent: Extent,
+    /// The first line of the input, if it says how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
 
 impl Chunk {
     /// A chunk at the start of an input.
     pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
-        Self { file, bytes, offset: 0, truncated: false, frame: None, blocks: None, part: None, header: None }
+        Self { file, bytes, offset: 0, truncated: false, frame: None, extent: Extent::All, header: None }
     }
 
     /// Checks that a file that is read in place has not become shorter than what the chunk needs of it. If it has, what
@@ -426,7 +428,21 @@ impl Chunk {
     /// If the file has become shorter, or its length cannot be read.
     pub fn check(&self) -> io::Result<()> {
         self.bytes.check()?;
-        self.part.as_ref().map_or(Ok(()), tables::Part::check)
+        self.rows().map_or(Ok(()), tables::Part::check)
+    }
+
+    /// Rows of a table.
+    pub fn of_rows(file: Arc<Path>, rows: tables::Part) -> Self {
+        let (offset, bytes) = (rows.place(), rows.content());
+        Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
+    }
+
+    /// The rows that it is, if it is part of a table.
+    pub fn rows(&self) -> Option<&tables::Part> {
+        match &self.extent {
+            Extent::Rows(rows) => Some(rows),
+            Extent::All | Extent::Blocks(_) => None,
+        }
     }
 }
 

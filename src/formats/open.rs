@@ -25,7 +25,7 @@ pub struct Opened {
     pub format: Format,
     /// Whether its lines end in carriage returns alone, as those of old Macintosh programs do.
     pub(crate) carriage_returns: bool,
-    /// Its [header](super::Codec::header).
+    /// Its first line, if that says how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
 
@@ -58,8 +58,8 @@ pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Ar
         Some(format) => format,
         None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
-    let header = format.header(&head, all);
-    Ok(Opened { input, format, carriage_returns: carriage_returns && format.about().is_text, header })
+    let header = format.layout().header(&head, all);
+    Ok(Opened { input, format, carriage_returns: carriage_returns && format.is_text(), header })
 }
 
 /// Replaces carriage returns by line feeds.

@@ -12,8 +12,9 @@
 //! Also kept: rating deviation, popularity, number of plays, the game's address as `site`, the opening's tags as
 //! `opening`, and id, rating and themes, both as fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
+use super::layout::Text;
 use super::lines::{self, BadLine, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness, text};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, text};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
@@ -26,13 +27,21 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub struct Puzzles;
 
+impl Text for Puzzles {
+    fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
+        let head = lines::without_mark(head);
+        let end = memchr(b'\n', head).or(all.then_some(head.len()))?;
+        let line = head[..end].trim_ascii();
+        Places::named(line).map(|_| Arc::from(line))
+    }
+}
+
 impl Codec for Puzzles {
     fn about(&self) -> &'static About {
         static ABOUT: About = About {
             name: "puzzles",
             title: "Lichess puzzles (CSV)",
             extensions: &[],
-            is_text: true,
             has_games: false,
             carries: Fields::of(&[
                 Field::Move,
@@ -53,18 +62,12 @@ impl Codec for Puzzles {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(sniff(head))
     }
-    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        lines::cut_lines(bytes)
-    }
-    fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
-        let head = lines::without_mark(head);
-        let end = memchr(b'\n', head).or(all.then_some(head.len()))?;
-        let line = head[..end].trim_ascii();
-        Places::named(line).map(|_| Arc::from(line))
+    fn layout(&self) -> Layout {
+        Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let places = chunk.header.as_deref().and_then(Places::named);
-        lines::decode(self, chunk, options, |line| {
+        lines::decode(self.about().carries, chunk, options, |line| {
             // A line with a position has slashes.
             if memchr(b'/', line).is_none()
                 && let Some(named) = Places::named(line)

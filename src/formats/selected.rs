@@ -10,8 +10,7 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use super::tables::Part;
-use super::{Chunk, Decoded, Format};
+use super::{Chunk, Decoded, Extent, Format};
 use crate::error::Damage;
 use crate::games::{Date, Facts, LeftOut, LeftOutBy, Outcome, Selection, Variant, hash_on};
 use crate::table::{Array, Batch, Field, Fields};
@@ -322,7 +321,11 @@ impl Edges {
 
 /// A chunk without what is not needed any more once it is decoded: parts of tables give back their memory.
 fn decoded_chunk(chunk: &Chunk) -> Chunk {
-    Chunk { part: chunk.part.as_ref().map(Part::decoded), ..chunk.clone() }
+    let extent = match &chunk.extent {
+        Extent::Rows(rows) => Extent::Rows(rows.decoded()),
+        other => other.clone(),
+    };
+    Chunk { extent, ..chunk.clone() }
 }
 
 /// The records of a game that was held back.

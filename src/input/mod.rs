@@ -369,6 +369,17 @@ impl Input {
         Ok(division)
     }
 
+    /// The same for inputs that can be entered only where it is known how many bytes come before: uncompressed files.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn divide_plain(&mut self, shard: Shard, reach: usize) -> Result<Division, Error> {
+        match self.compression {
+            None => self.divide(shard, reach),
+            Some(_) => Ok(Division::Turns),
+        }
+    }
+
     /// Some bytes of an uncompressed regular file.
     ///
     /// # Errors

@@ -5,11 +5,12 @@
 //! as its first bytes.
 
 use super::line::{Step, Supply};
-use super::sieve::{Sieve, Sifted};
+use super::sieve::{Finder, Sieve, Sifted};
 use crate::error::Error;
+use crate::formats::layout::Sections;
 use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, Part, Table, TableError};
-use crate::formats::{self, Chunk, DecodeOptions, Format, Opened, Watch, boards};
+use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch, boards};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
 use crate::table::Fields;
 use memchr::memchr_iter;
@@ -135,9 +136,9 @@ pub(super) struct Cutter {
     ends_part: bool,
     /// An error after the bytes in the sieve.
     late_error: Option<Error>,
-    /// [`Chunk::frame`] and [`Chunk::blocks`].
+    /// [`Chunk::frame`] and [`Chunk::extent`].
     frame: Option<u64>,
-    blocks: Option<boards::Share>,
+    extent: Extent,
     /// Until the input has begun: what follows it.
     watch: Option<Box<dyn Watch>>,
     error: Option<Error>,
@@ -181,8 +182,7 @@ impl Supply for Feed<'_> {
                     bytes,
                     truncated: current.error.is_some(),
                     frame: current.frame,
-                    blocks: current.blocks.clone(),
-                    part: None,
+                    extent: current.extent.clone(),
                     header: current.opened.header.clone(),
                 };
                 current.offset += len;
@@ -231,9 +231,11 @@ impl Opening {
     fn new(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
         let opened = formats::open(path, from, access, consumed)?;
         let format = opened.format;
-        Ok(match format.tables() {
-            None => Self::Bytes(Box::new(opened)),
-            Some(tables) => {
+        Ok(match format.layout() {
+            Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => {
+                Self::Bytes(Box::new(opened))
+            }
+            Layout::Tables(tables) => {
                 let mapped = opened.input.mapped();
                 let source = opened.input.into_source(format.name())?;
                 Self::Table(Arc::clone(path), format, tables, source, mapped)
@@ -357,9 +359,7 @@ impl Feed<'_> {
                     let bytes = part.bytes().min(current.len - current.counted);
                     current.counted += bytes;
                     self.consumed.fetch_add(bytes, Ordering::Relaxed);
-                    let mut chunk = Chunk::new(Arc::clone(&current.path), part.content());
-                    chunk.offset = part.place();
-                    chunk.part = Some(part);
+                    let chunk = Chunk::of_rows(Arc::clone(&current.path), part);
                     return Step::Work(Work::Chunk { file, format: current.format, chunk, giant: None });
                 }
                 None => {
@@ -471,37 +471,52 @@ impl Cutter {
     /// At the beginning of an input, or where the part of a shard may begin.
     fn new(file: usize, mut opened: Opened, feed: &Feed<'_>) -> Result<Self, Error> {
         let mut frame = None;
-        let mut blocks = None;
+        let mut extent = Extent::All;
         let mut sieve = None;
         let (mut start, mut watch): (u64, Option<Box<dyn Watch>>) = (0, None);
-        let format = opened.format;
-        match feed.shard {
-            None => {}
-            Some(shard) if format.about().is_text => {
-                let division = opened.input.divide(shard, format.reach())?;
-                if let Division::Frames { start, is_first } = division {
-                    frame = (!is_first).then_some(start);
+        if let Some(shard) = feed.shard {
+            match opened.format.layout() {
+                Layout::Text(text) => {
+                    let division = opened.input.divide(shard, text.reach())?;
+                    if let Division::Frames { start, is_first } = division {
+                        frame = (!is_first).then_some(start);
+                    }
+                    sieve = Some(Sieve::new(shard, Finder::Text(text), division));
                 }
-                sieve = Some(Sieve::new(shard, format, division));
-            }
-            Some(shard) => {
-                let len = opened.input.plain_len();
-                let entered = Self::enter_blocks(&mut opened.input, shard);
-                match entered.map_err(|source| Error::Read {
-                    path: Arc::clone(opened.input.path()),
-                    offset: 0,
-                    source,
-                })? {
-                    Some((at, follows)) => (start, watch) = (at, Some(follows)),
-                    None => {
-                        blocks = Some(match len.map(|len| shard.range(len)) {
-                            // Some systems have files that are longer than they report.
-                            Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
-                            Some(range) => boards::Share::Within(range),
-                            None => boards::Share::Turn(shard),
-                        });
+                Layout::Records(len) => {
+                    let division = opened.input.divide_plain(shard, 0)?;
+                    sieve = Some(Sieve::new(shard, Finder::Records(len as u64), division));
+                }
+                Layout::Chains(chains) => {
+                    // The first chain of a shard is found from the beginning.
+                    let division = opened.input.divide_plain(shard, usize::MAX)?;
+                    sieve = Some(Sieve::new(
+                        shard,
+                        Finder::Chains { chains, max_record: feed.max_record, known: 0 },
+                        division,
+                    ));
+                }
+                Layout::Sections(sections) => {
+                    let len = opened.input.plain_len();
+                    let entered = Self::enter_sections(&mut opened.input, sections, shard);
+                    match entered.map_err(|source| Error::Read {
+                        path: Arc::clone(opened.input.path()),
+                        offset: 0,
+                        source,
+                    })? {
+                        Some((at, follows)) => (start, watch) = (at, Some(follows)),
+                        None => {
+                            extent = Extent::Blocks(match len.map(|len| shard.range(len)) {
+                                // Some systems have files that are longer than they report.
+                                Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
+                                Some(range) => boards::Share::Within(range),
+                                None => boards::Share::Turn(shard),
+                            });
+                        }
                     }
                 }
+                // They are divided where they are opened.
+                Layout::Tables(_) => {}
             }
         }
         Ok(Self {
@@ -518,20 +533,24 @@ impl Cutter {
             ends_part: false,
             late_error: None,
             frame,
-            blocks,
+            extent,
             watch,
             error: None,
             ended: false,
         })
     }
 
-    /// Continues with the blocks of a shard, if they can be found without reading all others: where they begin, and what
-    /// follows them.
-    fn enter_blocks(input: &mut Input, shard: Shard) -> io::Result<Option<(u64, Box<dyn Watch>)>> {
+    /// Continues with the sections of a shard, if they can be found without reading all others: where they begin, and
+    /// what follows them.
+    fn enter_sections(
+        input: &mut Input,
+        sections: &dyn Sections,
+        shard: Shard,
+    ) -> io::Result<Option<(u64, Box<dyn Watch>)>> {
         let Some(len) = input.plain_len() else {
             return Ok(None);
         };
-        let Some(entry) = boards::entry(len, shard, |range| input.read_at(range))? else {
+        let Some(entry) = sections.enter(len, shard, &|range| input.read_at(range))? else {
             return Ok(None);
         };
         let start = entry.bytes.start;
@@ -671,19 +690,19 @@ impl Cutter {
 
     /// The rest of a part, which a record of another part follows.
     fn last_of_part(&mut self) -> Cut {
-        let format = self.opened.format;
         let (longest, len) = (self.longest(), self.carry.len());
         // Whether it is a giant, or the beginning of one, does not depend on where the part ends: as much is examined as
         // without shards.
-        if self.giant.is_none()
-            && len + format.reach() > longest
+        if let Layout::Text(text) = self.opened.format.layout()
+            && self.giant.is_none()
+            && len + text.reach() > longest
             && let Some(sieve) = &self.sieve
         {
             let mut window = self.carry.clone();
             if let Err(source) = sieve.append_to(&mut window, longest.saturating_sub(len)) {
                 return self.failed(source);
             }
-            if window.len() >= longest && format.cut(&window, self.max_record).is_none() {
+            if window.len() >= longest && text.cut(&window, self.max_record).is_none() {
                 self.begin_giant();
             }
         }
@@ -698,7 +717,7 @@ impl Cutter {
         }
         let mut rest = std::mem::take(&mut self.carry);
         if self.error.is_some() {
-            rest.truncate(self.opened.format.before_broken_end(&rest, self.max_record));
+            rest.truncate(self.opened.format.layout().before_truncated_end(&rest, self.max_record));
         }
         match (rest.is_empty(), self.error.take()) {
             (false, error) => {
@@ -712,10 +731,10 @@ impl Cutter {
 
     /// Number of bytes within which a record must end; otherwise it is a giant.
     fn longest(&self) -> usize {
-        match self.opened.format.about().is_text {
-            true => self.max_record.max(GIANT) + LOOK_AHEAD,
-            // Its sections know their lengths.
-            false => usize::MAX,
+        match self.opened.format.layout() {
+            Layout::Text(_) => self.max_record.max(GIANT) + LOOK_AHEAD,
+            // They know their lengths.
+            Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) | Layout::Tables(_) => usize::MAX,
         }
     }
 
@@ -733,7 +752,11 @@ impl Cutter {
     /// Looks for the end of the giant in the rest, and drops what is no longer needed.
     fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
         let giant = self.giant.as_mut()?;
-        let found = self.opened.format.resume(&self.carry, giant.from, at_end).or(at_end.then_some(self.carry.len()));
+        let found = match self.opened.format.layout() {
+            Layout::Text(text) => text.resume(&self.carry, giant.from, at_end),
+            Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) | Layout::Tables(_) => None,
+        };
+        let found = found.or(at_end.then_some(self.carry.len()));
         let drop = match found {
             Some(at) => at,
             // Bytes before a place may matter as well.
@@ -765,12 +788,12 @@ impl Cutter {
     /// [`Cutter::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
     /// on how the bytes arrive.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
-        let format = self.opened.format;
+        let layout = self.opened.format.layout();
         let longest = self.longest();
         if self.carry.is_empty() {
             let mut window = chunk_size.min(piece.len());
             loop {
-                if let Some(len) = format.cut(&piece[..window], self.max_record) {
+                if let Some(len) = layout.cut(&piece[..window], self.max_record) {
                     self.put_back(&piece, len, chunk_size);
                     return Some(piece.slice(0..len));
                 }
@@ -794,7 +817,7 @@ impl Cutter {
             if self.carry.len() < self.look_at.min(longest) {
                 continue;
             }
-            if let Some(len) = format.cut(&self.carry, self.max_record) {
+            if let Some(len) = layout.cut(&self.carry, self.max_record) {
                 let rest = self.carry.split_off(len);
                 let chunk = std::mem::replace(&mut self.carry, rest);
                 // The rest of the seam is still in the piece, unless the cut is before it.

@@ -143,8 +143,9 @@ impl<J: Job> Judge<'_, J> {
             counted @ (from, _) if from <= origin => counted,
             _ => (0, 0),
         };
-        let (raw, line) = match self.format.raw(&bytes[from..], origin - from) {
-            Some((raw, line)) => {
+        let (raw, line) = match self.format.layout().raw(&bytes[from..], origin - from) {
+            Some((raw, None)) => (hexadecimal(raw), None),
+            Some((raw, Some(line))) => {
                 if bytes.get(origin.wrapping_sub(1)) == Some(&b'\n') {
                     self.counted = (origin, lines + line - 1);
                 }
@@ -153,7 +154,7 @@ impl<J: Job> Judge<'_, J> {
             None => {
                 let place = batch.ordinal(row) as usize;
                 let text = self.texts.and_then(|texts| texts.text(place));
-                (text.unwrap_or_else(|| hexadecimal(batch, row)), None)
+                (text.unwrap_or_else(|| planes(batch, row)), None)
             }
         };
         let number = |field| batch.values(field)?.number(row);
@@ -166,7 +167,7 @@ impl<J: Job> Judge<'_, J> {
                 game: number(Field::Game).map(|game| game as u64),
                 ply: number(Field::Ply).map(|ply| ply as u16),
                 frame: self.chunk.frame,
-                row: self.chunk.part.as_ref().map(|part| part.rows().start + batch.ordinal(row)),
+                row: self.chunk.rows().map(|part| part.rows().start + batch.ordinal(row)),
             },
             reasons,
             message: Cow::Owned(message),
@@ -215,8 +216,13 @@ fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
     }
 }
 
+/// The bytes of a record that is no text.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| b"0123456789abcdef"[usize::from(digit)]).collect()
+}
+
 /// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.
-fn hexadecimal(batch: &Batch, row: usize) -> Vec<u8> {
+fn planes(batch: &Batch, row: usize) -> Vec<u8> {
     let board = batch.board(row);
     let [t0, t1, t2] = board.types;
     format!("{:016x} {t0:016x} {t1:016x} {t2:016x} {} {}", board.color, batch.halfmove[row], batch.fullmove[row])

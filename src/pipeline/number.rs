@@ -5,7 +5,7 @@ use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Format, LostTags, Totals, Watch};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
 use crate::games::LeftOutBy;
 use crate::table::Batch;
 use std::borrow::Cow;
@@ -235,13 +235,13 @@ impl Count {
             return;
         }
         if decoded.records > left
-            && let Some(part) = &chunk.part
+            && let Some(rows) = chunk.rows()
         {
-            let part = Some(part.up_to(left));
-            let chunk = Chunk { part, ..chunk.clone() };
+            let extent = Extent::Rows(rows.up_to(left));
+            let chunk = Chunk { extent, ..chunk.clone() };
             *decoded = format.decode(&chunk, &settings.decode);
         }
-        if decoded.records < left || !format.about().is_text {
+        if decoded.records < left || !format.layout().can_be_shortened() {
             return;
         }
         // Where the last good record that is requested begins, and the first one that is not.
@@ -339,15 +339,16 @@ pub(super) fn before_reject(
     if settings.selection(format).is_some() {
         return None;
     }
-    let part = match &chunk.part {
-        None if !format.about().is_text => return None,
-        Some(part) => {
-            Chunk { part: Some(part.up_to(reject.place.record.saturating_sub(before.records))), ..chunk.clone() }
+    let part = match chunk.rows() {
+        Some(rows) => {
+            let rows = rows.up_to(reject.place.record.saturating_sub(before.records));
+            Chunk { extent: Extent::Rows(rows), ..chunk.clone() }
         }
-        None => {
+        None if format.layout().can_be_shortened() => {
             let len = reject.place.offset.saturating_sub(chunk.offset);
             up_to(chunk, chunk.bytes.len().min(len as usize))
         }
+        None => return None,
     };
     Some(format.decode(&part, &settings.decode))
 }

@@ -6,15 +6,17 @@
 //!
 //! | input | parts |
 //! | --- | --- |
-//! | text in a regular file of L bytes | N parts; part I begins at the first division at or after byte L·I/N |
-//! | the same in a zstd file of several frames | part I begins at the first division that is [`Codec::reach`](crate::formats::Codec::reach) bytes after the beginning of the first frame that begins at or after byte L·I/N of the compressed file |
-//! | any other text: pipes, gzip, bzip2, a single frame | many parts, dealt out in turn; each begins at the first division that is [`turn_len`] bytes after the beginning of the part before |
+//! | text, records or chains in a regular file of L bytes | N parts; part I begins at the first division at or after byte L·I/N |
+//! | text in a zstd file of several frames | part I begins at the first division that is [`Text::reach`](crate::formats::layout::Text::reach) bytes after the beginning of the first frame that begins at or after byte L·I/N of the compressed file |
+//! | anything else: pipes, gzip, bzip2, a single frame | many parts, dealt out in turn; each begins at the first division that is [`turn_len`] bytes after the beginning of the part before |
 //! | boards files | blocks, see [`boards::Share`](crate::formats::boards::Share) |
 //!
 //! The first part begins at the beginning of the input, and where there is no division, a part is empty or the one before
 //! it goes on to the end.
 //!
-//! Why this is exact: a *division* ([`Codec::division`](crate::formats::Codec::division)) is a place where the text can be cut, because a record begins
+//! Records of one length can be divided where a multiple of it is, and chains where one ends. Chains are walked from the
+//! beginning, link by link, so only their lengths are read of those before a part. In text, a *division*
+//! ([`Text::division`](crate::formats::layout::Text::division)) is a place where it can be cut, because a record begins
 //! there whatever came before. So the parts decode to what the whole input decodes to, as chunks do. And whether a place
 //! is a division depends only on the 64 KiB before and after it: one shard that comes to a place from the front, as the
 //! end of its part, and another that enters the file shortly before it, find the same one. For lines any line feed will
@@ -27,7 +29,7 @@
 //!
 //! A text without divisions, such as a single line or a game of any length, is one part.
 
-use crate::formats::Format;
+use crate::formats::layout::{Chains, Link, Text};
 use crate::input::{Bytes, Division, Shard};
 use std::collections::VecDeque;
 use std::io;
@@ -46,7 +48,7 @@ fn turn_len(place: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Sieve {
     shard: Shard,
-    format: Format,
+    finder: Finder,
     plan: Plan,
     /// Bytes that have not passed yet.
     queue: VecDeque<Bytes>,
@@ -67,6 +69,37 @@ pub(super) struct Sieve {
     is_over: bool,
     /// No more bytes will come.
     ended: bool,
+}
+
+/// What finds the places where a part may begin.
+#[derive(Debug)]
+pub(super) enum Finder {
+    /// Divisions.
+    Text(&'static dyn Text),
+    /// Multiples of a number of bytes.
+    Records(u64),
+    /// The beginnings of chains, from one that is `known` on: no byte behind it has passed.
+    Chains { chains: &'static dyn Chains, max_record: usize, known: u64 },
+}
+
+impl Finder {
+    /// Number of bytes before and after a place that decide whether it is found.
+    fn reach(&self) -> usize {
+        match self {
+            Self::Text(text) => text.reach(),
+            Self::Records(_) | Self::Chains { .. } => 0,
+        }
+    }
+}
+
+/// What a search for the next part has found.
+enum Found {
+    /// Nothing yet: the bytes before this place may pass.
+    Nothing(u64),
+    /// The place, or that there is none, or where to search on.
+    Something,
+    /// More bytes are needed.
+    More,
 }
 
 #[derive(Debug)]
@@ -94,10 +127,10 @@ pub(super) enum Sifted {
 
 impl Sieve {
     /// A sieve for an input that was divided in this way.
-    pub(super) fn new(shard: Shard, format: Format, division: Division) -> Self {
+    pub(super) fn new(shard: Shard, finder: Finder, division: Division) -> Self {
         let mut sieve = Self {
             shard,
-            format,
+            finder,
             plan: Plan::One { to: None },
             queue: VecDeque::new(),
             queued: 0,
@@ -117,7 +150,7 @@ impl Sieve {
                 sieve.search = Some(from);
             }
             Division::Frames { is_first, .. } => {
-                let reach = format.reach() as u64;
+                let reach = sieve.finder.reach() as u64;
                 sieve.search = Some(if is_first { 0 } else { reach });
             }
             Division::Nothing => sieve.is_over = true,
@@ -142,7 +175,7 @@ impl Sieve {
     /// Appends at most this number of the bytes at hand, which after the end of a part are the rest of the input, or at
     /// least the reach of its format.
     pub(super) fn append_to(&self, text: &mut Vec<u8>, most: usize) -> io::Result<()> {
-        let end = text.len() + most;
+        let end = text.len().saturating_add(most);
         for bytes in &self.queue {
             let part = bytes.slice(0..bytes.len().min(end - text.len()));
             part.check()?;
@@ -173,7 +206,7 @@ impl Sieve {
 
     /// The frames of the shard end at this place.
     pub(super) fn end_frames(&mut self, place: u64) {
-        let end = place + self.format.reach() as u64;
+        let end = place + self.finder.reach() as u64;
         if let Plan::One { to: to @ None } = &mut self.plan {
             *to = Some(end);
             if self.is_own {
@@ -202,23 +235,38 @@ impl Sieve {
                 }
                 continue;
             }
-            let sure = self.found.or(self.search);
-            if sure.is_none_or(|sure| self.at < sure) {
-                let most = sure.map_or(u64::MAX, |sure| sure - self.at);
-                return Ok(match self.take(most)? {
-                    Some(bytes) if self.is_own => Sifted::Bytes(bytes),
-                    Some(bytes) => {
-                        bytes.release();
-                        Sifted::Dropped(bytes.len() as u64)
-                    }
-                    None if self.ended => Sifted::End,
-                    None => Sifted::More,
-                });
+            let pass = match (self.found, self.search) {
+                (Some(found), _) => found,
+                (None, None) => u64::MAX,
+                (None, Some(search)) => match self.find(search)? {
+                    Found::Nothing(place) => place,
+                    Found::Something => continue,
+                    Found::More => return Ok(Sifted::More),
+                },
+            };
+            return Ok(match self.take(pass - self.at)? {
+                Some(bytes) if self.is_own => Sifted::Bytes(bytes),
+                Some(bytes) => {
+                    bytes.release();
+                    Sifted::Dropped(bytes.len() as u64)
+                }
+                None if self.ended => Sifted::End,
+                None => Sifted::More,
+            });
+        }
+    }
+
+    /// Looks for the place at or after `search` where the next part begins.
+    fn find(&mut self, search: u64) -> io::Result<Found> {
+        match self.finder {
+            Finder::Text(_) if self.at < search => Ok(Found::Nothing(search)),
+            Finder::Text(text) if !self.ended && self.queued <= text.reach() as u64 => Ok(Found::More),
+            Finder::Text(text) => self.search(text),
+            Finder::Records(len) => {
+                self.found = Some(search.max(self.at).next_multiple_of(len));
+                Ok(Found::Something)
             }
-            if !self.ended && self.queued <= self.format.reach() as u64 {
-                return Ok(Sifted::More);
-            }
-            self.search()?;
+            Finder::Chains { chains, max_record, known } => self.walk(chains, max_record, known, search),
         }
     }
 
@@ -250,7 +298,7 @@ impl Sieve {
             self.queue.push_front(bytes.slice(most as usize..bytes.len()));
             bytes = bytes.slice(0..most as usize);
         }
-        let reach = self.format.reach();
+        let reach = self.finder.reach();
         let last = bytes.slice(bytes.len().saturating_sub(reach)..bytes.len());
         last.check()?;
         let kept = reach - last.len();
@@ -262,21 +310,58 @@ impl Sieve {
         Ok(Some(bytes))
     }
 
+    /// Goes from chain to chain, as far as their lengths can be seen.
+    fn walk(&mut self, chains: &dyn Chains, max_record: usize, from: u64, search: u64) -> io::Result<Found> {
+        let mut known = from;
+        while let Some(first) = self.queue.front().cloned() {
+            first.check()?;
+            while known < search && known - self.at < first.len() as u64 {
+                match chains.link(&first[(known - self.at) as usize..], max_record) {
+                    Link::Chain(len) | Link::Lost(len) => known = known.saturating_add(len.max(1)),
+                    Link::More => break,
+                }
+            }
+            first.check()?;
+            // The beginning of a chain may be in one piece, and its length in the next.
+            if known > self.at || self.queue.len() == 1 {
+                break;
+            }
+            let mut joined = Vec::new();
+            self.append_to(&mut joined, usize::MAX)?;
+            self.queue.clear();
+            self.queue.push_back(joined.into());
+        }
+        if let Finder::Chains { known: place, .. } = &mut self.finder {
+            *place = known;
+        }
+        if known >= search {
+            self.found = Some(known);
+        } else if known > self.at {
+            return Ok(Found::Nothing(known));
+        } else if !self.ended {
+            return Ok(Found::More);
+        } else {
+            // The last chain is truncated.
+            self.search = None;
+        }
+        Ok(Found::Something)
+    }
+
     /// Searches for a division from the next byte on.
-    fn search(&mut self) -> io::Result<()> {
-        let reach = self.format.reach();
+    fn search(&mut self, finder: &dyn Text) -> io::Result<Found> {
+        let reach = finder.reach();
         let mut text = self.before.clone();
         let from = text.len();
         self.append_to(&mut text, reach + self.step)?;
         let at_end = self.ended && (text.len() - from) as u64 == self.queued;
         self.step = (2 * self.step).min(LARGEST_STEP);
-        match self.format.division(&text, from, at_end) {
+        match finder.division(&text, from, at_end) {
             Some(found) => self.found = Some(self.at + (found - from) as u64),
             None if at_end => self.search = None,
             // Later bytes could change what the last of these mean.
             None => self.search = Some(self.at + (text.len() - from - reach) as u64),
         }
-        Ok(())
+        Ok(Found::Something)
     }
 }
 
@@ -284,32 +369,62 @@ impl Sieve {
 mod tests {
     use super::*;
     use crate::chess::random::Random;
+    use crate::formats::{Format, Layout, MAX_RECORD};
 
-    /// The parts of all shards of a text, as it would be divided in a regular file or a stream, and the places where
+    /// Chains whose first byte is their length; 0 and 255 begin none.
+    #[derive(Debug)]
+    struct Counted;
+
+    impl Chains for Counted {
+        fn link(&self, bytes: &[u8], max_record: usize) -> Link {
+            assert!(!bytes.is_empty() && max_record == MAX_RECORD);
+            match bytes[0] {
+                0 => Link::Lost(1),
+                // The length of these is in the second byte.
+                255 => bytes.get(1).map_or(Link::More, |&len| Link::Chain(u64::from(len) + 2)),
+                len => Link::Chain(len.into()),
+            }
+        }
+    }
+
+    fn finder(layout: Layout) -> Finder {
+        match layout {
+            Layout::Text(text) => Finder::Text(text),
+            Layout::Records(len) => Finder::Records(len as u64),
+            Layout::Chains(chains) => Finder::Chains { chains, max_record: MAX_RECORD, known: 0 },
+            Layout::Sections(_) | Layout::Tables(_) => unreachable!("no sieve is used"),
+        }
+    }
+
+    /// The parts of all shards of some bytes, as they would be divided in a regular file or a stream, and the places where
     /// they begin, in order.
-    fn parts(text: &[u8], format: Format, count: u32, places: bool, piece: usize) -> Vec<(u64, u32)> {
+    fn parts(bytes: &[u8], layout: Layout, count: u32, places: bool, piece: usize) -> Vec<(u64, u32)> {
         let mut parts = Vec::new();
         let mut total = 0;
         for index in 0..count {
             let shard = Shard::new(index, count).unwrap();
-            let range = shard.range(text.len() as u64);
-            let start = range.start.saturating_sub(format.reach() as u64);
+            let range = shard.range(bytes.len() as u64);
+            let finder = finder(layout);
+            let start = match layout {
+                Layout::Chains(_) => 0,
+                _ => range.start.saturating_sub(finder.reach() as u64),
+            };
             let division = match places {
                 true => Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) },
                 false => Division::Turns,
             };
             let mut rest = match places {
-                true => &text[start as usize..],
-                false => text,
+                true => &bytes[start as usize..],
+                false => bytes,
             };
-            let mut sieve = Sieve::new(shard, format, division);
+            let mut sieve = Sieve::new(shard, finder, division);
             let mut begun = None;
             loop {
                 let place = sieve.place();
                 match sieve.next().unwrap() {
-                    Sifted::Bytes(bytes) => {
-                        assert!(*bytes == text[place as usize..][..bytes.len()]);
-                        total += bytes.len();
+                    Sifted::Bytes(passed) => {
+                        assert!(*passed == bytes[place as usize..][..passed.len()]);
+                        total += passed.len();
                         if begun.is_none() {
                             begun = Some(place);
                             parts.push((place, index));
@@ -327,9 +442,67 @@ mod tests {
                 }
             }
         }
-        assert_eq!(total, text.len());
+        assert_eq!(total, bytes.len());
         parts.sort_unstable();
         parts
+    }
+
+    /// That each part begins at one of these places, at the first that is at or after its own, and that each shard has
+    /// one, or its turn.
+    fn check(expected: &[(u64, u32)], starts: &[u64], len: u64, count: u32, places: bool) {
+        let first = |from: u64| starts[starts.partition_point(|&start| start < from).min(starts.len() - 1)];
+        for (at, &(place, owner)) in expected.iter().enumerate() {
+            match places {
+                true => assert_eq!(place, first(Shard::new(owner, count).unwrap().range(len).start)),
+                false => {
+                    assert_eq!(owner, at as u32 % count);
+                    assert!(starts.binary_search(&place).is_ok());
+                }
+            }
+        }
+        assert_eq!(expected[0].0, 0);
+    }
+
+    #[test]
+    fn records_and_chains_are_whole_however_the_bytes_arrive() {
+        let mut random = Random::new(5);
+        let mut chains = Vec::new();
+        let mut starts = Vec::new();
+        while chains.len() < 300_000 {
+            starts.push(chains.len() as u64);
+            match random.bits() as u8 {
+                255 => {
+                    let len = random.bits() as u8;
+                    chains.extend([255, len]);
+                    chains.extend(std::iter::repeat_n(7, len.into()));
+                }
+                0 => chains.push(0),
+                len => chains.extend(std::iter::repeat_n(len, len.into())),
+            }
+        }
+        let multiples: Vec<u64> = (0..=chains.len() as u64 / 40).map(|number| number * 40).collect();
+        let layouts = [(Layout::Chains(&Counted), &starts), (Layout::Records(40), &multiples)];
+        for (layout, starts) in layouts {
+            for (count, places) in [(1, true), (2, true), (7, true), (100, true), (2, false), (3, false)] {
+                let expected = parts(&chains, layout, count, places, usize::MAX);
+                check(&expected, starts, chains.len() as u64, count, places);
+                assert!(places || expected.len() > 50);
+                for piece in [13, 1000, 70_000] {
+                    assert_eq!(parts(&chains, layout, count, places, piece), expected, "{count} {places} {piece}");
+                }
+            }
+        }
+        // The rest of a record, or of a chain, belongs to the last part.
+        for layout in [Layout::Chains(&Counted), Layout::Records(40)] {
+            for len in [0, 1, 39, 41, 79] {
+                for count in [1, 2, 5] {
+                    for places in [true, false] {
+                        let found = parts(&[40; 80][..len], layout, count, places, 3);
+                        assert!(found.iter().all(|(place, _)| place % 40 == 0), "{len} {found:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
@@ -343,9 +516,9 @@ mod tests {
         }
         for (format, count) in [(Format::EVALS, 7), (Format::FEN, 3), (Format::PGN, 2)] {
             for places in [true, false] {
-                let expected = parts(&text, format, count, places, 1 << 20);
+                let expected = parts(&text, format.layout(), count, places, 1 << 20);
                 for piece in [1000, 70_000] {
-                    let found = parts(&text, format, count, places, piece);
+                    let found = parts(&text, format.layout(), count, places, piece);
                     assert_eq!(found, expected, "{format} {places} {piece}");
                 }
                 for &(place, _) in expected.iter().filter(|(place, _)| *place > 0) {
@@ -376,7 +549,7 @@ mod tests {
         for text in ["", "a", "\n", "a\nb\n", "a\n\nb", "\n\n\n\n\n\n\n\n"] {
             for count in [1, 2, 3, 7, 100] {
                 for places in [true, false] {
-                    let found = parts(text.as_bytes(), Format::EVALS, count, places, 1);
+                    let found = parts(text.as_bytes(), Format::EVALS.layout(), count, places, 1);
                     assert!(found.len() <= text.lines().count().max(1), "{text:?} {found:?}");
                 }
             }

@@ -8,28 +8,16 @@ use super::header::read_header;
 use super::section::{HEADER_LEN, Kind, SectionHeader, u64_at};
 use super::sequence::Sequence;
 use super::{Checksum, UNIT, UNKNOWN, VERSION};
-use crate::formats::Watch;
+use crate::formats::layout::{Entry, ReadAt};
 use crate::input::Shard;
 use std::io;
-use std::ops::Range;
 
-/// What a shard has of a file.
-pub(crate) struct Entry {
-    /// The bytes to read: blocks; in the first shard, the header before them, and in the last, index and end after them.
-    pub(crate) bytes: Range<u64>,
-    /// Follows them.
-    pub(crate) watch: Box<dyn Watch>,
-}
-
-/// Finds the entry of a shard into a file of this length, some bytes of which can be read.
+/// Finds the entry of a shard into a file of this length, some bytes of which can be read: its blocks, in the first shard
+/// the header before them, and in the last one index and end after them.
 ///
 /// # Errors
 /// If they cannot be.
-pub(crate) fn entry(
-    len: u64,
-    shard: Shard,
-    read: impl Fn(Range<u64>) -> io::Result<Vec<u8>>,
-) -> io::Result<Option<Entry>> {
+pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
     let unit = UNIT as u64;
     let header_len = HEADER_LEN as u64;
     if len < header_len + 2 * unit || !len.is_multiple_of(unit) {

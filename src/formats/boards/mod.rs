@@ -180,13 +180,14 @@ mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
-pub(crate) use entry::entry;
 pub use file::BoardsFile;
 pub use share::Share;
 pub use write::{BoardsWriter, Finished};
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness, Watch, Writer};
+use super::layout::{Entry, ReadAt, Sections};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Extent, Layout, Likeness, Watch, Writer};
 use crate::error::Damage;
+use crate::input::Shard;
 use crate::table::{Batch, Fields};
 use block::read_block;
 use column::{MOST_RECORDS, field_of};
@@ -219,7 +220,6 @@ impl Codec for Boards {
             name: "boards",
             title: "lanefish's own: packed, mapped, with checksums",
             extensions: &["boards"],
-            is_text: false,
             has_games: false,
             carries: Fields::ALL,
         };
@@ -228,14 +228,11 @@ impl Codec for Boards {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(head.starts_with(&HEADER_MAGIC))
     }
-    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        cut(bytes)
+    fn layout(&self) -> Layout {
+        Layout::Sections(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(chunk, options)
-    }
-    fn resume(&self, _: &[u8], _: usize, _: bool) -> Option<usize> {
-        None
     }
     fn carried(&self, head: &[u8]) -> Fields {
         let columns = head.get(..HEADER_LEN).and_then(|section| {
@@ -248,17 +245,20 @@ impl Codec for Boards {
             fields.collect()
         })
     }
-    fn before_broken_end(&self, _: &[u8], _: usize) -> usize {
-        0
-    }
-    fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
-        None
-    }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Boards)
     }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sequence::default()))
+    }
+}
+
+impl Sections for Boards {
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        cut(bytes)
+    }
+    fn enter(&self, len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
+        entry::enter(len, shard, read)
     }
 }
 
@@ -350,7 +350,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         let len = header.len as usize;
         if header.kind == Kind::Block
-            && let Some(share) = &chunk.blocks
+            && let Extent::Blocks(share) = &chunk.extent
             && !share.has(&header, chunk.offset + at as u64)
         {
             at += len;

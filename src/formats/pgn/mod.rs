@@ -49,7 +49,8 @@ pub use tags::Tags;
 
 pub(super) use records::mate_in;
 
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Likeness, LostTags, Remark, Watch};
+use super::layout::Text;
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Remark, Watch};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
@@ -70,7 +71,6 @@ impl Codec for Pgn {
             name: "pgn",
             title: "games as text",
             extensions: &["pgn"],
-            is_text: true,
             has_games: true,
             carries: Fields::ALL
                 .without(Field::Operations)
@@ -88,11 +88,20 @@ impl Codec for Pgn {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(sniff(head))
     }
-    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
-        cut(bytes)
+    fn layout(&self) -> Layout {
+        Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(chunk, options)
+    }
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        Some(Box::new(LastGame::default()))
+    }
+}
+
+impl Text for Pgn {
+    fn cut(&self, bytes: &[u8], _: usize) -> Option<usize> {
+        cut(bytes)
     }
     fn resume(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
         lex::resume(bytes, from, at_end)
@@ -105,11 +114,8 @@ impl Codec for Pgn {
         lex::REACH
     }
     /// All of it: a truncated game is still reported.
-    fn before_broken_end(&self, bytes: &[u8], _: usize) -> usize {
+    fn before_truncated_end(&self, bytes: &[u8], _: usize) -> usize {
         bytes.len()
-    }
-    fn watch(&self) -> Option<Box<dyn Watch>> {
-        Some(Box::new(LastGame::default()))
     }
 }
 

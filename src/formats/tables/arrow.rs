@@ -12,7 +12,7 @@ use super::words::{self, Known, Words};
 use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, Part, Table, TableError, most_texts};
 use crate::columnar::check_columns;
 use crate::error::Damage;
-use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
+use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::{Bytes, Source};
 use crate::table::Fields;
 use arrow_array::RecordBatch;
@@ -40,7 +40,6 @@ impl Codec for Arrow {
             name: "arrow",
             title: "Arrow file or stream with a column `fen` or `board`",
             extensions: &["arrow", "arrows", "feather", "ipc"],
-            is_text: false,
             has_games: false,
             carries: Fields::ALL,
         };
@@ -49,23 +48,11 @@ impl Codec for Arrow {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(head.starts_with(MAGIC) || is_stream(head))
     }
-    fn cut(&self, _: &[u8], _: usize) -> Option<usize> {
-        None
+    fn layout(&self) -> Layout {
+        Layout::Tables(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         super::decode(self, chunk, options)
-    }
-    fn resume(&self, _: &[u8], _: usize, _: bool) -> Option<usize> {
-        None
-    }
-    fn before_broken_end(&self, _: &[u8], _: usize) -> usize {
-        0
-    }
-    fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
-        None
-    }
-    fn tables(&self) -> Option<&'static dyn OpenTable> {
-        Some(&Self)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tables: Parquet and Arrow files with a column of positions.
 //!
 //! Position sets on data hubs are tables: a column of FENs and whatever belongs to them. Such a file has an index of
-//! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. A format of this kind
-//! has [`Codec::tables`](super::Codec::tables): it opens an input at once and divides it into [`Part`]s, which take the
+//! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a format
+//! is [`Layout::Tables`](super::Layout::Tables): it opens an input at once and divides it into [`Part`]s, which take the
 //! place of chunks of bytes in the pipeline. A part is some rows, 131,072 at most; parts are handed out in the order of
 //! the file, decode on any thread without each other, and depend on nothing but the file, so that results do not
 //! depend on threads.
@@ -308,7 +308,7 @@ impl Part {
 /// Decodes a part; a chunk without one is a whole file, all of whose parts are decoded.
 #[cfg(feature = "parquet")]
 fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    if let Some(part) = &chunk.part {
+    if let Some(part) = chunk.rows() {
         return part.decode(chunk, options);
     }
     let mut all = Decoded::default();

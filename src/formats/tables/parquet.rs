@@ -13,7 +13,7 @@ use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError, most_texts, words,
 };
 use crate::error::Damage;
-use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Likeness};
+use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::Source;
 use crate::table::Fields;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
@@ -51,7 +51,6 @@ impl Codec for Parquet {
             name: "parquet",
             title: "Parquet with a column `fen` or `board`",
             extensions: &["parquet"],
-            is_text: false,
             has_games: false,
             carries: Fields::ALL,
         };
@@ -60,23 +59,11 @@ impl Codec for Parquet {
     fn likeness(&self, head: &[u8]) -> Likeness {
         Likeness::certain_if(head.starts_with(MAGIC))
     }
-    fn cut(&self, _: &[u8], _: usize) -> Option<usize> {
-        None
+    fn layout(&self) -> Layout {
+        Layout::Tables(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         super::decode(self, chunk, options)
-    }
-    fn resume(&self, _: &[u8], _: usize, _: bool) -> Option<usize> {
-        None
-    }
-    fn before_broken_end(&self, _: &[u8], _: usize) -> usize {
-        0
-    }
-    fn raw<'a>(&self, _: &'a [u8], _: usize) -> Option<(&'a [u8], u64)> {
-        None
-    }
-    fn tables(&self) -> Option<&'static dyn OpenTable> {
-        Some(&Self)
     }
 }
 

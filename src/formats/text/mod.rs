@@ -22,8 +22,9 @@ pub use operations::{id, operand, perft_counts};
 #[cfg(feature = "parquet")]
 pub(super) use decode::{Refusal, text_of, unusual, usual};
 
+use super::layout::Text;
 use super::lines::without_mark;
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Likeness};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Layout, Likeness};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::one_line;
 use crate::room::Room;
@@ -35,6 +36,22 @@ use std::sync::Arc;
 
 /// What a line may carry.
 const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations, Field::KeyEnPassant]);
+
+/// Lines, some of which belong together.
+#[derive(Clone, Copy, Debug)]
+struct Blocks;
+
+impl Text for Blocks {
+    fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize> {
+        blocks::cut(bytes, max_record)
+    }
+    fn division(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+        blocks::division(bytes, from, at_end)
+    }
+    fn reach(&self) -> usize {
+        blocks::BLOCK_REACH
+    }
+}
 
 macro_rules! format_of_lines {
     ($(#[$doc:meta])* $name:ident, $kind:expr, $about:expr) => {
@@ -54,17 +71,11 @@ macro_rules! format_of_lines {
                     _ => Likeness::No,
                 }
             }
-            fn cut(&self, bytes: &[u8], max_record: usize) -> Option<usize> {
-                blocks::cut(bytes, max_record)
+            fn layout(&self) -> Layout {
+                Layout::Text(&Blocks)
             }
             fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 decode::decode(chunk, options)
-            }
-            fn division(&self, bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
-                blocks::division(bytes, from, at_end)
-            }
-            fn reach(&self) -> usize {
-                blocks::BLOCK_REACH
             }
             fn encoder(&self) -> Option<&'static dyn Encoder> {
                 const ENCODER: Lines = Lines {
@@ -84,7 +95,6 @@ format_of_lines!(
         name: "fen",
         title: "a position per line, six fields",
         extensions: &["fen", "fens", "sfens"],
-        is_text: true,
         has_games: false,
         carries: CARRIES,
     }
@@ -97,7 +107,6 @@ format_of_lines!(
         name: "epd",
         title: "a position per line, four fields and operations",
         extensions: &["epd"],
-        is_text: true,
         has_games: false,
         carries: CARRIES,
     }
@@ -110,7 +119,6 @@ format_of_lines!(
         name: "perft",
         title: "positions with perft counts",
         extensions: &["perft"],
-        is_text: true,
         has_games: false,
         carries: CARRIES,
     }

@@ -8,7 +8,7 @@
 //! knows, and leaves others whole, so that each task would read everything.
 
 use crate::error::Error;
-use crate::formats::{self, Format};
+use crate::formats::{self, Format, Layout};
 use crate::input::{Access, Inputs, Shard};
 use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type, UInt64Type};
@@ -151,10 +151,12 @@ fn length(path: &Arc<Path>) -> Result<u64, Error> {
 /// Whether an input can be entered in the middle.
 fn is_divisible(path: &Arc<Path>, from: Option<Format>, access: Access) -> Result<bool, Error> {
     let mut opened = formats::open(path, from, access, Arc::default())?;
-    if opened.format.tables().is_some() || opened.input.plain_len().is_some() {
-        return Ok(true);
-    }
-    Ok(opened.format.about().is_text && opened.input.has_frames()?)
+    let is_plain = opened.input.plain_len().is_some();
+    Ok(match opened.format.layout() {
+        Layout::Text(_) => is_plain || opened.input.has_frames()?,
+        Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => is_plain,
+        Layout::Tables(_) => true,
+    })
 }
 
 #[cfg(test)]
