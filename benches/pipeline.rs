@@ -7,30 +7,12 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
-use lanefish::pipeline::{self, Job, RunOptions};
-use lanefish::queries::Queries;
-use lanefish::stats::Stats;
-use lanefish::table::Tile;
+use lanefish::jobs::Statistics;
+use lanefish::pipeline::{self, RunOptions};
 use lanefish::table::{Batch, Fields};
-use lanefish::tiers::{Analyzer, Tier};
+use lanefish::tiers::Tier;
 use std::hint::black_box;
 use std::io::Write;
-
-/// Statistics, computed as by `lanefish stats`.
-struct Gather<'a>(&'a dyn Analyzer);
-
-impl Job for Gather<'_> {
-    type Part = Stats;
-    fn queries(&self) -> Queries {
-        Stats::QUERIES
-    }
-    fn begin(&self) -> Stats {
-        Stats::new()
-    }
-    fn tile(&self, stats: &mut Stats, tile: &Tile<'_>) {
-        stats.add_tile(self.0, tile);
-    }
-}
 
 fn pipeline(criterion: &mut Criterion) {
     let positions = positions::shuffled();
@@ -62,14 +44,11 @@ fn pipeline(criterion: &mut Criterion) {
         for threads in [1, 2] {
             bench.bench_function(format!("{threads} threads"), |bench| {
                 bench.iter(|| {
-                    let mut stats = Stats::new();
+                    let job = Statistics::new();
                     let options = RunOptions::new(analyzer).threads(threads);
-                    let summary = pipeline::run(&inputs, options, &Gather(analyzer), |part| {
-                        stats.merge(&part);
-                        Ok(())
-                    });
+                    let summary = pipeline::run(&inputs, options, &job, |part| job.add(part));
                     assert_eq!(summary.accepted(), positions.len() as u64);
-                    stats
+                    job.finish(0, false).expect("no groups and no temporary files")
                 });
             });
         }

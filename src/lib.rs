@@ -59,11 +59,9 @@
 //!
 //! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-//! let mut options = RunOptions::new(analyzer);
-//! options.threads = 2;
-//! let job = Statistics::new(analyzer);
-//! options.decode.fields = job.fields();
-//! let summary = run(&inputs, options, &job, |counted| job.put_back(counted));
+//! let options = RunOptions::new(analyzer).threads(2);
+//! let job = Statistics::new();
+//! let summary = run(&inputs, options, &job, |counted| job.add(counted));
 //! assert!(summary.failure.is_none());
 //! let report = job.finish(summary.rejected, false)?;
 //! assert_eq!(report.positions, summary.accepted());

@@ -2,7 +2,7 @@
 //! hostile writer. There is a case for each check of the readers.
 
 use crate::formats::{OnlyValidity, lines};
-use crate::support::Random;
+use crate::support::{Random, SetRead as _};
 use assert_cmd::Command;
 use lanefish::Error;
 use lanefish::block::Packed;
@@ -652,6 +652,9 @@ impl Job for Lines {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Vec<String> {
         Vec::new()
     }
@@ -666,9 +669,9 @@ fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>,
     let inputs = Inputs::of(vec![path.into()]);
     let mut options = RunOptions::new(&OnlyValidity);
     options.threads = threads;
-    options.access = Access::default().map(mapped);
-    options.from = Some(Format::BOARDS);
-    options.decode.fields = Fields::ALL;
+    options.read.access = Access::default().map(mapped);
+    options.read.from = Some(Format::BOARDS);
+    options.read.decode.fields = Fields::ALL;
     options.past_damage = true;
     if small {
         options.chunk_size = 64;

@@ -4,6 +4,7 @@
 //! system would end the process.
 
 use crate::formats::{OnlyValidity, boards_bytes, sample_batch};
+use crate::support::SetRead as _;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use lanefish::error::{Error, Reject};
 use lanefish::formats::boards::BoardsFile;
@@ -68,6 +69,9 @@ impl Job for Changing<'_> {
     type Part = u64;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
     }
     fn begin(&self) -> u64 {
         self.is_at(When::Begin);

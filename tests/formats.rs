@@ -44,6 +44,9 @@ impl Job for Collect {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Batch {
         Batch::new()
     }
@@ -56,7 +59,7 @@ impl Job for Collect {
 pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
     let mut options = RunOptions::new(&OnlyValidity);
-    options.decode = DecodeOptions::default().fields(Fields::ALL);
+    options.read.decode = DecodeOptions::default().fields(Fields::ALL);
     change(&mut options);
     let mut all = Batch::new();
     let summary = run(&inputs, options, &Collect, |batch| {
@@ -116,7 +119,7 @@ fn best_moves_of_epd_are_decoded() {
         assert_eq!(uci.as_deref(), expected, "{line}");
         // The move is not decoded unless requested.
         let (batch, _) = read(&[path], |options| {
-            options.decode.fields = Fields::of(&[Field::Operations]);
+            options.read.decode.fields = Fields::of(&[Field::Operations]);
         });
         assert!(batch.values(Field::Move).is_none());
     }
@@ -435,11 +438,11 @@ fn skip_and_limit_are_exact_whatever_the_chunks() {
     for (skip, limit) in [(0, 0), (0, 1), (5, 100), (4090, 20), (8990, 20), (9000, 9000), (17_990, 99)] {
         for threads in [1, 3] {
             let (found, summary) = read(&inputs, |options| {
-                options.skip = skip;
-                options.limit = Some(limit);
+                options.read.skip = skip;
+                options.read.limit = Some(limit);
                 options.threads = threads;
                 options.chunk_size = 10_000;
-                options.decode.fields = Fields::NONE;
+                options.read.decode.fields = Fields::NONE;
             });
             assert!(summary.failure.is_none());
             let expected: Vec<&str> =
@@ -457,7 +460,7 @@ fn strict_stops_at_the_first_bad_record_in_order() {
     let path = file(directory.path(), "x.fen", text.as_bytes());
     for threads in [1, 8] {
         let (_, summary) = read(std::slice::from_ref(&path), |options| {
-            options.strict = true;
+            options.read.strict = true;
             options.threads = threads;
             options.chunk_size = 100;
         });

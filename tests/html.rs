@@ -3,60 +3,24 @@
 
 use crate::support::shared_data;
 use lanefish::input::Inputs;
-use lanefish::pipeline::{Job, RunOptions, run};
-use lanefish::queries::Queries;
+use lanefish::jobs::Statistics;
+use lanefish::pipeline::{RunOptions, run};
 use lanefish::report::html::{About, comparison, page};
 use lanefish::report::{Comparison, Groups, Histogram, Mates, Report, Results};
-use lanefish::stats::Stats;
-use lanefish::table::{Field, Fields, Tile};
-use lanefish::tiers::{Analyzer, Tier};
+use lanefish::tiers::Tier;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Statistics with details.
-struct Detailed {
-    analyzer: &'static dyn Analyzer,
-    all: Mutex<Stats>,
-}
-
-impl Job for Detailed {
-    type Part = Stats;
-    fn queries(&self) -> Queries {
-        Stats::QUERIES
-    }
-    fn begin(&self) -> Stats {
-        Stats::new().with_details()
-    }
-    fn tile(&self, part: &mut Stats, tile: &Tile<'_>) {
-        part.add_tile(self.analyzer, tile);
-    }
-}
-
 fn report(path: PathBuf) -> Report {
-    let analyzer = Tier::best().analyzer().unwrap();
-    let job = Detailed { analyzer, all: Mutex::new(Stats::new().with_details()) };
-    let mut options = RunOptions::new(analyzer);
-    options.decode.fields = Fields::of(&[
-        Field::Score,
-        Field::Mate,
-        Field::Result,
-        Field::Ply,
-        Field::WhiteElo,
-        Field::BlackElo,
-        Field::Eco,
-        Field::TimeControl,
-    ]);
+    let job = Statistics::new().with_details();
     let inputs = Inputs::resolve(&[path], |_| true).unwrap();
-    let summary = run(&inputs, options, &job, |part| {
-        job.all.lock().unwrap().merge(&part);
-        Ok(())
-    });
+    let analyzer = Tier::best().analyzer().unwrap();
+    let summary = run(&inputs, RunOptions::new(analyzer), &job, |part| job.add(part));
     assert!(summary.failure.is_none());
-    job.all.into_inner().unwrap().report(false)
+    job.finish(0, false).unwrap()
 }
 
 /// Games of Lichess: from the sample data, or the few of this repository.

@@ -232,7 +232,7 @@ fn what_a_file_grows_by_is_not_read() {
             assert_eq!(found.len(), text.len(), "{name} {map}");
             assert!(found == text);
             // What it has then is read the next time.
-            let (batch, summary) = read(&[path], |options| options.access.map = map);
+            let (batch, summary) = read(&[path], |options| options.read.access.map = map);
             assert!(summary.failure.is_none());
             assert_eq!(batch.len(), 6000, "{name} {map}");
         }
@@ -402,7 +402,7 @@ fn a_name_that_promises_a_container_keeps_its_word() {
             std::fs::write(&path, content).unwrap();
             for map in [true, false] {
                 let (_, summary) = read(std::slice::from_ref(&path), |options| {
-                    options.access.map = map;
+                    options.read.access.map = map;
                 });
                 assert_eq!((summary.records, summary.rejected), (0, 0));
                 assert!(matches!(summary.failure, Some(Error::NoContainer { .. })), "{:?}", summary.failure);
@@ -422,7 +422,7 @@ fn files_that_are_not_mapped_read_the_same() {
         let (mapped, one) = read(std::slice::from_ref(&path), |options| options.threads = 2);
         let (plain, other) = read(std::slice::from_ref(&path), |options| {
             options.threads = 2;
-            options.access.map = false;
+            options.read.access.map = false;
         });
         assert!(lines(&mapped) == lines(&plain));
         assert_eq!(one.first_rejects, other.first_rejects);

@@ -19,6 +19,8 @@ mod compute;
 /// Files that are cut or grow while they are read.
 #[cfg(all(target_os = "linux", feature = "parquet"))]
 mod cut;
+/// What holds for every format.
+mod every_format;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;

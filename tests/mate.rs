@@ -32,7 +32,7 @@ fn stats_of(batch: Batch) -> Stats {
     let (len, batch) = (batch.len(), Arc::new(batch));
     let mask = [!0 >> (64 - len)];
     let mut stats = Stats::new();
-    stats.add_tile(analyzer, &Tile::new(&batch, 0, len, &results, &mask));
+    stats.add_tile(&Tile::new(analyzer, &batch, 0, len, &results, &mask));
     stats
 }
 
@@ -58,7 +58,7 @@ fn from_games_through_boards_and_back() {
     for path in [path, boards] {
         for (field, expected) in [(Field::Score, scores), (Field::Mate, mates)] {
             let (found, _) = read(std::slice::from_ref(&path), |options| {
-                options.decode.fields = [field].into_iter().collect();
+                options.read.decode.fields = [field].into_iter().collect();
             });
             assert_eq!(found.fields.keys().collect::<Vec<_>>(), [&field]);
             assert_eq!(values(&found, field), expected);
@@ -132,14 +132,14 @@ fn mates_among_the_scores_of_older_files() {
     let mates = [None, None, Some(999), Some(-3), Some(0), Some(0), None];
     for fields in [Fields::ALL, [Field::Mate].into_iter().collect()] {
         let (found, summary) = read(std::slice::from_ref(&path), |options| {
-            options.decode.fields = fields;
+            options.read.decode.fields = fields;
         });
         assert!(summary.failure.is_none());
         assert_eq!(values(&found, Field::Mate), mates);
     }
     for fields in [Fields::ALL, [Field::Score].into_iter().collect()] {
         let (found, _) = read(std::slice::from_ref(&path), |options| {
-            options.decode.fields = fields;
+            options.read.decode.fields = fields;
         });
         assert_eq!(values(&found, Field::Score), scores);
     }

@@ -31,7 +31,7 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.decode.games = Some(Arc::new(selection));
+        options.read.decode.games = Some(Arc::new(selection));
     })
 }
 
@@ -522,7 +522,7 @@ fn any_tag_can_be_requested() {
         let (batch, summary) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.decode.tags = names.map(Arc::from).into();
+            options.read.decode.tags = names.map(Arc::from).into();
         });
         assert_eq!((summary.rejected, summary.games), (1, 104));
         let tag = |name: &str, row| batch.tags.get(name)?.get(row).map(|text| &**text);
@@ -606,7 +606,7 @@ fn samples_depend_on_the_seed_alone() {
         let (batch, _) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.decode.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
+            options.read.decode.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
         });
         lines(&batch)
     };
@@ -727,7 +727,7 @@ fn games_of_truncated_containers_are_accounted_for() {
             let mut left = Vec::new();
             zstd::Decoder::new(cut).unwrap().read_to_end(&mut left).unwrap_err();
             let (batch, summary) = read(std::slice::from_ref(&path), |options| {
-                options.from = Some(lanefish::formats::Format::PGN);
+                options.read.from = Some(lanefish::formats::Format::PGN);
                 options.chunk_size = 100_000;
                 options.threads = 2;
             });
@@ -753,7 +753,7 @@ fn read_damaged(text: &[u8]) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.from = Some(lanefish::formats::Format::PGN);
+        options.read.from = Some(lanefish::formats::Format::PGN);
     })
 }
 
@@ -893,7 +893,7 @@ fn puzzles_with_missing_or_odd_values() {
         let path = directory.path().join("puzzles.csv");
         std::fs::write(&path, &line).unwrap();
         let (batch, summary) = read(std::slice::from_ref(&path), |options| {
-            options.from = Some(Format::PUZZLES);
+            options.read.from = Some(Format::PUZZLES);
         });
         assert_eq!(summary.rejected, 0);
         let found = lines(&batch).remove(0);
@@ -901,8 +901,8 @@ fn puzzles_with_missing_or_odd_values() {
         // Each field on its own has the same values.
         for (&field, values) in &batch.fields {
             let (alone, _) = read(std::slice::from_ref(&path), |options| {
-                options.from = Some(Format::PUZZLES);
-                options.decode.fields = Fields::of(&[field]);
+                options.read.from = Some(Format::PUZZLES);
+                options.read.decode.fields = Fields::of(&[field]);
             });
             assert_eq!(alone.fields.len(), 1);
             assert_eq!(alone.values(field), Some(values));
@@ -978,7 +978,7 @@ fn evaluations_in_any_order_and_shape() {
     let path = directory.path().join("evals.jsonl");
     std::fs::write(&path, text).unwrap();
     let (batch, summary) = read(&[path], |options| {
-        options.from = Some(lanefish::formats::Format::EVALS);
+        options.read.from = Some(lanefish::formats::Format::EVALS);
     });
     assert_eq!((batch.len(), summary.rejected), (2, bad.len() as u64));
     let message = &summary.first_rejects[6].message;

@@ -15,10 +15,10 @@ fn records(content: &[u8]) -> (Batch, Summary) {
     let names = ["Event", "FEN", "SetUp", "Result", "White", "Black"];
     let tags: std::sync::Arc<[_]> = names.into_iter().map(std::sync::Arc::from).collect();
     let (batch, summary) = read(std::slice::from_ref(&path), |options| {
-        options.decode.tags = tags.clone();
+        options.read.decode.tags = tags.clone();
     });
     let (cut, cut_summary) = read(&[path], |options| {
-        options.decode.tags = tags;
+        options.read.decode.tags = tags;
         (options.chunk_size, options.threads) = (64, 4);
     });
     assert_eq!(crate::formats::lines(&cut), crate::formats::lines(&batch));
@@ -130,7 +130,7 @@ fn fen_tags_are_read_as_fen() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pgn");
     std::fs::write(&path, file("fen-tag-lenient.pgn")).unwrap();
-    let (batch, summary) = read(&[path], |options| options.decode.strict_pgn = true);
+    let (batch, summary) = read(&[path], |options| options.read.decode.strict_pgn = true);
     assert_eq!((batch.len(), summary.rejected), (0, 4));
     let (batch, summary) = records(&file("setup-without-fen.pgn"));
     assert_eq!((summary.rejected, batch.len(), noted(&summary, "no FEN tag")), (0, 4, 1));
@@ -239,7 +239,7 @@ fn time_controls_have_classes() {
     std::fs::write(&path, file("tc2.pgn")).unwrap();
     let (slow, _) = read(&[path], |options| {
         let selection = lanefish::games::Selection::default().time_controls(controls);
-        options.decode.games = Some(std::sync::Arc::new(selection));
+        options.read.decode.games = Some(std::sync::Arc::new(selection));
     });
     assert!(slow.len() >= 4 && slow.len() < all.len());
 }

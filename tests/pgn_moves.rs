@@ -11,7 +11,7 @@ fn read_text(text: &str, strict: bool) -> (Batch, Summary) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
-    read(&[path], |options| options.decode.strict_pgn = strict)
+    read(&[path], |options| options.read.decode.strict_pgn = strict)
 }
 
 /// The position after a move, or the reason why it is rejected.

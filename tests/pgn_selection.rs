@@ -15,7 +15,7 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.decode.games = Some(Arc::new(selection));
+        options.read.decode.games = Some(Arc::new(selection));
     })
 }
 

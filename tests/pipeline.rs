@@ -112,8 +112,8 @@ fn only_damage_before_the_limit_is_reported() {
         (10, u64::MAX, 8192, true),
     ] {
         let (found, summary) = outcome(&path, |options| {
-            options.skip = skip;
-            options.limit = (limit != u64::MAX).then_some(limit);
+            options.read.skip = skip;
+            options.read.limit = (limit != u64::MAX).then_some(limit);
         });
         assert!(found == all[(skip as usize).min(end)..end], "{skip} {limit}");
         assert_eq!(summary.failure.is_some(), fails, "{skip} {limit}");
@@ -127,7 +127,7 @@ fn strict_processes_the_records_before_the_first_reject() {
     for bad in ["bad", "8/8/8/8/8/8/8/K7 w - - 0 1"] {
         let text = format!("{0}{bad}\n{0}{START}worse\n", format!("{START}\n").repeat(1000));
         let path = file(directory.path(), "x.fen", text);
-        let (found, summary) = outcome(&path, |options| options.strict = true);
+        let (found, summary) = outcome(&path, |options| options.read.strict = true);
         assert_eq!(found.len(), 1000);
         assert_eq!((summary.records, summary.rejected), (1001, 1));
         assert!(matches!(summary.failure, Some(Error::Strict(reject))
@@ -217,8 +217,8 @@ fn games_after_the_limit_are_not_counted() {
     let chosen = lanefish::games::Selection::default().min_elo(Some(2000));
     for limit in [1, 3, 4, 5, 4001] {
         let (found, summary) = outcome(&path, |options| {
-            options.limit = Some(limit);
-            options.decode.games = Some(chosen.clone().into());
+            options.read.limit = Some(limit);
+            options.read.decode.games = Some(chosen.clone().into());
         });
         assert_eq!(found.len() as u64, limit);
         // Four positions per game, and one skipped game before each.
@@ -229,8 +229,8 @@ fn games_after_the_limit_are_not_counted() {
     }
     // Of the games before the first record that is requested nothing was taken.
     let (found, summary) = outcome(&path, |options| {
-        options.skip = 4 * 3000 + 1;
-        options.decode.games = Some(chosen.clone().into());
+        options.read.skip = 4 * 3000 + 1;
+        options.read.decode.games = Some(chosen.clone().into());
     });
     assert_eq!((found.len(), summary.games_taken), (4 * 1000 - 1, 1000));
 }
@@ -251,7 +251,7 @@ fn strict_runs_note_nothing_after_the_reject() {
     let begun = 3 + 2000 + 1;
     for (name, text, times, games) in [("x.pgn", games, 6, begun), ("x.epd", lines, 2000, 0)] {
         let path = file(directory.path(), name, text);
-        let (_, summary) = outcome(&path, |options| options.strict = true);
+        let (_, summary) = outcome(&path, |options| options.read.strict = true);
         assert!(matches!(summary.failure, Some(lanefish::Error::Strict(_))), "{name}");
         let found: u64 = summary.remarks.iter().map(|(_, times)| times).sum();
         assert_eq!((found, summary.games), (times, games), "{name}");
@@ -274,8 +274,8 @@ fn limits_among_bad_records_count_them() {
         for limit in 1..=good.len() as u64 + 1 {
             for skip in 0..=limit {
                 let (found, summary) = outcome(&path, |options| {
-                    options.limit = Some(limit - skip);
-                    options.skip = skip;
+                    options.read.limit = Some(limit - skip);
+                    options.read.skip = skip;
                 });
                 let end = good.len().min(limit as usize);
                 let range = &good[(skip as usize).min(end)..end];
@@ -337,7 +337,7 @@ fn sections_after_lost_bytes_are_found_however_the_file_is_cut() {
         let (found, _) = outcome(&path, |options| {
             options.past_damage = true;
             options.chunk_size = size;
-            options.access = Access::default().map(size == 2000);
+            options.read.access = Access::default().map(size == 2000);
         });
         assert_eq!(found.len(), 4 * 4096, "{size}");
     }
@@ -441,7 +441,7 @@ fn a_perft_list_is_read_alike_in_all_line_formats() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "x.txt", block.repeat(2000));
     for format in [Format::FEN, Format::EPD, Format::PERFT] {
-        let (found, summary) = outcome(&path, |options| options.from = Some(format));
+        let (found, summary) = outcome(&path, |options| options.read.from = Some(format));
         assert_eq!((found.len(), summary.rejected), (2000, 0), "{format}");
         assert!(found.iter().all(|line| line.ends_with("operations=id \"x\"; D1 20; D2 400;")));
     }
@@ -477,8 +477,8 @@ fn outcome_in_containers(name: &str, text: &[u8], max_records: &[usize]) -> Vec<
                 let (batch, summary) = read(std::slice::from_ref(&path), |options| {
                     options.threads = threads;
                     options.chunk_size = chunk_size;
-                    options.decode.max_record = max_record;
-                    options.decode.fields = Fields::NONE;
+                    options.read.decode.max_record = max_record;
+                    options.read.decode.fields = Fields::NONE;
                 });
                 let found = format!("{} {}", outcome_text(&summary).replace(wrapped, name), batch.len());
                 assert!(

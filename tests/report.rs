@@ -294,16 +294,14 @@ impl Plain {
 /// The report of files, and the number of rejected records.
 fn report_of(
     paths: &[PathBuf],
-    analyzer: &dyn Analyzer,
-    job: Statistics<'_>,
+    analyzer: &'static dyn Analyzer,
+    job: Statistics,
     change: impl Fn(&mut RunOptions<'_>),
 ) -> Report {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
     let mut options = RunOptions::new(analyzer);
-    options.decode.fields = job.fields();
-    options.decode.tags = job.tags();
     change(&mut options);
-    let summary = run(&inputs, options, &job, |counted| job.put_back(counted));
+    let summary = run(&inputs, options, &job, |counted| job.add(counted));
     assert!(summary.failure.is_none(), "{:?}", summary.failure);
     job.finish(summary.rejected, false).unwrap()
 }
@@ -315,17 +313,17 @@ fn tiers() -> impl Iterator<Item = &'static dyn Analyzer> {
 /// Compares all figures of a file in every tier and with any number of threads.
 fn agrees(path: &Path, limit: u64) {
     let paths = [path.to_owned()];
-    let (batch, summary) = read(&paths, |options| options.limit = Some(limit));
+    let (batch, summary) = read(&paths, |options| options.read.limit = Some(limit));
     let mut plain = Plain::default();
     (0..batch.len()).for_each(|row| plain.add(&batch, row));
     let of = |analyzer, threads, memory: Option<u64>| {
-        let mut job = Statistics::new(analyzer).with_details();
+        let mut job = Statistics::new().with_details();
         if let Some(memory) = memory {
             let options = ExactOptions::default().memory(memory);
             job = job.with_exact_distinct(&options).unwrap();
         }
         report_of(&paths, analyzer, job, |options| {
-            options.limit = Some(limit);
+            options.read.limit = Some(limit);
             options.threads = threads;
         })
     };
@@ -341,13 +339,13 @@ fn agrees(path: &Path, limit: u64) {
         }
     }
     // All records, counted at once and in shards.
-    let whole = report_of(&paths, best, Statistics::new(best).with_details(), |_| {});
+    let whole = report_of(&paths, best, Statistics::new().with_details(), |_| {});
     for (count, threads) in [(3, 2), (16, 8)] {
         let mut parts = (0..count).map(|index| {
-            let job = Statistics::new(best).with_details();
+            let job = Statistics::new().with_details();
             report_of(&paths, best, job, |options| {
                 options.threads = threads;
-                options.shard = Shard::new(index, count);
+                options.read.shard = Shard::new(index, count);
             })
         });
         let mut merged = parts.next().unwrap();
@@ -384,7 +382,7 @@ fn groups_add_up_and_are_what_they_say() {
     };
     const RECORDS: u64 = 5000;
     let paths = [path];
-    let (batch, _) = read(&paths, |options| options.limit = Some(RECORDS));
+    let (batch, _) = read(&paths, |options| options.read.limit = Some(RECORDS));
     let value = |by: &str, row: usize| -> GroupValue {
         let position = batch.position(row).unwrap();
         let number = |field| batch.values(field).and_then(|values| values.number(row));
@@ -408,12 +406,12 @@ fn groups_add_up_and_are_what_they_say() {
     };
     let best = Tier::best().analyzer().unwrap();
     let all = |analyzer, threads, by: Option<&str>| {
-        let mut job = Statistics::new(analyzer).with_details();
+        let mut job = Statistics::new().with_details();
         if let Some(by) = by {
             job = job.grouped_by(by.parse::<GroupBy>().unwrap());
         }
         report_of(&paths, analyzer, job, |options| {
-            options.limit = Some(RECORDS);
+            options.read.limit = Some(RECORDS);
             options.threads = threads;
         })
     };
@@ -426,8 +424,8 @@ fn groups_add_up_and_are_what_they_say() {
         let groups = grouped.groups.take().unwrap();
         assert!(grouped == whole, "{by}");
         // Without details they are counted in another way.
-        let job = Statistics::new(best).grouped_by(by.parse::<GroupBy>().unwrap());
-        let mut plain = report_of(&paths, best, job, |options| options.limit = Some(RECORDS));
+        let job = Statistics::new().grouped_by(by.parse::<GroupBy>().unwrap());
+        let mut plain = report_of(&paths, best, job, |options| options.read.limit = Some(RECORDS));
         let plain = plain.groups.take().unwrap();
         assert!(plain.values.keys().eq(groups.values.keys()), "{by}");
         for (found, expected) in plain.values.values().zip(groups.values.values()) {
@@ -457,8 +455,8 @@ fn too_many_groups_are_an_error() {
     let analyzer = Tier::best().analyzer().unwrap();
     let inputs = Inputs::resolve(&[path], |_| true).unwrap();
     for (by, fails) in [("fullmove/1", true), ("fullmove", false)] {
-        let job = Statistics::new(analyzer).grouped_by(by.parse().unwrap());
-        let summary = run(&inputs, RunOptions::new(analyzer), &job, |counted| job.put_back(counted));
+        let job = Statistics::new().grouped_by(by.parse().unwrap());
+        let summary = run(&inputs, RunOptions::new(analyzer), &job, |counted| job.add(counted));
         let is_error = summary.failure.is_some() || job.finish(0, false).is_err();
         assert_eq!(is_error, fails, "{by}");
     }

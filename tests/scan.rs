@@ -1,5 +1,6 @@
 //! Runs as streams of record batches, compared with the table that the same run writes.
 
+use crate::support::SetRead as _;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use assert_cmd::Command;
@@ -30,7 +31,9 @@ fn file(directory: &TempDir, times: usize) -> std::path::PathBuf {
 fn scan(path: &Path, threads: usize, strict: bool) -> Scan {
     let inputs = Inputs::resolve(&[path.to_owned()], |_| true).expect("a file");
     let columns = Columns::named("index,fen,legal_moves").expect("columns of the catalogue");
-    Scan::new(inputs, columns, analyzer(), move |options| options.threads(threads).strict(strict).chunk_size(1 << 16))
+    Scan::new(inputs, columns, analyzer(), move |options| {
+        options.threads(threads).reading(|read| read.strict(strict)).chunk_size(1 << 16)
+    })
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Selection of games and positions in every format that carries what it needs: the records that the PGN gives.
 
 use crate::formats::{lines, read};
-use crate::support::{Random, shared_data};
+use crate::support::{Random, SetRead as _, shared_data};
 use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl};
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::pipeline::{RunOptions, Shard, Summary};
@@ -92,7 +92,7 @@ fn selections() -> Vec<Selection> {
 
 fn selected(path: &Path, selection: &Selection, change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
     read(&[path.to_owned()], |options| {
-        options.decode.games = Some(Arc::new(selection.clone()));
+        options.read.decode.games = Some(Arc::new(selection.clone()));
         change(options);
     })
 }
@@ -140,13 +140,13 @@ fn limits_count_what_is_selected() {
     for selection in selections() {
         for (skip, limit) in [(0, 1), (0, 40), (17, 100), (3, 0), (1_000, 5_000)] {
             let (expected, _) = selected(&games_path, &selection, |options| {
-                (options.skip, options.limit) = (skip, Some(limit));
+                (options.read.skip, options.read.limit) = (skip, Some(limit));
             });
             let mut reported = None;
             for (threads, chunk_size) in [(1, 1 << 20), (8, 64)] {
                 for file in &files {
                     let (found, summary) = selected(file, &selection, |options| {
-                        (options.skip, options.limit) = (skip, Some(limit));
+                        (options.read.skip, options.read.limit) = (skip, Some(limit));
                         (options.threads, options.chunk_size) = (threads, chunk_size);
                     });
                     let context = format!("{} {threads} {skip} {limit} {selection:?}", file.display());
@@ -179,7 +179,7 @@ fn what_is_not_carried_cannot_be_selected_by() {
             Selection::default().time_controls(vec!["blitz".parse().unwrap()]),
         ] {
             let (records, summary) = read(&[games_path.clone(), file.clone()], |options| {
-                options.decode.games = Some(Arc::new(selection.clone()));
+                options.read.decode.games = Some(Arc::new(selection.clone()));
             });
             let Some(Error::Selection { path, reason }) = &summary.failure else {
                 panic!("{} {selection:?}: {:?}", file.display(), summary.failure);
@@ -194,7 +194,7 @@ fn what_is_not_carried_cannot_be_selected_by() {
     assert_eq!((summary.records, summary.failure.is_none()), (0, true));
     // Shards of boards files end within games.
     let last = Selection::default().last(true);
-    let (_, summary) = selected(&files[0], &last, |options| options.shard = Shard::new(0, 2));
+    let (_, summary) = selected(&files[0], &last, |options| options.read.shard = Shard::new(0, 2));
     assert!(matches!(summary.failure, Some(Error::Selection { .. })));
 }
 

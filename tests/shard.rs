@@ -2,7 +2,7 @@
 //! and the way the input is read.
 
 use crate::formats::{OnlyValidity, boards_bytes, sample_batch};
-use crate::support::{Random, shared_data};
+use crate::support::{Random, SetRead as _, shared_data};
 use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
 use lanefish::games::Selection;
@@ -23,6 +23,9 @@ impl Job for Lines {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Vec<String> {
         Vec::new()
     }
@@ -35,17 +38,17 @@ impl Job for Lines {
 }
 
 /// What a run found.
-struct Found {
-    records: Vec<String>,
-    rejects: Vec<Reject>,
+pub(crate) struct Found {
+    pub(crate) records: Vec<String>,
+    pub(crate) rejects: Vec<Reject>,
     /// Sums that must agree.
     counts: BTreeMap<String, u64>,
-    summary: Summary,
+    pub(crate) summary: Summary,
 }
 
 /// How the files are read.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+pub(crate) struct Way {
     threads: usize,
     chunk_size: usize,
     map: bool,
@@ -55,18 +58,23 @@ struct Way {
 const USUAL: Way = Way { threads: 1, chunk_size: 1 << 20, map: true, max_record: 16 << 20 };
 
 /// Threads, chunks and ways of access that must not make a difference.
-const WAYS: [Way; 4] = [
+pub(crate) const WAYS: [Way; 4] = [
     USUAL,
     Way { threads: 2, chunk_size: 5000, ..USUAL },
     Way { threads: 8, map: false, ..USUAL },
     Way { chunk_size: 100_000, map: false, ..USUAL },
 ];
 
-fn read(path: &Path, shard: Option<Shard>, way: Way) -> Found {
+pub(crate) fn read(path: &Path, shard: Option<Shard>, way: Way) -> Found {
     read_with(path, shard, way, |_| {})
 }
 
-fn read_with(path: &Path, shard: Option<Shard>, way: Way, change: impl FnOnce(&mut RunOptions<'_>)) -> Found {
+pub(crate) fn read_with(
+    path: &Path,
+    shard: Option<Shard>,
+    way: Way,
+    change: impl FnOnce(&mut RunOptions<'_>),
+) -> Found {
     let mut rejects = Vec::new();
     let mut on_reject = |reject: &Reject| {
         rejects.push(reject.clone());
@@ -74,8 +82,8 @@ fn read_with(path: &Path, shard: Option<Shard>, way: Way, change: impl FnOnce(&m
     };
     let mut options = RunOptions::new(&OnlyValidity).threads(way.threads).shard(shard).on_reject(Some(&mut on_reject));
     options.chunk_size = way.chunk_size;
-    options.access.map = way.map;
-    options.decode = DecodeOptions::default().fields(Fields::ALL).max_record(way.max_record);
+    options.read.access.map = way.map;
+    options.read.decode = DecodeOptions::default().fields(Fields::ALL).max_record(way.max_record);
     change(&mut options);
     let mut records = Vec::new();
     let summary = run(&Inputs::of(vec![path.into()]), options, &Lines, |lines| {
@@ -118,13 +126,13 @@ fn shards(count: u32) -> impl Iterator<Item = Shard> {
 
 /// Whether the parts of the shards follow each other, or are dealt out in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+pub(crate) enum Order {
     Places,
     Turns,
 }
 
 /// Reads all shards of a file and compares them with the whole. Returns the number of shards that had records.
-fn check(path: &Path, count: u32, way: Way, order: Order) -> usize {
+pub(crate) fn check(path: &Path, count: u32, way: Way, order: Order) -> usize {
     compare(&read(path, None, way), path, count, way, order)
 }
 
@@ -173,13 +181,13 @@ fn compare(whole: &Found, path: &Path, count: u32, way: Way, order: Order) -> us
     used
 }
 
-fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, content).unwrap();
     path
 }
 
-fn gzip(content: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
@@ -190,7 +198,7 @@ fn zstd_frame(content: &[u8]) -> Vec<u8> {
 }
 
 /// Frames of this length, as `pzstd` writes them if `sizes`: a skippable frame before each.
-fn frames(content: &[u8], len: usize, sizes: bool) -> Vec<u8> {
+pub(crate) fn frames(content: &[u8], len: usize, sizes: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in content.chunks(len) {
         let frame = zstd_frame(part);
@@ -565,7 +573,7 @@ fn selections_and_limits_count_what_is_in_the_shard() {
     let path = write(directory.path(), "x.pgn", &text);
     let selection = Selection::default().variations(true).drop_bad_games(true);
     let select = |options: &mut RunOptions<'_>| {
-        options.decode.games = Some(Arc::new(selection.clone()));
+        options.read.decode.games = Some(Arc::new(selection.clone()));
     };
     let whole = read_with(&path, None, USUAL, select);
     let mut records = Vec::new();
@@ -575,7 +583,7 @@ fn selections_and_limits_count_what_is_in_the_shard() {
         let all = found.records.clone();
         let some = read_with(&path, Some(shard), USUAL, |options| {
             select(options);
-            (options.skip, options.limit) = (10, Some(20));
+            (options.read.skip, options.read.limit) = (10, Some(20));
         });
         assert!(all.len() > 100 && some.summary.records == 20);
         assert!(some.records.iter().all(|record| all.contains(record)));

@@ -1,6 +1,9 @@
 //! Shared helpers of the tests.
 
 use lanefish::block::{Group, Packed};
+use lanefish::formats::DecodeOptions;
+use lanefish::input::Access;
+use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -89,5 +92,26 @@ impl Random {
     }
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
+    }
+}
+
+/// Sets what is read, in the chain of the options of a run.
+pub(crate) trait SetRead: Sized {
+    fn reading(self, set: impl FnOnce(ReadOptions) -> ReadOptions) -> Self;
+    fn decode(self, decode: DecodeOptions) -> Self {
+        self.reading(|read| read.decode(decode))
+    }
+    fn access(self, access: Access) -> Self {
+        self.reading(|read| read.access(access))
+    }
+    fn shard(self, shard: Option<Shard>) -> Self {
+        self.reading(|read| read.shard(shard))
+    }
+}
+
+impl SetRead for RunOptions<'_> {
+    fn reading(mut self, set: impl FnOnce(ReadOptions) -> ReadOptions) -> Self {
+        self.read = set(self.read);
+        self
     }
 }

@@ -1,7 +1,7 @@
 //! Parquet and Arrow files: every layout of columns, rejects, damage, shards, files of other programs.
 
 use crate::formats::{OnlyValidity, lines, sample_batch};
-use crate::support::Random;
+use crate::support::{Random, SetRead as _};
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
@@ -33,6 +33,9 @@ impl Job for Records {
     type Part = Vec<String>;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()
@@ -484,7 +487,7 @@ fn limits_threads_and_shards() {
             for (skip, limit) in [(0, 10), (99, 1000), (4990, 100), (5000, 1), (1234, 1)] {
                 let some = read_with(&[&path], |options| {
                     let options = options.decode(all_fields()).threads(threads);
-                    options.skip(skip).limit(Some(limit))
+                    options.reading(|read| read.skip(skip).limit(Some(limit)))
                 })
                 .good();
                 let in_range = |line: &&String| {

@@ -2,6 +2,7 @@
 //! readers, and only that check can catch it.
 
 use crate::formats::{OnlyValidity, lines, sample_batch};
+use crate::support::SetRead as _;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int8Type;
 use arrow_array::{Array as _, ArrayRef, Int16Array, RecordBatch, StringArray};
@@ -27,6 +28,9 @@ impl Job for Records {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Vec<String> {
         Vec::new()
     }
@@ -47,7 +51,7 @@ fn read_with(path: &Path, format: Option<Format>, map: bool) -> (Vec<String>, St
     let mut records = Vec::new();
     let options = RunOptions::new(&OnlyValidity)
         .decode(DecodeOptions::default().fields(Fields::ALL))
-        .from(format)
+        .reading(|read| read.from(format))
         .access(Access::default().map(map))
         .on_reject(Some(&mut on_reject));
     let summary = run(&inputs, options, &Records, |mut part| {

@@ -93,19 +93,17 @@ pub(crate) fn stats<'py>(
     let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
     let analyzer = reading::analyzer(py)?;
     let inputs = reading.inputs(py, paths)?;
-    let (text, failure) = attended(py, &reading, |mut options| {
+    let (text, failure) = attended(py, &reading, |options| {
         let begin = Instant::now();
         let threads = options.threads;
-        let mut job = Statistics::new(analyzer);
+        let mut job = Statistics::new();
         if details {
             job = job.with_details();
         }
         if let Some(by) = by {
             job = job.grouped_by(by);
         }
-        options.decode.fields = job.fields();
-        options.decode.tags = job.tags();
-        let summary = run(&inputs, options, &job, |part| job.put_back(part));
+        let summary = run(&inputs, options, &job, |part| job.add(part));
         let run = run_to_json(analyzer.tier(), threads, begin.elapsed(), &summary);
         if let Some(failure) = summary.failure {
             return (String::new(), Some(failure));

@@ -4,8 +4,8 @@ use crate::{error, games};
 use lanefish::chess::validity::Validity;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::games::Selection;
-use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{RunOptions, Shard};
+use lanefish::input::Inputs;
+use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use lanefish::table::Columns;
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -69,13 +69,7 @@ pub(crate) struct Given {
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) threads: usize,
-    pub(crate) decode: DecodeOptions,
-    /// Whether the first bad record is an error.
-    pub(crate) strict: bool,
-    from: Option<Format>,
-    skip: u64,
-    limit: Option<u64>,
-    shard: Option<Shard>,
+    pub(crate) read: ReadOptions,
 }
 
 /// The decoding options that also data in memory have.
@@ -103,20 +97,18 @@ impl Given {
         let from = self.from_format.map(|name| name.parse::<Format>());
         let from = from.transpose();
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
+        let games = games.map(games::selection).transpose()?;
+        let games = games.filter(|selection| *selection != Selection::default()).map(Arc::new);
+        let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?.games(games);
         Ok(Reading {
             threads: threads(self.threads)?,
-            decode: decode(self.fen_column, &self.validity, self.keep_en_passant)?.games(
-                games
-                    .map(games::selection)
-                    .transpose()?
-                    .filter(|selection| *selection != Selection::default())
-                    .map(Arc::new),
-            ),
-            strict,
-            from: from.map_err(|unknown| error::message(py, unknown.to_string()))?,
-            skip: self.skip,
-            limit: self.limit,
-            shard: shard.map_err(|wrong| error::message(py, wrong.to_string()))?,
+            read: ReadOptions::default()
+                .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
+                .decode(decode)
+                .strict(strict)
+                .shard(shard.map_err(|wrong| error::message(py, wrong.to_string()))?)
+                .skip(self.skip)
+                .limit(self.limit),
         })
     }
 }
@@ -137,7 +129,7 @@ impl Reading {
         if names.is_empty() {
             return Err(PyValueError::new_err("no paths"));
         }
-        let from = self.from;
+        let from = self.read.from;
         let inputs = py.detach(|| match from {
             Some(_) => Inputs::resolve(&names, |_| true),
             None => Inputs::resolve(&names, formats::is_supported),
@@ -147,14 +139,6 @@ impl Reading {
 
     /// Sets the options of a run.
     pub(crate) fn set<'a>(self, options: RunOptions<'a>) -> RunOptions<'a> {
-        options
-            .threads(self.threads)
-            .decode(self.decode)
-            .from(self.from)
-            .access(Access::default())
-            .strict(self.strict)
-            .shard(self.shard)
-            .skip(self.skip)
-            .limit(self.limit)
+        options.threads(self.threads).read(self.read)
     }
 }

@@ -23,7 +23,7 @@ use crate::jobs::{Conversion, Rows, Statistics};
 use crate::output::AtomicFile;
 use crate::output::csv::Csv;
 use crate::output::rows::{Masks, RowFormat};
-use crate::pipeline::{Job, RunOptions, run};
+use crate::pipeline::{Job, ReadOptions, RunOptions, run};
 use crate::sliders::Kind;
 use crate::table::{Columns, Fields};
 use crate::tiers::Analyzer;
@@ -45,7 +45,7 @@ const NUMBERS: &str = "legal_moves,legal_captures,pieces,phase";
 pub fn measure_commands(
     options: &BenchOptions,
     positions: &[Position],
-    analyzer: &dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     show: impl FnMut(Row),
 ) -> Result<(), Error> {
     let row = |name, bytes_per_position| Row {
@@ -113,7 +113,7 @@ struct Work<'a> {
 }
 
 /// All commands, in the order of [`NAMES`].
-fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
+fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
     let Files { boards, fen, pgn } = files;
     let stats = |file: &'a File| -> (&File, Run<'_>, Check<'_>) {
         let expected = totals(file.records() as u64, file.legal_moves());
@@ -156,32 +156,25 @@ fn works<'a>(files: &'a Files, runner: Runner<'a>) -> Vec<Work<'a>> {
 
 /// How commands run.
 #[derive(Clone, Copy)]
-struct Runner<'a> {
-    analyzer: &'a dyn Analyzer,
+struct Runner {
+    analyzer: &'static dyn Analyzer,
     threads: usize,
 }
 
-impl Runner<'_> {
+impl Runner {
     /// All records of a file, which are good.
-    fn all<J: Job>(
-        self,
-        file: &File,
-        decode: DecodeOptions,
-        job: &J,
-        sink: impl FnMut(J::Part) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn all<J: Job>(self, file: &File, job: &J, sink: impl FnMut(J::Part) -> Result<(), Error>) -> Result<(), Error> {
         let inputs = Inputs::of(vec![Arc::from(file.path())]);
-        let options =
-            RunOptions::new(self.analyzer).threads(self.threads).decode(decode).from(Some(file.format)).strict(true);
+        let read = ReadOptions::default().from(Some(file.format)).strict(true);
+        let options = RunOptions::new(self.analyzer).threads(self.threads).read(read);
         let summary = run(&inputs, options, job, sink);
         summary.failure.map_or(Ok(()), Err)
     }
 
     /// Numbers of positions and legal moves.
     fn stats(self, file: &File, out: &mut dyn Write) -> Result<(), Error> {
-        let job = Statistics::new(self.analyzer);
-        let decode = DecodeOptions::default().fields(job.fields());
-        self.all(file, decode, &job, |part| job.put_back(part))?;
+        let job = Statistics::new();
+        self.all(file, &job, |part| job.add(part))?;
         let report = job.finish(0, false)?;
         let totals = totals(report.positions, report.moves());
         out.write_all(totals.as_bytes()).map_err(unwritten)
@@ -190,11 +183,10 @@ impl Runner<'_> {
     /// Columns as CSV.
     fn compute(self, file: &File, columns: &Columns, out: &mut dyn Write) -> Result<(), Error> {
         let job = Rows { columns, format: &Csv, masks: Masks::Hex };
-        let decode = DecodeOptions::default().fields(columns.fields());
         let mut header = Vec::new();
         Csv.header(columns, &mut header);
         out.write_all(&header).map_err(unwritten)?;
-        self.all(file, decode, &job, |text| out.write_all(&text).map_err(unwritten))
+        self.all(file, &job, |text| out.write_all(&text).map_err(unwritten))
     }
 
     /// The same records in another format.
@@ -202,12 +194,11 @@ impl Runner<'_> {
         let job = Conversion::new(encoder);
         let mut writer = encoder.writer();
         writer.begin(out).map_err(unwritten)?;
-        let decode = DecodeOptions::default().fields(Fields::ALL);
-        self.all(file, decode, &job, |part| {
+        self.all(file, &job, |part| {
             part.pieces().try_for_each(|piece| {
                 let piece = piece.map_err(unwritten)?;
                 writer.put(&piece, out).map_err(unwritten)?;
-                job.put_back(piece);
+                job.reuse(piece);
                 Ok(())
             })
         })?;

@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 /// A validity level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum Validity {
     /// One king per side, no pawn on the first or last rank, the side not to move not in check, castling
     /// rights with king and rook in place, at most 32 pieces.

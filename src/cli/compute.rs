@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, Reading};
 use super::output::{RowOutput, Rows};
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -82,7 +82,6 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = Columns::named(&self.columns)?;
-        let run = Run { fields: columns.fields(), tags: columns.tags(), ..Run::default() };
         let rows = match Rows::of(self.format, &self.output)?.output() {
             RowOutput::Text(rows) => rows.format(),
             #[cfg(feature = "parquet")]
@@ -90,7 +89,7 @@ impl ComputeArgs {
                 let inputs = (&self.inputs[..], &self.reading);
                 let rows = TableRows::Columns(&columns);
                 let table = &self.table;
-                return table.write(session, inputs, run, rows, kind, &self.output);
+                return table.write(session, inputs, rows, kind, &self.output);
             }
         };
         #[cfg(feature = "parquet")]
@@ -101,7 +100,7 @@ impl ComputeArgs {
         rows.header(&columns, &mut header);
         output.put(&header)?;
         let job = jobs::Rows { columns: &columns, format: rows, masks: self.masks.into() };
-        let done = session.read(&self.inputs, &self.reading, run, &job, |text| output.put(&text))?;
+        let done = session.read(&self.inputs, &self.reading, RunChoice::default(), &job, |text| output.put(&text))?;
         if done.summary.failure.is_none() {
             session.commit(Some(output))?;
         }

@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::output::{RecordOutput, Target};
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::Result;
 #[cfg(feature = "parquet")]
 use anyhow::bail;
@@ -11,7 +11,7 @@ use lanefish::jobs::Conversion;
 #[cfg(feature = "parquet")]
 use lanefish::jobs::TableRows;
 use lanefish::numbers::counted;
-use lanefish::table::{Field, Fields};
+use lanefish::table::Field;
 use std::collections::BTreeMap;
 
 /// Convert any input format to any output format
@@ -39,7 +39,6 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let run = Run { fields: Fields::ALL, lost_tags: true, ..Run::default() };
         let format = match Target::of(self.to, &self.output)? {
             Target::Records(format) => format,
             #[cfg(feature = "parquet")]
@@ -47,7 +46,7 @@ impl ConvertArgs {
                 let inputs = (&self.read.inputs[..], &self.read.reading);
                 let rows = TableRows::Records { fen: self.fen };
                 let table = &self.table;
-                return table.write(session, inputs, run, rows, kind, &self.output);
+                return table.write(session, inputs, rows, kind, &self.output);
             }
         };
         #[cfg(feature = "parquet")]
@@ -63,14 +62,14 @@ impl ConvertArgs {
         let job = Conversion::new(output.encoder);
         let mut lost: BTreeMap<Field, u64> = BTreeMap::new();
         let reading = &self.read.reading;
-        let done = session.read(&self.read.inputs, reading, run, &job, |part| {
+        let done = session.read(&self.read.inputs, reading, RunChoice::default(), &job, |part| {
             for (&field, records) in &part.lost {
                 *lost.entry(field).or_default() += records;
             }
             part.pieces().try_for_each(|piece| {
                 let piece = output.accept(piece)?;
                 output.put(&piece)?;
-                job.put_back(piece);
+                job.reuse(piece);
                 Ok(())
             })
         })?;

@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::output::{RowOutput, Rows, TextRows};
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::Result;
 use clap::Args;
 #[cfg(feature = "parquet")]
@@ -29,19 +29,13 @@ pub(crate) struct GamesArgs {
 
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let global = session.global();
-        let mut skip = global.skip;
-        let mut left = global.limit.unwrap_or(u64::MAX);
-        let run = Run { game_rows: true, ..Run::default() };
         let format = match Rows::of(self.format, &self.output)?.output() {
             RowOutput::Text(TextRows::Csv) => GameFormat::Csv,
             RowOutput::Text(TextRows::Jsonl) => GameFormat::JsonLines,
             #[cfg(feature = "parquet")]
             RowOutput::Table(kind) => {
                 let inputs = (&self.read.inputs[..], &self.read.reading);
-                let rows = TableRows::Games { skip, limit: left };
-                let table = &self.table;
-                return table.write(session, inputs, run, rows, kind, &self.output);
+                return self.table.write(session, inputs, TableRows::Games, kind, &self.output);
             }
         };
         #[cfg(feature = "parquet")]
@@ -51,16 +45,8 @@ impl GamesArgs {
         output.put(&format.header())?;
         let reading = &self.read.reading;
         let job = GameRows { format };
-        let done = session.read(&self.read.inputs, reading, run, &job, |rows| {
-            for row in rows {
-                if skip > 0 {
-                    skip -= 1;
-                } else if left > 0 {
-                    left -= 1;
-                    output.put(&row)?;
-                }
-            }
-            Ok(())
+        let done = session.read(&self.read.inputs, reading, RunChoice::default(), &job, |rows| {
+            rows.iter().try_for_each(|row| output.put(row))
         })?;
         if done.summary.failure.is_none() {
             session.commit(Some(output))?;

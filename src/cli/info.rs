@@ -2,7 +2,7 @@
 
 use super::args::{Global, Reading, TierChoice};
 use super::calibration::Calibration;
-use super::session::{Nothing, Run, Session, analyzer_for};
+use super::session::{Nothing, RunChoice, Session, analyzer_for};
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::cpu;
@@ -186,7 +186,7 @@ impl InfoArgs {
         } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
             let reading = Reading { from: None, ..Reading::default() };
             let inputs = [path.to_path_buf()];
-            let done = session.read(&inputs, &reading, Run::default(), &Nothing, |()| Ok(()))?;
+            let done = session.read(&inputs, &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
             if let Some(failure) = done.summary.failure {
                 return Err(failure.into());
             }

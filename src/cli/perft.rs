@@ -3,7 +3,7 @@
 use super::SOMETHING_WRONG;
 use super::args::Reading;
 use super::position::position_of;
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
@@ -14,7 +14,7 @@ use lanefish::perft;
 use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
-use lanefish::table::{Batch, Field};
+use lanefish::table::{Batch, Field, Fields};
 use serde_json::{Map, json};
 use std::collections::HashSet;
 use std::io::Write;
@@ -99,9 +99,8 @@ impl PerftArgs {
 
     fn suite(&self, session: &Session<'_>) -> Result<u8> {
         let reading = Reading { from: None, ..Reading::default() };
-        let run = Run { fields: [Field::Operations].into_iter().collect(), ..Run::default() };
         let mut cases = Vec::new();
-        let done = session.read(&self.suite, &reading, run, &Suite, |some| {
+        let done = session.read(&self.suite, &reading, RunChoice::default(), &Suite, |some| {
             cases.extend(some.cases);
             Ok(())
         })?;
@@ -220,6 +219,9 @@ impl Job for Suite {
     type Part = Cases;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Operations])
     }
     fn begin(&self) -> Cases {
         Cases::default()

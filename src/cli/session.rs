@@ -17,10 +17,9 @@ use lanefish::input::{Access, Inputs};
 use lanefish::numbers::{counted, grouped};
 use lanefish::one_line;
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, Job, RunOptions, Summary};
+use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
-use lanefish::table::Fields;
-use lanefish::table::Tile;
+use lanefish::table::{Fields, Tile};
 use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -54,18 +53,11 @@ struct Prepared {
 
 /// What a command adds to the global options of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
-    pub(crate) fields: Fields,
-    /// Tags of games that are requested.
-    pub(crate) tags: Arc<[Arc<str>]>,
+pub(crate) struct RunChoice {
     pub(crate) default_validity: Validity,
     pub(crate) past_damage: bool,
     pub(crate) limit: Option<u64>,
     pub(crate) skip: Option<u64>,
-    /// Rows of games are requested; `--skip` and `--limit` count them and are left to the command.
-    pub(crate) game_rows: bool,
-    /// Tags of games that no field carries are requested.
-    pub(crate) lost_tags: bool,
 }
 
 /// A summary and the time taken.
@@ -82,6 +74,9 @@ impl Job for Nothing {
     type Part = ();
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
@@ -267,16 +262,17 @@ impl<'a> Session<'a> {
         self.global.verbose > 0
     }
 
-    /// How records are decoded.
-    pub(crate) fn decode(&self, reading: &Reading, default: Validity) -> DecodeOptions {
-        DecodeOptions::default()
+    /// How inputs are read as a whole: without `--shard`, `--skip` and `--limit`.
+    pub(crate) fn read_options(&self, reading: &Reading, default: Validity) -> ReadOptions {
+        let decode = DecodeOptions::default()
             .keep_en_passant(reading.keep_en_passant)
             .validity(self.validity(default))
             .games(reading.games.selection())
             .strict_pgn(self.global.strict_pgn)
             .max_record(self.global.max_record)
             .max_memory(self.global.max_memory)
-            .fen_column(reading.fen_column.as_deref().map(Arc::from))
+            .fen_column(reading.fen_column.as_deref().map(Arc::from));
+        ReadOptions::default().from(reading.from).access(self.access()).decode(decode).strict(self.global.strict)
     }
 
     /// The file of rejected records, if one is requested: runs that follow each other write one.
@@ -316,13 +312,12 @@ impl<'a> Session<'a> {
         &self,
         inputs: &[PathBuf],
         reading: &Reading,
-        run: Run,
+        choice: RunChoice,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
         let inputs = self.take_inputs(inputs, reading)?;
-        let from = reading.from;
         let mut rejects = self.open_rejects()?;
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {
@@ -337,40 +332,19 @@ impl<'a> Session<'a> {
         let total = inputs.total_bytes().map(|total| total / shards);
         let mut meter = Meter::new(self.global.progress, total);
         let mut on_progress = |progress| meter.show(progress);
-        let summary = pipeline::run(
-            &inputs,
-            RunOptions::new(self.analyzer)
-                .threads(self.threads)
-                .decode(
-                    self.decode(reading, run.default_validity)
-                        .fields(run.fields)
-                        .tags(run.tags)
-                        .game_rows(run.game_rows)
-                        .lost_tags(run.lost_tags),
-                )
-                .from(from)
-                .access(self.access())
-                .strict(self.global.strict)
-                .shard(self.global.shard)
-                .skip(match run.game_rows {
-                    true => 0,
-                    false => self.global.skip.saturating_add(run.skip.unwrap_or(0)),
-                })
-                .limit(match run.game_rows {
-                    true => None,
-                    false => self.global.limit.or(run.limit),
-                })
-                .limit_games(match run.game_rows {
-                    true => self.global.limit.map(|limit| self.global.skip.saturating_add(limit)),
-                    false => None,
-                })
-                .past_damage(run.past_damage)
-                .on_reject(Some(&mut on_reject))
-                .on_progress(Some(&mut on_progress))
-                .interrupt(Some(interrupt::flag())),
-            job,
-            sink,
-        );
+        let read = self
+            .read_options(reading, choice.default_validity)
+            .shard(self.global.shard)
+            .skip(self.global.skip.saturating_add(choice.skip.unwrap_or(0)))
+            .limit(self.global.limit.or(choice.limit));
+        let options = RunOptions::new(self.analyzer)
+            .read(read)
+            .threads(self.threads)
+            .past_damage(choice.past_damage)
+            .on_reject(Some(&mut on_reject))
+            .on_progress(Some(&mut on_progress))
+            .interrupt(Some(interrupt::flag()));
+        let summary = pipeline::run(&inputs, options, job, sink);
         meter.finish();
         if summary.failure.is_none() {
             self.keep_rejects(rejects);

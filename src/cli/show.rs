@@ -2,14 +2,14 @@
 
 use super::args::Reading;
 use super::position::{looks_like_fen, position_of};
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use super::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::Job;
 use lanefish::queries::Queries;
-use lanefish::table::Tile;
+use lanefish::table::{Fields, Tile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -58,11 +58,14 @@ impl Job for Take {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Self::Part {
         Vec::new()
     }
     fn tile(&self, positions: &mut Self::Part, tile: &Tile<'_>) {
-        positions.extend(tile.rows().filter_map(|row| Some((tile.batch.index(row), tile.batch.position(row).ok()?))));
+        positions.extend(tile.records().map(|record| (record.index(), record.position())));
     }
 }
 
@@ -78,10 +81,10 @@ impl ShowArgs {
             super::print(self.draw(&position, session.style).as_bytes())?;
             return Ok(0);
         }
-        let run = Run { skip: self.index, limit: Some(1), ..Run::default() };
+        let choice = RunChoice { skip: self.index, limit: Some(1), ..RunChoice::default() };
         let mut first = true;
         let style = session.style;
-        let done = session.read(&self.inputs, &self.reading, run, &Take, |positions| {
+        let done = session.read(&self.inputs, &self.reading, choice, &Take, |positions| {
             for (index, position) in positions {
                 let blank = if first { "" } else { "\n" };
                 first = false;

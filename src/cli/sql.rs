@@ -18,7 +18,7 @@ use lanefish::one_line;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
-use lanefish::sql::{Limits, ReadOptions, RowFormat, RowWriter, Session as SqlSession, SqlError, Statement, Step};
+use lanefish::sql::{Limits, RowFormat, RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -127,12 +127,8 @@ impl SqlArgs {
             output.refuse_terminal(format!("{format:?}"))?;
         }
         let mut rejects = session.open_rejects()?;
-        let options = ReadOptions::new(session.analyzer)
-            .threads(session.threads)
-            .decode(session.decode(&self.reading, Validity::default()))
-            .from(self.reading.from)
-            .access(session.access())
-            .strict(session.global().strict);
+        let read = session.read_options(&self.reading, Validity::default());
+        let options = SessionOptions::new(session.analyzer).threads(session.threads).read(read);
         let sql = self.session(session, options, rejects.is_some()).map_err(failed)?;
         let mut printer =
             Printer { format, is_one: self.output.output.is_some() || format.is_binary(), output, results: 0 };
@@ -165,7 +161,7 @@ impl SqlArgs {
         #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))] session: &Session<
             '_,
         >,
-        options: ReadOptions,
+        options: SessionOptions,
         rejects: bool,
     ) -> Result<SqlSession, SqlError> {
         #[cfg(feature = "cluster")]

@@ -1,7 +1,7 @@
 //! Parquet and Arrow files as outputs.
 
 use super::args::{OutputArgs, Reading};
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use lanefish::Error;
@@ -71,7 +71,6 @@ impl TableArgs {
         &self,
         session: &Session<'_>,
         (inputs, reading): (&[PathBuf], &Reading),
-        run: Run,
         rows: TableRows<'_>,
         kind: TableKind,
         args: &OutputArgs,
@@ -90,7 +89,7 @@ impl TableArgs {
         let failed = |source| named.failed(source);
         let job = Table::new(rows, format);
         let mut file = job.begin(&mut output).map_err(failed)?;
-        let done = session.read(inputs, reading, run, &job, |part| {
+        let done = session.read(inputs, reading, RunChoice::default(), &job, |part| {
             part.blocks()
                 .try_for_each(|block| -> Result<(), Error> { file.put(block.map_err(failed)?).map_err(failed) })
         })?;

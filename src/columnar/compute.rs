@@ -13,7 +13,7 @@ use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
-use crate::table::{Batch, Columns, Tile};
+use crate::table::{Batch, Columns, Fields, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -46,7 +46,7 @@ pub struct Positions(Arrays);
 #[non_exhaustive]
 pub struct ComputeOptions<'a> {
     /// Answers the queries.
-    pub analyzer: &'a dyn Analyzer,
+    pub analyzer: &'static dyn Analyzer,
     /// Threads, the calling one included.
     pub threads: usize,
     /// How positions are read, and which are accepted; fields and tags follow from the columns.
@@ -57,9 +57,9 @@ pub struct ComputeOptions<'a> {
     pub interrupt: Option<&'a dyn Fn() -> bool>,
 }
 
-impl<'a> ComputeOptions<'a> {
+impl ComputeOptions<'_> {
     /// The defaults: one thread, and a bad row is an error.
-    pub fn new(analyzer: &'a dyn Analyzer) -> Self {
+    pub fn new(analyzer: &'static dyn Analyzer) -> Self {
         Self { analyzer, threads: 1, decode: DecodeOptions::default(), on_bad: OnBad::default(), interrupt: None }
     }
 }
@@ -141,10 +141,10 @@ impl Fill<'_> {
         Cells::append_tile(cells, filled.collect(), tile);
     }
     /// The columns without rows.
-    fn empty(&self) -> Vec<Cells> {
+    fn empty(&self, analyzer: &'static dyn Analyzer) -> Vec<Cells> {
         let batch = Arc::new(Batch::new());
         let mut cells = Vec::new();
-        self.add(&mut cells, &Tile::new(&batch, 0, 0, &[], &[]));
+        self.add(&mut cells, &Tile::new(analyzer, &batch, 0, 0, &[], &[]));
         cells
     }
 }
@@ -153,6 +153,12 @@ impl Job for Fill<'_> {
     type Part = Vec<Cells>;
     fn queries(&self) -> Queries {
         self.0.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.0.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.0.tags()
     }
     fn begin(&self) -> Vec<Cells> {
         Vec::new()
@@ -178,7 +184,7 @@ struct Work<'a> {
     described: &'a [Described],
     schema: &'a SchemaRef,
     decode: &'a DecodeOptions,
-    analyzer: &'a dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     on_bad: OnBad,
     /// The piece that is taken next.
     next: AtomicU64,
@@ -313,7 +319,7 @@ impl Work<'_> {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
         }
         if cells.is_empty() {
-            cells = job.empty();
+            cells = job.empty(self.analyzer);
         }
         let mut reasons = BTreeMap::new();
         for reason in rejects.iter().flat_map(|reject| &reject.reasons) {
@@ -348,7 +354,7 @@ fn damaged(what: String) -> Error {
 fn judged<J: Job>(
     part: Part,
     options: &DecodeOptions,
-    analyzer: &dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     job: &J,
     results: &mut [GroupResults],
 ) -> Result<Judged<J::Part>, Error> {
@@ -375,7 +381,7 @@ fn judged<J: Job>(
 pub(crate) fn judge<J: Job>(
     positions: &Positions,
     options: &DecodeOptions,
-    analyzer: &dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     job: &J,
     mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {

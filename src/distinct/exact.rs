@@ -436,7 +436,7 @@ mod tests {
         analyzer.analyze(batch.groups(), Queries::KINDS, &mut results);
         let len = batch.len();
         let mask: Vec<u64> = (0..len.div_ceil(64)).map(|word| !0 >> (64 - (len - 64 * word).min(64))).collect();
-        exact.add_tile(&Tile::new(batch, 0, len, &results, &mask));
+        exact.add_tile(&Tile::new(analyzer, batch, 0, len, &results, &mask));
     }
 
     /// As texts of the fields that count.

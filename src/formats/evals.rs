@@ -10,7 +10,8 @@
 //! reader walks over the JSON and stops at the few relevant values.
 
 use super::layout::Text;
-use super::lines::{self, BadLine, Record};
+use super::lines;
+use super::records::{BadRecord, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
@@ -70,10 +71,10 @@ struct Eval<'a> {
     line: &'a [u8],
 }
 
-fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
+fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
     let malformed = |json: &Json<'_>| {
         let column = line.len() - json.rest.len() + 1;
-        BadLine::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
+        BadRecord::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
     };
     let mut json = Json { rest: line };
     let (mut text, mut best) = (None, None);
@@ -95,7 +96,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
     if walked.is_none() || !json.rest.trim_ascii().is_empty() {
         return Err(malformed(&json));
     }
-    let text = text.ok_or_else(|| BadLine::new("eval_without_fen", "the object has no `fen`"))?;
+    let text = text.ok_or_else(|| BadRecord::new("eval_without_fen", "the object has no `fen`"))?;
     // Slashes may be escaped, and nothing else in a FEN needs to be.
     let unescaped: Vec<u8>;
     let text = if text.contains(&b'\\') {
@@ -119,7 +120,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadLine> {
             let text = String::from_utf8_lossy(mv);
             Some(
                 Move::from_uci(&text, &position)
-                    .map_err(|error| BadLine::new("illegal_move", format!("`{text}` in {position}: {error}")))?,
+                    .map_err(|error| BadRecord::new("illegal_move", format!("`{text}` in {position}: {error}")))?,
             )
         }
     };

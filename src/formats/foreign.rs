@@ -34,10 +34,6 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     if records::<40>(head, all, is_sfen) {
         return Some("a file of packed sfen (Stockfish training data, 40 bytes per position)");
     }
-    // Before marlinformat: some of these records pass for those, but not vice versa.
-    if records::<32>(head, all, is_bullet) {
-        return Some("a bulletformat file (training data, 32 bytes per position)");
-    }
     if records::<32>(head, all, is_marlin) {
         return Some("a marlinformat file (training data, 32 bytes per position)");
     }
@@ -54,7 +50,6 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         "binpack" => "a binpack (training data)",
         "plain" => "a Stockfish plain file (training data as text)",
         "vf" | "viri" | "viriformat" => "a viriformat file (training data)",
-        "bullet" => "a bulletformat file (training data)",
         "marlin" => "a marlinformat file (training data)",
         "data" => "a .data file (training data in bulletformat or marlinformat)",
         "bookbin" => "a Polyglot opening book",
@@ -170,17 +165,6 @@ fn kings(pieces: &[(u8, u8)]) -> Option<(u8, u8)> {
     Some((only(5)?, only(13)?))
 }
 
-/// The squares of the kings are stored twice, which decides.
-fn is_bullet(record: &[u8; 32]) -> bool {
-    coded(record).is_some_and(|pieces| {
-        let squares = (record[27], record[28] ^ 56);
-        pieces.iter().all(|&(_, code)| code & 7 < 6)
-            && kings(&pieces) == Some(squares)
-            && record[26] <= 2
-            && record[29..] == [0; 3]
-    })
-}
-
 fn is_marlin(record: &[u8; 32]) -> bool {
     coded(record).is_some_and(|pieces| {
         let en_passant = record[24] & 0x7F;
@@ -275,9 +259,6 @@ mod tests {
 
     #[test]
     fn content_tells() {
-        let bullet = "ffff00000000ffff1342253100000000888888889bcaadb91400010404000000\
-            ffff00001000efff1342253100000000888888889bcaadb9e1ff000404000000\
-            0020000008000400c50d000000000000000000000000000050fb000d0a000000";
         let marlin = "ffff00000000ffff1642256100000000888888889ecaade94000010000000100\
             91000018000000915686e0ed00000000000000000000000094000700e7ff0200\
             520000000000005256e6ed00000000000000000000000000400309000c000100";
@@ -288,7 +269,6 @@ mod tests {
             09fe820b00008018000070c0f914700000000000000000000000000000000000e7ffd4860d00ffff\
             1e042000000000000000004006000000000000000000000000000000000000008403387c1e0301ff";
         for (content, what) in [
-            (bytes(bullet), "bulletformat"),
             (bytes(marlin), "marlinformat"),
             (bytes(viri), "viriformat"),
             (bytes(sfen), "packed sfen"),

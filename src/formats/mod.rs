@@ -10,6 +10,7 @@
 //! To add a format: a file here with a type that implements [`Codec`], and a line in the list below.
 
 pub mod boards;
+pub mod bullet;
 mod encode;
 pub mod evals;
 pub mod foreign;
@@ -19,6 +20,7 @@ mod lost_tags;
 mod open;
 pub mod pgn;
 pub mod puzzles;
+pub(crate) mod records;
 pub(crate) mod selected;
 pub mod tables;
 pub mod text;
@@ -158,6 +160,8 @@ formats! {
     PUZZLES = puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
     EVALS = evals::Evals;
+    /// bulletformat, training data without a side to move: see [`bullet`].
+    BULLET = bullet::Bullet;
     /// Parquet files with a column of positions: see [`tables`].
     PARQUET = tables::Parquet, with "parquet";
     /// Arrow files and streams with a column of positions: see [`tables`].
@@ -300,6 +304,21 @@ pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Re
     )
 }
 
+#[cfg(feature = "cluster")]
+impl serde::Serialize for Format {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl<'de> serde::Deserialize<'de> for Format {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <String as serde::Deserialize>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -331,6 +350,7 @@ impl FromStr for Format {
 
 /// How to decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// Keep en passant squares as written, even where no en passant capture is legal.
@@ -338,15 +358,20 @@ pub struct DecodeOptions {
     /// The validity level. Decoders check only what they alone can see (an en passant square
     /// that is dropped afterwards); the rest is checked in bulk.
     pub validity: Validity,
-    /// The requested fields; others need not be decoded.
+    /// The requested fields; others need not be decoded. A run adds those that its job reads, and the same holds for
+    /// tags and rows of games.
+    #[cfg_attr(feature = "cluster", serde(skip))]
     pub fields: Fields,
     /// Names of the tags of games that are requested in [`Batch::tags`].
+    #[cfg_attr(feature = "cluster", serde(skip))]
     pub tags: Arc<[Arc<str>]>,
     /// Which games and which of their positions are taken; all by default.
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are requested.
+    #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_rows: bool,
     /// Whether [`Decoded::lost_tags`] are requested.
+    #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
     /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,

@@ -13,7 +13,8 @@
 //! `opening`, and id, rating and themes, both as fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
 use super::layout::Text;
-use super::lines::{self, BadLine, Record};
+use super::lines;
+use super::records::{BadRecord, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, text};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
@@ -75,7 +76,7 @@ impl Codec for Puzzles {
                 let expected = places.as_ref().unwrap_or(&Places::USUAL);
                 return (named != *expected).then(|| {
                     let message = "a header line with other columns than those of the file";
-                    Err(BadLine::new("puzzle_header", message))
+                    Err(BadRecord::new("puzzle_header", message))
                 });
             }
             Some(read(line, places.as_ref(), options))
@@ -149,7 +150,7 @@ impl Places {
     }
 
     /// By the content of a line.
-    fn recognized(values: &[Cow<'_, [u8]>]) -> Result<Self, BadLine> {
+    fn recognized(values: &[Cow<'_, [u8]>]) -> Result<Self, BadRecord> {
         let fen = values.iter().position(|value| is_fen(value));
         let fen = fen.ok_or_else(without_fen)?;
         let moves = values.iter().position(|value| is_moves(value));
@@ -168,16 +169,16 @@ impl Places {
     }
 }
 
-fn without_fen() -> BadLine {
-    BadLine::new("puzzle_without_fen", "no value in the line is a FEN")
+fn without_fen() -> BadRecord {
+    BadRecord::new("puzzle_without_fen", "no value in the line is a FEN")
 }
 
-fn without_moves() -> BadLine {
-    BadLine::new("puzzle_without_moves", "no value in the line is a list of moves")
+fn without_moves() -> BadRecord {
+    BadRecord::new("puzzle_without_moves", "no value in the line is a list of moves")
 }
 
 /// The values of a line. Quotes within a value that does not begin with one are part of it.
-fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadLine> {
+fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadRecord> {
     if memchr(b'"', line).is_none() {
         return Ok(line.split(|&byte| byte == b',').map(Cow::Borrowed).collect());
     }
@@ -195,7 +196,7 @@ fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadLine> {
                 let mut text = Vec::new();
                 loop {
                     let end = memchr(b'"', quoted).ok_or_else(|| {
-                        BadLine::new(
+                        BadRecord::new(
                             "open_quote",
                             "a quoted value does not end in its line; values cannot contain line ends",
                         )
@@ -220,7 +221,7 @@ fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadLine> {
             [b',', after @ ..] => rest = after,
             _ => {
                 let message = "expected a comma after the quotation mark that ends a value";
-                return Err(BadLine::new("malformed_csv", message));
+                return Err(BadRecord::new("malformed_csv", message));
             }
         }
     }
@@ -243,12 +244,12 @@ fn is_moves(field: &[u8]) -> bool {
 }
 
 /// Makes the move that sets up a puzzle, and returns the first one of its solution, and what [`Field::KeyEnPassant`] is.
-pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Move>, Option<Square>), BadLine> {
+pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Move>, Option<Square>), BadRecord> {
     let mut moves = moves.split(|&byte| byte == b' ');
     let mut next = |position: &Position| {
         let text = moves.next().and_then(|mv| std::str::from_utf8(mv).ok())?;
         let found = Move::from_uci(text, position);
-        Some(found.map_err(|error| BadLine::new("illegal_move", format!("`{text}` in {position}: {error}"))))
+        Some(found.map_err(|error| BadRecord::new("illegal_move", format!("`{text}` in {position}: {error}"))))
     };
     let mut idle = None;
     if let Some(first) = next(position).transpose()? {
@@ -259,11 +260,11 @@ pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Mo
 }
 
 /// Whether a value is a list of moves; it is what makes a line or a row a puzzle.
-pub(super) fn has_moves(value: &[u8]) -> Result<(), BadLine> {
+pub(super) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
     is_moves(value).then_some(()).ok_or_else(without_moves)
 }
 
-fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result<Record, BadLine> {
+fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result<Record, BadRecord> {
     let values = values(line)?;
     let places = match places {
         Some(places) => *places,
@@ -276,7 +277,7 @@ fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result
     let mut position = fen::parse(fen, FenOptions::default())?.position;
     let violations = position.violations(Validity::Playable);
     if let Some(reason) = violations.names().next() {
-        return Err(BadLine::new(reason, violations.to_string()));
+        return Err(BadRecord::new(reason, violations.to_string()));
     }
     let (mv, idle_en_passant) = set_up(&mut position, moves)?;
     let value = |place: Option<usize>| {

@@ -39,6 +39,7 @@ use window::WindowTooLarge;
 
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Access {
     /// Map files into memory where the system supports it; if false, everything is read. Mapped files must not be

@@ -15,6 +15,8 @@ use std::str::FromStr;
 /// assert!("8/8".parse::<Shard>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "cluster", serde(try_from = "String", into = "String"))]
 pub struct Shard {
     index: u32,
     count: u32,
@@ -59,6 +61,19 @@ impl Shard {
     pub(crate) fn range(self, len: u64) -> Range<u64> {
         let place = |index: u32| (u128::from(len) * u128::from(index) / u128::from(self.count)) as u64;
         place(self.index)..place(self.index + 1)
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = ShardError;
+    fn try_from(text: String) -> Result<Self, ShardError> {
+        text.parse()
     }
 }
 

@@ -6,7 +6,7 @@ use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Block, Blocks, Encoded, Encoder};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Field, Tile};
+use crate::table::{Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -52,8 +52,8 @@ impl Conversion {
         Self { encoder, joint: Blocks::of(encoder).map(InOrder::new), used: Mutex::default() }
     }
 
-    /// Takes back a piece that has been written.
-    pub fn put_back(&self, piece: Encoded) {
+    /// Takes back a piece that has been written, to use its memory again.
+    pub fn reuse(&self, piece: Encoded) {
         if self.joint.is_some() {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
             used.push(piece);
@@ -80,6 +80,12 @@ impl Job for Conversion {
     type Part = Converted;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::ALL
+    }
+    fn reads_lost_tags(&self) -> bool {
+        true
     }
     fn begin(&self) -> Self::Part {
         Self::Part::default()

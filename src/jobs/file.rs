@@ -10,7 +10,7 @@ use crate::output::AtomicFile;
 use crate::output::compress::{Compressed, default_level};
 use crate::pipeline::{RunOptions, Summary, run};
 use crate::setters::setters;
-use crate::table::{Field, Fields};
+use crate::table::Field;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -166,8 +166,7 @@ impl RecordFile {
 
     /// Reads the inputs and writes the file, which appears only if nothing failed. Returns also how many records
     /// carried fields that the format cannot hold.
-    pub fn write(&self, inputs: &Inputs, mut options: RunOptions<'_>) -> (Summary, BTreeMap<Field, u64>) {
-        options.decode.fields = Fields::ALL;
+    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, BTreeMap<Field, u64>) {
         let mut lost = BTreeMap::new();
         let mut summary = Summary::default();
         let done = self.create(options.threads).and_then(|out| match self.target {
@@ -217,7 +216,7 @@ impl RecordFile {
             part.pieces().try_for_each(|piece: io::Result<Encoded>| {
                 let piece = piece.map_err(failed)?;
                 writer.put(&piece, &mut out).map_err(failed)?;
-                job.put_back(piece);
+                job.reuse(piece);
                 Ok(())
             })
         });

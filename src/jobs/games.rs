@@ -6,9 +6,9 @@ use crate::games::GameRow;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::Tile;
 #[cfg(feature = "parquet")]
 use crate::table::{Array, Texts, Values};
+use crate::table::{Fields, Tile};
 use std::collections::{HashMap, HashSet};
 #[cfg(feature = "parquet")]
 use std::sync::Arc;
@@ -51,8 +51,7 @@ impl GameFormat {
     }
 }
 
-/// Makes rows; each keeps its own text, so that games can be counted. To be run with
-/// [`crate::formats::DecodeOptions::game_rows`].
+/// Makes rows; each keeps its own text, so that games can be counted.
 #[derive(Clone, Copy, Debug)]
 pub struct GameRows {
     /// Their format.
@@ -63,6 +62,12 @@ impl Job for GameRows {
     type Part = Vec<Vec<u8>>;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
+    fn reads_games(&self) -> bool {
+        true
     }
     fn begin(&self) -> Self::Part {
         Vec::new()

@@ -3,8 +3,9 @@
 use crate::output::rows::{Masks, RowFormat};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Columns, Tile};
+use crate::table::{Columns, Fields, Tile};
 use std::fmt;
+use std::sync::Arc;
 
 /// Writes the rows of all records.
 pub struct Rows<'a> {
@@ -26,6 +27,12 @@ impl Job for Rows<'_> {
     type Part = Vec<u8>;
     fn queries(&self) -> Queries {
         self.columns.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.columns.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.columns.tags()
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()

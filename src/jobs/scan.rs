@@ -92,8 +92,6 @@ impl Scan {
         let flag = Arc::clone(&interrupt);
         let begin = move |sender: &SyncSender<RecordBatch>| {
             let mut options = set(RunOptions::new(analyzer));
-            options.decode.fields = columns.fields();
-            options.decode.tags = columns.tags();
             options.interrupt = Some(&flag);
             read(&inputs, &columns, options, sender)
         };

@@ -7,15 +7,13 @@ use crate::queries::Queries;
 use crate::report::{Groups, Report};
 use crate::stats::{GroupBy, Grouped, MOST_GROUPS, Stats};
 use crate::table::{Field, Fields, Tile};
-use crate::tiers::Analyzer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts records. Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only
 /// as many as chunks under way, and they are merged once, at the end.
-#[derive(Debug)]
-pub struct Statistics<'a> {
-    analyzer: &'a dyn Analyzer,
+#[derive(Debug, Default)]
+pub struct Statistics {
     details: bool,
     by: Option<GroupBy>,
     exact: Option<Exact>,
@@ -32,15 +30,15 @@ enum Counting {
     Groups(Box<Grouped>),
 }
 
-impl<'a> Statistics<'a> {
+impl Statistics {
     /// What plain statistics read besides positions.
     pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result]);
     /// What [details](Self::with_details) also read.
     const DETAILS: Fields = Fields::of(&[Field::Ply, Field::WhiteElo, Field::BlackElo, Field::Eco, Field::TimeControl]);
 
-    /// Statistics by an analyzer, which should be that of the run.
-    pub fn new(analyzer: &'a dyn Analyzer) -> Self {
-        Self { analyzer, details: false, by: None, exact: None, shelf: Mutex::default() }
+    /// Plain statistics.
+    pub fn new() -> Self {
+        Self::default()
     }
     /// Also counts [`Details`](crate::report::Details).
     #[must_use]
@@ -63,21 +61,11 @@ impl<'a> Statistics<'a> {
         self.exact = Some(Exact::new(options)?);
         Ok(self)
     }
-    /// What is read besides positions.
-    pub fn fields(&self) -> Fields {
-        let details = if self.details { Self::DETAILS } else { Fields::NONE };
-        let by = self.by.as_ref().map_or(Fields::NONE, GroupBy::fields);
-        Self::FIELDS.union(details).union(by)
-    }
-    /// The tags of games that are read.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        self.by.as_ref().map(GroupBy::tags).unwrap_or_default()
-    }
     /// Takes what a chunk made: the sink of the run.
     ///
     /// # Errors
     /// If there are more than [`MOST_GROUPS`] groups, or a temporary file cannot be written.
-    pub fn put_back(&self, counted: Counted) -> Result<(), Error> {
+    pub fn add(&self, counted: Counted) -> Result<(), Error> {
         if let Counting::Groups(groups) = &counted.0
             && groups.is_over
         {
@@ -112,7 +100,7 @@ impl<'a> Statistics<'a> {
             match counting {
                 Counting::All(stats) => all.merge(&stats),
                 Counting::Groups(grouped) => {
-                    for (value, stats) in grouped.finish(self.analyzer) {
+                    for (value, stats) in grouped.finish() {
                         all.merge(&stats);
                         match groups.get_mut(&value) {
                             Some(known) => known.merge(&stats),
@@ -144,11 +132,19 @@ impl<'a> Statistics<'a> {
     }
 }
 
-impl Job for Statistics<'_> {
+impl Job for Statistics {
     type Part = Counted;
     fn queries(&self) -> Queries {
         let by = self.by.as_ref().map_or(Queries::NONE, GroupBy::queries);
         Stats::QUERIES.union(by)
+    }
+    fn fields(&self) -> Fields {
+        let details = if self.details { Self::DETAILS } else { Fields::NONE };
+        let by = self.by.as_ref().map_or(Fields::NONE, GroupBy::fields);
+        Self::FIELDS.union(details).union(by)
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.by.as_ref().map(GroupBy::tags).unwrap_or_default()
     }
     fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,8 +158,8 @@ impl Job for Statistics<'_> {
     }
     fn tile(&self, Counted(counting): &mut Counted, tile: &Tile<'_>) {
         match (counting, &self.by) {
-            (Counting::Groups(groups), Some(by)) => groups.add_tile(self.analyzer, tile, by),
-            (Counting::All(stats), _) => stats.add_tile(self.analyzer, tile),
+            (Counting::Groups(groups), Some(by)) => groups.add_tile(tile, by),
+            (Counting::All(stats), _) => stats.add_tile(tile),
             (Counting::Groups(_), None) => {}
         }
         if let Some(exact) = &self.exact {

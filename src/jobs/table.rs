@@ -9,7 +9,7 @@ use crate::columnar::{
 use crate::games::GameRow;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Array, COLUMNS, Column, Columns, Field, Tile};
+use crate::table::{Array, COLUMNS, Column, Columns, Field, Fields, Tile};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
@@ -27,13 +27,8 @@ pub enum TableRows<'a> {
         /// Whether there is also a column with the FEN.
         fen: bool,
     },
-    /// Games. To be run with [`crate::formats::DecodeOptions::game_rows`].
-    Games {
-        /// Number of games that are left out at the beginning.
-        skip: u64,
-        /// Number of games after these.
-        limit: u64,
-    },
+    /// Games.
+    Games,
 }
 
 /// The formats of tables.
@@ -70,7 +65,7 @@ impl TableFormat {
 pub struct Table<'a> {
     rows: TableRows<'a>,
     encoder: Encoder,
-    line: InOrder<Cutter, TableBlock>,
+    line: InOrder<Blocks, TableBlock>,
 }
 
 #[derive(Debug)]
@@ -114,24 +109,12 @@ impl Tabulated {
     }
 }
 
-/// Leaves out rows, and cuts the others into blocks.
-#[derive(Debug)]
-struct Cutter {
-    blocks: Blocks,
-    skip: u64,
-    limit: u64,
-}
-
-impl Cut for Cutter {
+impl Cut for Blocks {
     type Piece = Vec<Cells>;
     type Block = Block;
     fn join(&mut self, piece: Vec<Cells>) -> io::Result<Vec<Block>> {
-        let len = piece.first().map_or(0, Cells::len) as u64;
-        let start = self.skip.min(len);
-        let end = start + self.limit.min(len - start);
-        self.skip -= start;
-        self.limit -= end - start;
-        Ok(self.blocks.join(piece, start as usize..end as usize))
+        let len = piece.first().map_or(0, Cells::len);
+        Ok(Self::join(self, piece, 0..len))
     }
 }
 
@@ -166,7 +149,7 @@ impl TableRows<'_> {
                 let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
                 [board].into_iter().chain(columns).chain([text]).collect()
             }
-            Self::Games { .. } => super::games::described(),
+            Self::Games => super::games::described(),
         }
     }
 }
@@ -175,10 +158,6 @@ impl<'a> Table<'a> {
     /// A table of these rows.
     pub fn new(rows: TableRows<'a>, format: TableFormat) -> Self {
         let columns = rows.described();
-        let (skip, limit) = match rows {
-            TableRows::Games { skip, limit } => (skip, limit),
-            _ => (0, u64::MAX),
-        };
         Self {
             rows,
             encoder: match format {
@@ -186,7 +165,7 @@ impl<'a> Table<'a> {
                 TableFormat::Ipc(kind) => Encoder::Ipc(Ipc::new(columns, kind)),
                 TableFormat::Batches => Encoder::Batches(Ipc::new(columns, IpcKind::Stream)),
             },
-            line: InOrder::new(Cutter { blocks: Blocks::default(), skip, limit }),
+            line: InOrder::new(Blocks::default()),
         }
     }
 
@@ -215,7 +194,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// If it cannot be encoded.
     pub fn last(self) -> io::Result<Option<TableBlock>> {
-        self.encoder.last(self.line.into_inner().blocks)
+        self.encoder.last(self.line.into_inner())
     }
 
     /// Ends the file, after all parts.
@@ -223,7 +202,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// If writing fails.
     pub fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
-        if let Some(last) = self.encoder.last(self.line.into_inner().blocks)? {
+        if let Some(last) = self.encoder.last(self.line.into_inner())? {
             file.put(last)?;
         }
         match file.0 {
@@ -241,7 +220,7 @@ impl<'a> Table<'a> {
                 let columns = always(fen).chain(carried());
                 columns.map(|column| column.fill(tile)).collect()
             }
-            TableRows::Games { .. } => Vec::new(),
+            TableRows::Games => Vec::new(),
         }
     }
 }
@@ -294,6 +273,25 @@ impl Job for Table<'_> {
             _ => Queries::NONE,
         }
     }
+    fn fields(&self) -> Fields {
+        match self.rows {
+            TableRows::Columns(columns) => columns.fields(),
+            TableRows::Records { .. } => Fields::ALL,
+            TableRows::Games => Fields::NONE,
+        }
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        match self.rows {
+            TableRows::Columns(columns) => columns.tags(),
+            TableRows::Records { .. } | TableRows::Games => Arc::default(),
+        }
+    }
+    fn reads_games(&self) -> bool {
+        matches!(self.rows, TableRows::Games)
+    }
+    fn reads_lost_tags(&self) -> bool {
+        matches!(self.rows, TableRows::Records { .. })
+    }
     fn begin(&self) -> Tabulated {
         Tabulated::default()
     }
@@ -315,7 +313,7 @@ impl Job for Table<'_> {
         Cells::append_tile(&mut part.cells, filled, tile);
     }
     fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
-        if let TableRows::Games { .. } = self.rows {
+        if let TableRows::Games = self.rows {
             part.cells = cells_of_games(games);
         }
     }

@@ -442,6 +442,7 @@ mod tests {
     use crate::chess::Position;
     use crate::queries::GroupResults;
     use crate::table::Batch;
+    use crate::tiers::Tier;
     use std::sync::Arc;
 
     /// The text of the only row.
@@ -450,7 +451,7 @@ mod tests {
         batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
         let results = [GroupResults::default()];
         let batch = Arc::new(batch);
-        let tile = Tile::new(&batch, 0, 1, &results, &[1]);
+        let tile = Tile::new(Tier::PORTABLE.analyzer().unwrap(), &batch, 0, 1, &results, &[1]);
         let mut out = b"before ".to_vec();
         write_rows(cells, b"\n", &tile, &mut out);
         let text = String::from_utf8(out).unwrap();

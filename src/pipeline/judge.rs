@@ -8,6 +8,7 @@ use super::{Job, TILE};
 use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
+use crate::formats::records::hexadecimal;
 use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
 #[cfg(feature = "parquet")]
@@ -26,7 +27,7 @@ const WORDS: usize = ROWS / 64;
 
 /// Hands good records to the job and keeps the bad ones.
 pub(super) struct Judge<'a, J: Job> {
-    pub(super) analyzer: &'a dyn Analyzer,
+    pub(super) analyzer: &'static dyn Analyzer,
     pub(super) validity: Validity,
     /// Whether to stop after the first bad record.
     pub(super) stops: bool,
@@ -85,7 +86,7 @@ impl<J: Job> Judge<'_, J> {
             let more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
             self.job.tile(
                 self.part,
-                &Tile::new(batch, start, len, &self.results[..groups.len()], &mask[..len.div_ceil(64)]),
+                &Tile::new(self.analyzer, batch, start, len, &self.results[..groups.len()], &mask[..len.div_ceil(64)]),
             );
             if !more {
                 return false;
@@ -179,7 +180,7 @@ impl<J: Job> Judge<'_, J> {
 /// Judges the records of a chunk that belongs to no run, and runs a job on those that count; also returns the rejects.
 #[cfg(feature = "parquet")]
 pub(crate) fn judge_alone<J: Job>(
-    analyzer: &dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     options: &DecodeOptions,
     job: &J,
     (format, chunk): (Format, &Chunk),
@@ -214,11 +215,6 @@ fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
             mask[row / 64] &= !(1 << (row % 64));
         }
     }
-}
-
-/// The bytes of a record that is no text.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| b"0123456789abcdef"[usize::from(digit)]).collect()
 }
 
 /// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.

@@ -42,7 +42,7 @@ use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
 use crate::queries::Queries;
 use crate::setters::setters;
-use crate::table::Tile;
+use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
 use feed::{Feed, GIANT};
 use order::{Settings, Shared, StopOnDrop, work};
@@ -69,43 +69,61 @@ pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
 /// Called regularly during a run.
 pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
-/// How a run goes: what is read, by how many threads, and when it stops.
+/// How inputs are read, and which of their records are taken: the same wherever records are read, by programs, SQL,
+/// Python, and the machines of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct RunOptions<'a> {
-    /// Answers the queries.
-    pub analyzer: &'a dyn Analyzer,
-    /// Worker threads; at least one runs.
-    pub threads: usize,
-    /// How positions are read, and which are accepted.
-    pub decode: DecodeOptions,
+pub struct ReadOptions {
     /// The format of all inputs, instead of detecting it.
     pub from: Option<Format>,
     /// How inputs are opened.
     pub access: Access,
+    /// How positions are read, which are accepted, and which games and positions are selected. What a job asks for is
+    /// added.
+    pub decode: DecodeOptions,
     /// Stop with an error at the first bad record.
     pub strict: bool,
     /// Read only this share of each input. Every record, good or bad, is in exactly one of the shards, and which one
     /// depends only on the content of its input. Large inputs that can be entered in the middle are: boards files,
-    /// uncompressed text, zstd files of several frames, and the row groups and record batches of tables. Of others, all shards read everything.
+    /// uncompressed text and records of one length, zstd files of several frames with text, and the row groups and record
+    /// batches of tables. Of others, all shards read everything.
     ///
     /// Records and games are numbered within the shard, and lines are not numbered.
     ///
     /// ```
-    /// use lanefish::pipeline::{RunOptions, Shard};
-    /// use lanefish::tiers::Tier;
+    /// use lanefish::pipeline::{ReadOptions, Shard};
     ///
-    /// let analyzer = Tier::best().analyzer().unwrap();
-    /// let options = RunOptions::new(analyzer).shard(Shard::new(0, 8));
+    /// let options = ReadOptions::default().shard(Shard::new(0, 8));
     /// assert_eq!(options.shard.unwrap().to_string(), "0/8");
     /// ```
     pub shard: Option<Shard>,
-    /// Number of records to skip, over all inputs, bad ones included.
+    /// Number of records to skip, over all inputs, bad ones included; of games, for a job that [reads](Job::reads_games)
+    /// their rows.
     pub skip: u64,
-    /// Number of records to read at most after those skipped, bad ones included.
+    /// Number of records, or games, to read at most after those skipped, bad ones included.
     pub limit: Option<u64>,
-    /// With [`DecodeOptions::game_rows`]: read no further than the end of the game that has this row, counted
-    /// from 1 over all inputs.
-    pub limit_games: Option<u64>,
+}
+
+setters!(ReadOptions {
+    from: Option<Format>,
+    access: Access,
+    decode: DecodeOptions,
+    strict: bool,
+    shard: Option<Shard>,
+    skip: u64,
+    limit: Option<u64>,
+});
+
+/// How a run goes.
+#[non_exhaustive]
+pub struct RunOptions<'a> {
+    /// Answers the queries.
+    pub analyzer: &'static dyn Analyzer,
+    /// How inputs are read, and which of their records are taken.
+    pub read: ReadOptions,
+    /// Worker threads; at least one runs.
+    pub threads: usize,
     /// Approximate number of bytes per chunk; it is reduced for many threads.
     pub chunk_size: usize,
     /// Continue after damaged blocks, and with the next input after a broken container, and report them in
@@ -119,20 +137,13 @@ pub struct RunOptions<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
-impl<'a> RunOptions<'a> {
-    /// The defaults: one thread, no limits.
-    pub fn new(analyzer: &'a dyn Analyzer) -> Self {
+impl RunOptions<'_> {
+    /// The defaults: all records, in one thread.
+    pub fn new(analyzer: &'static dyn Analyzer) -> Self {
         Self {
             analyzer,
+            read: ReadOptions::default(),
             threads: 1,
-            decode: DecodeOptions::default(),
-            from: None,
-            access: Access::default(),
-            strict: false,
-            shard: None,
-            skip: 0,
-            limit: None,
-            limit_games: None,
             chunk_size: 1 << 20,
             past_damage: false,
             on_reject: None,
@@ -143,15 +154,8 @@ impl<'a> RunOptions<'a> {
 }
 
 setters!(RunOptions<'a> {
+    read: ReadOptions,
     threads: usize,
-    decode: DecodeOptions,
-    from: Option<Format>,
-    access: Access,
-    strict: bool,
-    shard: Option<Shard>,
-    skip: u64,
-    limit: Option<u64>,
-    limit_games: Option<u64>,
     chunk_size: usize,
     past_damage: bool,
     on_reject: Option<&'a mut OnReject<'a>>,
@@ -163,13 +167,8 @@ impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunOptions")
             .field("analyzer", &self.analyzer)
+            .field("read", &self.read)
             .field("threads", &self.threads)
-            .field("decode", &self.decode)
-            .field("from", &self.from)
-            .field("strict", &self.strict)
-            .field("shard", &self.shard)
-            .field("skip", &self.skip)
-            .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
@@ -192,6 +191,20 @@ pub trait Job: Sync {
     type Part: Send;
     /// The queries to be answered.
     fn queries(&self) -> Queries;
+    /// What it reads of records besides their positions: nothing else is decoded.
+    fn fields(&self) -> Fields;
+    /// The tags of games that it reads.
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        Arc::default()
+    }
+    /// Whether it reads the rows of games, instead of records.
+    fn reads_games(&self) -> bool {
+        false
+    }
+    /// Whether it is to be known which tags of games no field carries: [`Summary::lost_tags`].
+    fn reads_lost_tags(&self) -> bool {
+        false
+    }
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
     /// Learns where the records of the chunk come from, and how many lines of the input come before it, if that is
@@ -199,7 +212,7 @@ pub trait Job: Sync {
     fn source(&self, _part: &mut Self::Part, _chunk: &Chunk, _lines: Option<u64>) {}
     /// Processes the next run of records of the chunk.
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
-    /// Processes the rows of the chunk's games, after its records, with [`DecodeOptions::game_rows`].
+    /// Processes the rows of the chunk's games, after its records, if it [reads](Self::reads_games) them.
     fn games(&self, _part: &mut Self::Part, _games: &[GameRow]) {}
     /// Ends a chunk. Chunks are numbered from zero in the order of the input, without gaps, and end in any order on
     /// any thread; a chunk that comes after a failure may not be seen at all.
@@ -218,17 +231,25 @@ pub fn run<J: Job>(
     mut sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
     let threads = options.threads.max(1);
-    let options_set = options.decode.games.iter().flat_map(|games| games.options());
+    let ReadOptions { from, access, mut decode, strict, shard, skip, limit } = options.read;
+    decode.fields = decode.fields.union(job.fields());
+    let tags = job.tags();
+    if !tags.is_empty() {
+        decode.tags = tags;
+    }
+    decode.game_rows |= job.reads_games();
+    decode.lost_tags |= job.reads_lost_tags();
+    let options_set = decode.games.iter().flat_map(|games| games.options());
     let mut collector = Collector {
         summary: Summary {
             left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
             ..Summary::default()
         },
-        strict: options.strict,
+        strict,
         on_reject: options.on_reject.take(),
     };
     // Of shards, one reports them.
-    if options.shard.is_none_or(|shard| shard.has_turn(0))
+    if shard.is_none_or(|shard| shard.has_turn(0))
         && let Err(error) = collector.reject_broken(&inputs.broken)
     {
         collector.summary.failure = Some(error);
@@ -236,21 +257,21 @@ pub fn run<J: Job>(
     }
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();
-    let shard = options.shard.filter(|shard| !shard.is_whole());
-    let mut decode_records = options.decode.clone();
-    if let Some(selection) = &options.decode.games {
+    let shard = shard.filter(|shard| !shard.is_whole());
+    let mut decode_records = decode.clone();
+    if let Some(selection) = &decode.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
+    let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
     let settings = Settings {
         knows_lines: shard.is_none(),
         analyzer: options.analyzer,
-        decode: options.decode,
+        records: if job.reads_games() { 0..u64::MAX } else { requested.clone() },
+        games: if job.reads_games() { requested } else { 0..u64::MAX },
+        decode,
         decode_records,
-        skip: options.skip,
-        end: options.limit.map_or(u64::MAX, |limit| options.skip.saturating_add(limit)),
-        end_games: options.limit_games.unwrap_or(u64::MAX),
         past_damage: options.past_damage,
-        strict: options.strict,
+        strict,
     };
     let max_record = settings.decode.max_record;
     let consumed = Arc::new(AtomicU64::new(0));
@@ -265,8 +286,8 @@ pub fn run<J: Job>(
         inputs: &inputs.paths,
         next_input: 0,
         current: None,
-        from: options.from,
-        access: options.access,
+        from,
+        access,
         shard,
         chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS) * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),

@@ -47,8 +47,8 @@ pub(super) struct Count {
 
 impl Count {
     /// Whether all requested records or games have been read.
-    fn is_full(&self, settings: &Settings<'_>) -> bool {
-        self.totals.records >= settings.end || self.game_rows >= settings.end_games
+    fn is_full(&self, settings: &Settings) -> bool {
+        self.totals.records >= settings.records.end || self.game_rows >= settings.games.end
     }
 
     /// Numbers the records of the next chunk. Nothing before it has failed, so its part is always taken, and a job
@@ -58,7 +58,7 @@ impl Count {
         place: u64,
         mut work: Work,
         mut decoded: Option<Decoded>,
-        settings: &Settings<'_>,
+        settings: &Settings,
     ) -> Numbered {
         if let Work::Begin { format, watch, .. } = &mut work {
             self.watch = watch.take().or_else(|| format.as_ref()?.watch());
@@ -77,7 +77,7 @@ impl Count {
         &mut self,
         work: &Work,
         decoded: Option<&mut Decoded>,
-        settings: &Settings<'_>,
+        settings: &Settings,
         outcome: &mut Outcome,
         ahead: &mut Vec<Held>,
     ) -> Range<u64> {
@@ -135,7 +135,7 @@ impl Count {
                         Ok(held) => *ahead = self.number_held(held, settings, outcome),
                         Err(too_long) => decoded.damage.push(too_long),
                     }
-                    let left = settings.end.saturating_sub(self.totals.records);
+                    let left = settings.records.end.saturating_sub(self.totals.records);
                     self.edges.finish(decoded, selection, left);
                 }
                 decoded.number(&mut self.totals, chunk);
@@ -154,7 +154,7 @@ impl Count {
                         self.totals.records = before.records + decoded.records;
                     }
                 }
-                let range = settings.skip..settings.end;
+                let range = settings.records.clone();
                 outcome.records = overlap(before.records..self.totals.records, &range);
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
@@ -194,7 +194,7 @@ impl Count {
     }
 
     /// Why no record of the file that ends could be selected, if it only has empty columns of what is asked for.
-    fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
+    fn lacks(&mut self, format: Format, settings: &Settings) -> Option<String> {
         let carried = self.edges.end_file()?;
         // A shard may be without what others have.
         let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
@@ -202,22 +202,22 @@ impl Count {
     }
 
     /// Records that were held back are to be taken: nothing that belongs to them follows.
-    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
+    fn release(&mut self, settings: &Settings, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
         let Some(selection) = &settings.decode.games else {
             return 0..0;
         };
         let before = self.totals.records;
         let held = self.edges.close(selection);
         *ahead = self.number_held(held, settings, outcome);
-        let range = settings.skip..settings.end;
+        let range = settings.records.clone();
         outcome.records = overlap(before..self.totals.records, &range);
         limit_rejects(ahead.iter_mut().map(|held| &mut held.decoded), range, settings)
     }
 
     /// Numbers records that were held back.
-    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
+    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings, outcome: &mut Outcome) -> Vec<Held> {
         for Held { format, chunk, decoded } in &mut held {
-            let left = settings.end.saturating_sub(self.totals.records);
+            let left = settings.records.end.saturating_sub(self.totals.records);
             if let Some(selection) = settings.selection(*format) {
                 self.edges.finish(decoded, selection, left);
             }
@@ -229,8 +229,8 @@ impl Count {
 
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
     /// those of records do not depend on where chunks end.
-    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
-        let left = settings.end.saturating_sub(self.totals.records);
+    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+        let left = settings.records.end.saturating_sub(self.totals.records);
         if settings.selection(format).is_some() {
             return;
         }
@@ -268,8 +268,8 @@ impl Count {
     }
 
     /// Takes away the tags of games all of whose records come before the first requested one.
-    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
-        let skipped = settings.skip.saturating_sub(self.totals.records);
+    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+        let skipped = settings.records.start.saturating_sub(self.totals.records);
         if skipped == 0 || decoded.lost_tags.is_empty() {
             return;
         }
@@ -284,9 +284,10 @@ impl Count {
         }
     }
 
-    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end.
-    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
-        let left = settings.end_games.saturating_sub(self.game_rows);
+    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and takes
+    /// away the rows of games that are skipped.
+    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+        let left = settings.games.end.saturating_sub(self.game_rows);
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {
                 0 => 0,
@@ -294,7 +295,9 @@ impl Count {
             };
             *decoded = format.decode(&up_to(chunk, end), &settings.decode);
         }
+        let skipped = settings.games.start.saturating_sub(self.game_rows);
         self.game_rows += decoded.game_rows.len() as u64;
+        decoded.game_rows.drain(..decoded.game_rows.len().min(skipped.try_into().unwrap_or(usize::MAX)));
     }
 }
 
@@ -302,7 +305,7 @@ impl Count {
 fn limit_rejects<'a>(
     parts: impl Iterator<Item = &'a mut Decoded>,
     mut requested: Range<u64>,
-    settings: &Settings<'_>,
+    settings: &Settings,
 ) -> Range<u64> {
     for decoded in parts {
         let rejects = &mut decoded.rejects;
@@ -334,7 +337,7 @@ pub(super) fn before_reject(
     chunk: &Chunk,
     reject: &Reject,
     before: Totals,
-    settings: &Settings<'_>,
+    settings: &Settings,
 ) -> Option<Decoded> {
     if settings.selection(format).is_some() {
         return None;

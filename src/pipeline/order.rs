@@ -16,6 +16,7 @@ use crate::games::Selection;
 use crate::input::FrameJob;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,23 +26,21 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// What is the same for all workers.
-pub(super) struct Settings<'a> {
-    pub(super) analyzer: &'a dyn Analyzer,
+pub(super) struct Settings {
+    pub(super) analyzer: &'static dyn Analyzer,
     pub(super) decode: DecodeOptions,
     /// The same for formats without games: with the fields by which a selection is made.
     pub(super) decode_records: DecodeOptions,
     /// Whether all lines of the inputs are read.
     pub(super) knows_lines: bool,
-    /// Numbers of the first requested record and of the first one after the last.
-    pub(super) skip: u64,
-    pub(super) end: u64,
-    /// Number of requested rows of games.
-    pub(super) end_games: u64,
+    /// Numbers of the requested records, and of the requested rows of games.
+    pub(super) records: Range<u64>,
+    pub(super) games: Range<u64>,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
 }
 
-impl Settings<'_> {
+impl Settings {
     /// How a format is decoded.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
         match format.about().has_games {
@@ -76,7 +75,7 @@ pub(super) struct Shared<'a> {
 /// Numbers the chunks of a run.
 struct Counting<'a> {
     count: Count,
-    settings: &'a Settings<'a>,
+    settings: &'a Settings,
 }
 
 impl Counter for Counting<'_> {
@@ -96,7 +95,7 @@ type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 
 impl<'a> Shared<'a> {
     /// At the beginning of a run, with room for this number of chunks.
-    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
+    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings, room: u64) -> Self {
         let count = Count::default();
         Self {
             feed: Mutex::new(Numbering::new(feed)),
@@ -169,7 +168,7 @@ impl Drop for StopOnPanic<'_, '_> {
 /// The loop of a worker.
 pub(super) fn work<J: Job>(
     shared: &Shared<'_>,
-    settings: &Settings<'_>,
+    settings: &Settings,
     job: &J,
     sender: &Sender<(u64, Outcome, Option<J::Part>)>,
 ) {
@@ -226,7 +225,7 @@ fn cut_off(chunk: &Chunk) -> Option<Error> {
 }
 
 /// Decodes a chunk.
-fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
+fn decode(mut work: Work, settings: &Settings) -> (Work, Option<Decoded>) {
     if let Some(error) = cut_short(&work) {
         work = Work::Failure(error);
     }
@@ -250,7 +249,7 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
 
 /// Decides which records of a chunk count, and runs the job on them.
 fn judge<J: Job>(
-    settings: &Settings<'_>,
+    settings: &Settings,
     job: &J,
     numbered: Numbered,
     scratch: &mut [GroupResults],
@@ -286,7 +285,7 @@ fn judge<J: Job>(
                 && let Some(first) = rejects.first()
             {
                 let end = first.place.record + 1;
-                outcome.records = overlap(before.records..end, &(settings.skip..settings.end));
+                outcome.records = overlap(before.records..end, &settings.records);
                 taken.end = taken.end.min(end);
                 if let Some(read) = before_reject(format, chunk, first, before, settings) {
                     outcome.games = read.games;

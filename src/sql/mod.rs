@@ -34,9 +34,8 @@ mod select;
 mod table;
 mod write;
 
-use crate::formats::{DecodeOptions, Format};
-use crate::input::{Access, Inputs};
-use crate::pipeline::{Progress, RunOptions, Summary};
+use crate::input::Inputs;
+use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
 use datafusion::arrow::array::RecordBatch;
@@ -68,72 +67,47 @@ use tokio::sync::mpsc::Receiver;
 pub use datafusion::arrow;
 pub use write::{RowFormat, RowWriter};
 
-/// How the records of tables are read.
+/// How a session reads tables.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct ReadOptions {
+pub struct SessionOptions {
     /// Answers the queries.
     pub analyzer: &'static dyn Analyzer,
     /// Threads of a scan.
     pub threads: usize,
-    /// How positions are read, and which are accepted; fields and tags follow from the columns.
-    pub decode: DecodeOptions,
-    /// The format of all files, instead of detecting it.
-    pub from: Option<Format>,
-    /// How files are opened.
-    pub access: Access,
-    /// Fail at the first bad record.
-    pub strict: bool,
+    /// How the records of each table are read.
+    pub read: ReadOptions,
 }
 
-impl ReadOptions {
+impl SessionOptions {
     /// The defaults: one thread.
     pub fn new(analyzer: &'static dyn Analyzer) -> Self {
-        Self {
-            analyzer,
-            threads: 1,
-            decode: DecodeOptions::default(),
-            from: None,
-            access: Access::default(),
-            strict: false,
-        }
+        Self { analyzer, threads: 1, read: ReadOptions::default() }
     }
 
     /// How functions judge positions.
     fn judging(&self) -> Judging {
-        Judging {
-            tier: self.analyzer.tier(),
-            validity: self.decode.validity,
-            keep_en_passant: self.decode.keep_en_passant,
-        }
+        let decode = &self.read.decode;
+        Judging { tier: self.analyzer.tier(), validity: decode.validity, keep_en_passant: decode.keep_en_passant }
     }
 
-    fn run<'a>(&self) -> RunOptions<'a> {
-        RunOptions::new(self.analyzer)
-            .threads(self.threads)
-            .decode(self.decode.clone())
-            .from(self.from)
-            .access(self.access)
-            .strict(self.strict)
+    /// The options of a run over a part of the inputs, if it has one.
+    fn run<'a>(&self, shard: Option<Shard>) -> RunOptions<'a> {
+        let mut read = self.read.clone();
+        read.shard = shard.or(read.shard);
+        RunOptions::new(self.analyzer).threads(self.threads).read(read)
     }
 }
 
-setters!(ReadOptions {
-    threads: usize,
-    decode: DecodeOptions,
-    from: Option<Format>,
-    access: Access,
-    strict: bool,
-});
+setters!(SessionOptions { threads: usize, read: ReadOptions });
 
-impl fmt::Debug for ReadOptions {
+impl fmt::Debug for SessionOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadOptions")
+        f.debug_struct("SessionOptions")
             .field("analyzer", &self.analyzer)
             .field("threads", &self.threads)
-            .field("decode", &self.decode)
-            .field("from", &self.from)
-            .finish_non_exhaustive()
+            .field("read", &self.read)
+            .finish()
     }
 }
 
@@ -141,7 +115,7 @@ impl fmt::Debug for ReadOptions {
 #[derive(Debug)]
 struct Source {
     inputs: Inputs,
-    options: ReadOptions,
+    options: SessionOptions,
 }
 
 impl fmt::Display for Source {
@@ -238,11 +212,11 @@ pub struct Statement {
 /// A session: tables that statements created, and the threads that carry statements out.
 ///
 /// ```
-/// use lanefish::sql::{Limits, ReadOptions, Session};
+/// use lanefish::sql::{Limits, Session, SessionOptions};
 /// use lanefish::tiers::Tier;
 ///
 /// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
-/// let session = Session::new(ReadOptions::new(analyzer), &Limits::default(), false)?;
+/// let session = Session::new(SessionOptions::new(analyzer), &Limits::default(), false)?;
 /// let query = "select in_check, count(*) from 'data/sample.epd' group by in_check";
 /// let mut rows = 0;
 /// for statement in Session::parse(query)? {
@@ -320,7 +294,7 @@ impl Session {
     ///
     /// # Errors
     /// If threads cannot be started, or the directory of temporary files does not exist.
-    pub fn new(options: ReadOptions, limits: &Limits, rejects: bool) -> Result<Self, SqlError> {
+    pub fn new(options: SessionOptions, limits: &Limits, rejects: bool) -> Result<Self, SqlError> {
         let threads = options.threads.max(1);
         let mut disk = DiskManagerBuilder::default();
         if let Some(directory) = &limits.temp {
@@ -362,9 +336,15 @@ impl Session {
     /// records stay where they are read.
     ///
     /// # Errors
-    /// If threads cannot be started.
+    /// If threads cannot be started, or only a part of the records is to be read.
     #[cfg(feature = "cluster")]
-    pub fn on_cluster(options: ReadOptions, cluster: cluster::Cluster) -> Result<Self, SqlError> {
+    pub fn on_cluster(options: SessionOptions, cluster: cluster::Cluster) -> Result<Self, SqlError> {
+        let read = &options.read;
+        if read.shard.is_some() || read.skip > 0 || read.limit.is_some() {
+            return Err(SqlError::Cluster(
+                "a cluster reads whole inputs, not a shard or a number of records".to_owned(),
+            ));
+        }
         let link = cluster::Link::new(cluster);
         let state = SessionStateBuilder::new().with_config(link.config(config())).with_default_features().build();
         let state = link.upgraded(state)?;
@@ -374,7 +354,7 @@ impl Session {
     fn of_state(
         runtime: Runtime,
         state: SessionState,
-        options: ReadOptions,
+        options: SessionOptions,
         rejects: bool,
         #[cfg(feature = "cluster")] link: Option<cluster::Link>,
     ) -> Result<Self, SqlError> {

@@ -6,7 +6,7 @@
 use super::errors::of_table;
 use super::reads::Reads;
 use super::table::Positions;
-use super::{ReadOptions, Source};
+use super::{SessionOptions, Source};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Likeness};
@@ -31,7 +31,7 @@ use tokio::runtime::Handle;
 /// Makes tables of paths.
 #[derive(Debug)]
 pub(super) struct Paths {
-    pub(super) options: ReadOptions,
+    pub(super) options: SessionOptions,
     pub(super) reads: Arc<Reads>,
     /// The columns of tables of positions: those that the present query may name.
     pub(super) columns: Arc<Mutex<Vec<ChosenColumn>>>,
@@ -85,7 +85,7 @@ impl Paths {
         let divided = tokio::task::spawn_blocking(move || {
             let Source { inputs, options } = &mut source;
             super::cluster::absolute(inputs)?;
-            let pieces = super::cluster::divide(inputs, pieces, options.from, options.access)?;
+            let pieces = super::cluster::divide(inputs, pieces, options.read.from, options.read.access)?;
             Ok((source, pieces))
         });
         let divided = divided.await;
@@ -182,8 +182,8 @@ fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
 }
 
 /// The inputs of positions that these names stand for; `None` if they are for the engine.
-fn inputs(names: &[PathBuf], options: &ReadOptions) -> std::result::Result<Option<Inputs>, Error> {
-    if options.from.is_some() {
+fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Option<Inputs>, Error> {
+    if options.read.from.is_some() {
         return Inputs::resolve(names, |_| true).map(Some);
     }
     let inputs = match Inputs::resolve(names, formats::is_supported) {
@@ -199,10 +199,10 @@ fn inputs(names: &[PathBuf], options: &ReadOptions) -> std::result::Result<Optio
 }
 
 /// Whether a file has positions: otherwise the engine reads it, or nobody can.
-fn has_positions(path: &Arc<Path>, options: &ReadOptions) -> std::result::Result<bool, Error> {
+fn has_positions(path: &Arc<Path>, options: &SessionOptions) -> std::result::Result<bool, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));
-    let mut opened = match formats::open(path, None, options.access, Arc::default()) {
+    let mut opened = match formats::open(path, None, options.read.access, Arc::default()) {
         Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
         opened => opened?,
     };
@@ -215,5 +215,5 @@ fn has_positions(path: &Arc<Path>, options: &ReadOptions) -> std::result::Result
     };
     let source = opened.input.into_source(opened.format.name())?;
     // Damage is reported when the file is read.
-    Ok(!matches!(tables.open(source, &options.decode, None), Err(TableError::Columns(_))))
+    Ok(!matches!(tables.open(source, &options.read.decode, None), Err(TableError::Columns(_))))
 }

@@ -208,13 +208,8 @@ fn read_all(request: &Request, part: Part, read: Read, interrupt: &AtomicBool, s
         Ok(())
     };
     let mut on_progress = |progress| read.progress(progress);
-    let mut options = source.options.run();
-    options.decode.fields = select.filled().fields();
-    options.decode.tags = select.filled().tags();
-    options.interrupt = Some(interrupt);
-    options.on_reject = Some(&mut on_reject);
-    options.on_progress = Some(&mut on_progress);
-    options.shard = part.shard;
+    let options = source.options.run(part.shard).interrupt(Some(interrupt));
+    let options = options.on_reject(Some(&mut on_reject)).on_progress(Some(&mut on_progress));
     let inputs = part.own.as_ref().unwrap_or(&source.inputs);
     let mut left = limit.unwrap_or(usize::MAX);
     let mut end = End::Complete;

@@ -8,7 +8,7 @@ use crate::columnar::{Cells, Described, record_batch, schema};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, Columns, Tile};
+use crate::table::{ChosenColumn, Columns, Fields, Tile};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
@@ -68,11 +68,6 @@ impl Select {
         }
     }
 
-    /// All columns that are filled.
-    pub(super) fn filled(&self) -> &Columns {
-        &self.all
-    }
-
     /// Adds the rows of a tile that passes at least in part.
     fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
         part.rows += tile.count();
@@ -105,6 +100,12 @@ impl Job for Select {
     fn queries(&self) -> Queries {
         self.all.queries()
     }
+    fn fields(&self) -> Fields {
+        self.all.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.all.tags()
+    }
     fn begin(&self) -> Selected {
         Selected::default()
     }
@@ -114,7 +115,7 @@ impl Job for Select {
         }
         let mut mask = tile.mask.to_vec();
         for condition in &self.conditions {
-            let passing = Tile::new(tile.batch, tile.start, tile.len, tile.results, &mask);
+            let passing = tile.masked(&mask);
             let Cells::Array(array) = Cells::of_array(condition.column.fill(&passing)) else {
                 continue;
             };
@@ -124,7 +125,7 @@ impl Job for Select {
                 return;
             }
         }
-        let passing = Tile::new(tile.batch, tile.start, tile.len, tile.results, &mask);
+        let passing = tile.masked(&mask);
         self.add(part, &passing);
     }
     fn end(&self, part: &mut Selected, _: u64) {

@@ -151,6 +151,8 @@ const NO_GROUP: u16 = u16::MAX;
 /// Statistics of groups under construction.
 #[derive(Debug)]
 pub(crate) struct Grouped {
+    /// That of the tiles.
+    analyzer: Option<&'static dyn Analyzer>,
     details: bool,
     groups: Vec<(GroupValue, Sorted)>,
     /// The place of each value among the groups.
@@ -178,11 +180,20 @@ impl Grouped {
     const WORDS: usize = Stats::RUN / Group::LEN;
 
     pub(crate) fn new(details: bool) -> Self {
-        Self { details, groups: Vec::new(), places: HashMap::new(), near: vec![NO_GROUP; NEAR], is_over: false }
+        Self {
+            details,
+            analyzer: None,
+            groups: Vec::new(),
+            places: HashMap::new(),
+            near: vec![NO_GROUP; NEAR],
+            is_over: false,
+        }
     }
 
     /// Adds the records of a tile that count; a tile has at most [`Stats::RUN`] groups.
-    pub(crate) fn add_tile(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>, by: &GroupBy) {
+    pub(crate) fn add_tile(&mut self, tile: &Tile<'_>, by: &GroupBy) {
+        let analyzer = tile.analyzer;
+        self.analyzer = Some(analyzer);
         let Some(column) = by.column() else { return };
         let mut places = [NO_GROUP; Stats::RUN * Group::LEN];
         let (array, width) = (column.fill(tile), by.width as i64);
@@ -331,9 +342,12 @@ impl Grouped {
     }
 
     /// The statistics of the groups, in no order.
-    pub(crate) fn finish(self, analyzer: &dyn Analyzer) -> impl Iterator<Item = (GroupValue, Stats)> {
-        self.groups.into_iter().map(|(value, mut group)| {
-            group.count(analyzer);
+    pub(crate) fn finish(self) -> impl Iterator<Item = (GroupValue, Stats)> {
+        let analyzer = self.analyzer;
+        self.groups.into_iter().map(move |(value, mut group)| {
+            if let Some(analyzer) = analyzer {
+                group.count(analyzer);
+            }
             (value, group.stats)
         })
     }

@@ -128,7 +128,8 @@ impl Stats {
     }
 
     /// Adds the records of a tile that count. The results must be those for [`Self::QUERIES`].
-    pub fn add_tile(&mut self, analyzer: &dyn Analyzer, tile: &Tile<'_>) {
+    pub fn add_tile(&mut self, tile: &Tile<'_>) {
+        let analyzer = tile.analyzer;
         let mut board_counts = [BoardCounts::default(); Self::RUN];
         let runs = tile.groups.chunks(Self::RUN).zip(tile.results.chunks(Self::RUN));
         let masks = tile.mask.chunks(Self::RUN / Group::LEN);

@@ -21,7 +21,7 @@ fn batch_of<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Arc<Batch>
 }
 
 /// Statistics of the first `len` records, taken in tiles of N groups (a multiple of 8).
-fn stats_of(batch: &Arc<Batch>, len: usize, analyzer: &dyn Analyzer, tile: usize) -> Stats {
+fn stats_of(batch: &Arc<Batch>, len: usize, analyzer: &'static dyn Analyzer, tile: usize) -> Stats {
     let mut stats = Stats::new().with_details();
     add_rows(&mut stats, batch, 0..batch.len(), analyzer, tile, |row| row < len);
     stats
@@ -32,7 +32,7 @@ fn add_rows(
     stats: &mut Stats,
     batch: &Arc<Batch>,
     rows: Range<usize>,
-    analyzer: &dyn Analyzer,
+    analyzer: &'static dyn Analyzer,
     tile: usize,
     counts: impl Fn(usize) -> bool,
 ) {
@@ -45,8 +45,8 @@ fn add_rows(
         let counted = (0..len).filter(|row| counts(start + row));
         counted.for_each(|row| mask[row / 64] |= 1 << (row % 64));
         let groups = start / Group::LEN..(start + len).div_ceil(Group::LEN);
-        let tile = Tile::new(batch, start, len, &results[groups], &mask);
-        stats.add_tile(analyzer, &tile);
+        let tile = Tile::new(analyzer, batch, start, len, &results[groups], &mask);
+        stats.add_tile(&tile);
     }
 }
 

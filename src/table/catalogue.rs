@@ -287,6 +287,7 @@ mod tests {
     use crate::output::rows::{Masks, RowFormat};
     use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};
+    use crate::tiers::Tier;
     use std::sync::Arc;
 
     fn row_of(fen: &str, names: &str) -> String {
@@ -297,7 +298,7 @@ mod tests {
         results.attacks_white[0] = 0x8000_0000_0000_000F;
         let results = [results];
         let batch = Arc::new(batch);
-        let tile = Tile::new(&batch, 0, 1, &results, &[1]);
+        let tile = Tile::new(Tier::PORTABLE.analyzer().unwrap(), &batch, 0, 1, &results, &[1]);
         let mut out = Vec::new();
         Csv.tile(&Columns::named(names).unwrap(), Masks::Hex, &tile, &mut out);
         String::from_utf8(out).unwrap()

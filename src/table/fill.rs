@@ -184,7 +184,7 @@ fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) ->
         let bits = bits.map_or(0, |bits| bits as u16);
         let mv = Move::from_bits(bits).filter(|_| bits != 0);
         match mv {
-            Some(mv) if tile.counts(row) => strings.push_with(|out| write(mv, bits, position, out)),
+            Some(mv) if tile.counts(tile.start + row) => strings.push_with(|out| write(mv, bits, position, out)),
             _ => strings.push(None),
         }
     })

@@ -1,48 +1,136 @@
 //! A tile: a run of judged records with their results, and a mask of those that count.
 
 use super::batch::Batch;
-use crate::block::Group;
+use super::field::Field;
+use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::queries::GroupResults;
+use crate::tiers::Analyzer;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A run of judged records with the results of the queries on them.
+///
+/// Rows are those of the batch that the records are in, and so everywhere: a tile is a window of a batch, and what it
+/// has of a row is found by [`Tile::records`].
 #[derive(Debug)]
 pub struct Tile<'a> {
+    /// What answered the queries.
+    pub analyzer: &'static dyn Analyzer,
     /// The batch that the records are in; shared, so that a job can keep it.
     pub batch: &'a Arc<Batch>,
     /// Row of the first record; a multiple of 64.
     pub start: usize,
     /// Number of records; the last group may be partly filled.
     pub len: usize,
-    /// The boards.
-    pub groups: &'a [Group],
+    /// The boards, from the first record on.
+    pub(crate) groups: &'a [Group],
     /// The results, one for each group.
-    pub results: &'a [GroupResults],
+    pub(crate) results: &'a [GroupResults],
     /// A bit for each record, set if the record counts: bad ones and those that are not requested do not.
-    pub mask: &'a [u64],
+    pub(crate) mask: &'a [u64],
     /// The positions, for columns that need more than planes and results.
     positions: OnceCell<Vec<Position>>,
 }
 
+/// A record of a tile that counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Its row in [`Tile::batch`].
+    pub row: usize,
+    /// The results of its group.
+    pub results: &'a GroupResults,
+    /// The lane of the record in them.
+    pub lane: usize,
+    batch: &'a Batch,
+}
+
+impl Record<'_> {
+    /// Its number over all inputs.
+    pub fn index(&self) -> u64 {
+        self.batch.index(self.row)
+    }
+    /// Its board.
+    pub fn board(&self) -> Packed {
+        self.batch.board(self.row)
+    }
+    /// Its position.
+    pub fn position(&self) -> Position {
+        self.batch.position(self.row).unwrap_or_else(|_| Position::empty())
+    }
+    /// A field that is a number.
+    pub fn number(&self, field: Field) -> Option<i64> {
+        self.batch.values(field)?.number(self.row)
+    }
+    /// A field that is a text.
+    pub fn text(&self, field: Field) -> Option<&str> {
+        self.batch.values(field)?.text(self.row)
+    }
+}
+
 impl<'a> Tile<'a> {
-    /// A run of records of a batch, from the row `start` on.
-    pub fn new(batch: &'a Arc<Batch>, start: usize, len: usize, results: &'a [GroupResults], mask: &'a [u64]) -> Self {
+    /// A run of records of a batch, from the row `start` on, with the results of their groups and a mask of those that
+    /// count.
+    ///
+    /// # Panics
+    /// If `start` is no multiple of 64, or the batch, the results or the mask end before the tile.
+    pub fn new(
+        analyzer: &'static dyn Analyzer,
+        batch: &'a Arc<Batch>,
+        start: usize,
+        len: usize,
+        results: &'a [GroupResults],
+        mask: &'a [u64],
+    ) -> Self {
+        assert!(start.is_multiple_of(64));
         let first = start / Group::LEN;
+        let groups = len.div_ceil(Group::LEN);
         Self {
+            analyzer,
             batch,
             start,
             len,
-            groups: &batch.groups()[first..first + len.div_ceil(Group::LEN)],
-            results,
-            mask,
+            groups: &batch.groups()[first..first + groups],
+            results: &results[..groups],
+            mask: &mask[..len.div_ceil(64)],
             positions: OnceCell::new(),
         }
     }
-    /// The position of each record; an empty board where it does not count.
-    pub fn positions(&self) -> &[Position] {
+    /// The same records, of which only those of this mask count: a bit for each, from the first one on.
+    ///
+    /// # Panics
+    /// If the mask ends before the tile.
+    #[must_use]
+    pub fn masked(&self, mask: &'a [u64]) -> Self {
+        Self::new(self.analyzer, self.batch, self.start, self.len, self.results, mask)
+    }
+    /// The records that count.
+    ///
+    /// ```
+    /// # use lanefish::{pipeline::Job, queries::Queries, table::{Fields, Tile}};
+    /// /// Counts the positions in which the side to move is in check.
+    /// struct InCheck;
+    /// impl Job for InCheck {
+    ///     type Part = usize;
+    ///     fn queries(&self) -> Queries { Queries::CHECKERS }
+    ///     fn fields(&self) -> Fields { Fields::NONE }
+    ///     fn begin(&self) -> usize { 0 }
+    ///     fn tile(&self, checks: &mut usize, tile: &Tile<'_>) {
+    ///         *checks += tile.records().filter(|record| record.results.checkers[record.lane] != 0).count();
+    ///     }
+    /// }
+    /// ```
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
+        rows_of(self.mask).map(|row| Record {
+            row: self.start + row,
+            results: &self.results[row / Group::LEN],
+            lane: row % Group::LEN,
+            batch: self.batch,
+        })
+    }
+    /// The position of each record, from the first one on; an empty board where it does not count.
+    pub(crate) fn positions(&self) -> &[Position] {
         self.positions.get_or_init(|| {
             let mut positions = vec![Position::empty(); self.len];
             for row in rows_of(self.mask) {
@@ -53,7 +141,7 @@ impl<'a> Tile<'a> {
             positions
         })
     }
-    /// The rows of [`Tile::batch`] that count. Row *r* is lane `r % 8` of group `(r - start) / 8`.
+    /// The rows of [`Tile::batch`] that count.
     pub fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         rows_of(self.mask).map(|row| self.start + row)
     }
@@ -72,12 +160,10 @@ impl<'a> Tile<'a> {
         }
         runs
     }
-    /// Whether a record counts.
-    ///
-    /// # Panics
-    /// If there is no such record.
+    /// Whether the record in a row of [`Tile::batch`] counts; those outside of the tile do not.
     pub fn counts(&self, row: usize) -> bool {
-        self.mask[row / 64] >> (row % 64) & 1 != 0
+        let place = row.wrapping_sub(self.start);
+        self.mask.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 != 0)
     }
     /// Number of records that count.
     pub fn count(&self) -> usize {
@@ -108,17 +194,18 @@ pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
+    use crate::tiers::Tier;
 
     #[test]
     fn the_mask_says_which_records_count() {
+        let analyzer = Tier::PORTABLE.analyzer().unwrap();
         let mut batch = Batch::new();
         let board = Packed::pack(&Position::standard()).unwrap();
         (0..70).for_each(|_| batch.push(board, 3, 7));
         let batch = Arc::new(batch);
         let results = [GroupResults::default(); 9];
         let mask = [!0 << 1, 0b10_0001];
-        let tile = Tile::new(&batch, 0, 70, &results, &mask);
+        let tile = Tile::new(analyzer, &batch, 0, 70, &results, &mask);
         let rows: Vec<usize> = (1..65).chain([69]).collect();
         assert!(tile.rows().eq(rows.iter().copied()));
         assert_eq!(tile.runs(), [1..65, 69..70]);
@@ -127,7 +214,9 @@ mod tests {
         assert_eq!(tile.positions().len(), 70);
         assert_eq!(tile.positions()[69].halfmove, 3);
         assert!(tile.positions()[0].occupied().is_empty());
-        let whole = Tile::new(&batch, 64, 6, &results[..1], &[0b11_1111]);
+        let whole = Tile::new(analyzer, &batch, 64, 6, &results[..1], &[0b11_1111]);
         assert!(whole.rows().eq(64..70));
+        assert!(whole.counts(64) && whole.counts(69) && !whole.counts(0) && !whole.counts(70) && !whole.counts(5));
+        assert!(whole.records().map(|record| (record.row, record.lane)).eq((64..70).map(|row| (row, row - 64))));
     }
 }

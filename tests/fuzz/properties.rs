@@ -14,7 +14,7 @@ use lanefish::games::{GameRow, Selection};
 #[cfg(feature = "parquet")]
 use lanefish::input::Source;
 use lanefish::input::{Access, Input, Inputs};
-use lanefish::pipeline::{self, Job, RunOptions};
+use lanefish::pipeline::{self, Job, ReadOptions, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
 use lanefish::table::{Batch, Fields, Tile};
@@ -34,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     ("evals", evals),
     ("puzzles", puzzles),
     ("boards", boards),
+    ("bullet", bullet),
     ("containers", containers),
     ("selection", selection),
     ("san", san),
@@ -47,7 +48,7 @@ pub const TARGETS: &[Target] = &[
 
 /// FEN, as a list of lines and as a single position.
 pub fn fen(bytes: &[u8]) {
-    lines(Format::FEN, bytes);
+    pieces(Format::FEN, bytes);
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(position) = Position::from_fen_unvalidated(text)
     {
@@ -61,22 +62,27 @@ pub fn fen(bytes: &[u8]) {
 
 /// EPD with operations.
 pub fn epd(bytes: &[u8]) {
-    lines(Format::EPD, bytes);
+    pieces(Format::EPD, bytes);
 }
 
 /// Perft lists, including blocks.
 pub fn perft(bytes: &[u8]) {
-    lines(Format::PERFT, bytes);
+    pieces(Format::PERFT, bytes);
 }
 
 /// Lichess evaluations.
 pub fn evals(bytes: &[u8]) {
-    lines(Format::EVALS, bytes);
+    pieces(Format::EVALS, bytes);
 }
 
 /// Lichess puzzles.
 pub fn puzzles(bytes: &[u8]) {
-    lines(Format::PUZZLES, bytes);
+    pieces(Format::PUZZLES, bytes);
+}
+
+/// Records of bulletformat.
+pub fn bullet(bytes: &[u8]) {
+    pieces(Format::BULLET, bytes);
 }
 
 fn options(max_record: usize) -> DecodeOptions {
@@ -166,8 +172,8 @@ fn lost(decoded: &Decoded, format: Format) -> u64 {
     decoded.records - all
 }
 
-/// A line-based format: in one chunk, and in pieces as from a pipe.
-fn lines(format: Format, bytes: &[u8]) {
+/// A format that can be cut: in one chunk, and in pieces as from a pipe.
+fn pieces(format: Format, bytes: &[u8]) {
     let mut seed = choice(bytes);
     let max_record = if seed.is_multiple_of(5) { 64 } else { 1 << 24 };
     let options = options(max_record);
@@ -427,10 +433,13 @@ pub fn verify(bytes: &[u8]) {
         let run = RunOptions::new(analyzer)
             .threads(threads)
             .chunk_size(chunk_size)
-            .access(Access::default().map(map))
-            .decode(DecodeOptions::default().validity(Validity::Strict))
-            // A few bytes may be any number of rows that are all the same.
-            .limit(Some(1 << 14))
+            .read(
+                ReadOptions::default()
+                    .access(Access::default().map(map))
+                    .decode(DecodeOptions::default().validity(Validity::Strict))
+                    // A few bytes may be any number of rows that are all the same.
+                    .limit(Some(1 << 14)),
+            )
             .past_damage(true);
         let summary = pipeline::run(&inputs, run, &Nothing, |()| Ok(()));
         let rejects: u64 = summary.files.iter().map(|file| file.rejected).sum();
@@ -456,6 +465,9 @@ impl Job for Nothing {
     type Part = ();
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}

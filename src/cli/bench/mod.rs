@@ -7,7 +7,7 @@ mod titles;
 use super::SOMETHING_WRONG;
 use super::args::Reading;
 use super::selection::SelectionArgs;
-use super::session::{Run, Session};
+use super::session::{RunChoice, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use lanefish::bench::commands::measure_commands;
@@ -20,7 +20,7 @@ use lanefish::chess::Position;
 use lanefish::cpu;
 use lanefish::pipeline::Job;
 use lanefish::queries::Queries;
-use lanefish::table::Tile;
+use lanefish::table::{Fields, Tile};
 use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -161,7 +161,7 @@ impl BenchArgs {
     fn positions(&self, session: &Session<'_>, status: &mut u8) -> Result<Vec<Position>> {
         let reading =
             Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
-        let run = Run { limit: Some(MOST_POSITIONS), ..Run::default() };
+        let run = RunChoice { limit: Some(MOST_POSITIONS), ..RunChoice::default() };
         let mut positions = Vec::new();
         let read = session.read(&self.input, &reading, run, &Positions, |some| {
             positions.extend(some);
@@ -181,11 +181,14 @@ impl Job for Positions {
     fn queries(&self) -> Queries {
         Queries::NONE
     }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
     fn begin(&self) -> Vec<Position> {
         Vec::new()
     }
     fn tile(&self, positions: &mut Vec<Position>, tile: &Tile<'_>) {
-        positions.extend(tile.rows().filter_map(|row| tile.batch.position(row).ok()));
+        positions.extend(tile.records().map(|record| record.position()));
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) use text::RULED;
 
 use super::args::{OutputArgs, ReadArgs, Reading, size};
 use super::output::Output;
-use super::session::{Run, Session, Timed};
+use super::session::{RunChoice, Session, Timed};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
@@ -200,7 +200,7 @@ impl StatsArgs {
         if let Some(address) = &self.cluster {
             return self.read_on_cluster(session, inputs, reading, address);
         }
-        let mut job = Statistics::new(session.analyzer);
+        let mut job = Statistics::new();
         if self.details || self.csv.is_some() || self.html.is_some() {
             job = job.with_details();
         }
@@ -214,8 +214,7 @@ impl StatsArgs {
             }
             job = job.with_exact_distinct(&options)?;
         }
-        let run = Run { fields: job.fields(), tags: job.tags(), ..Run::default() };
-        let timed = session.read(inputs, reading, run, &job, |part| job.put_back(part))?;
+        let timed = session.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
         // What was read before the damaged part of an input counts and is shown.
         if !summary.failure.as_ref().is_none_or(Error::is_of_input) {
@@ -263,7 +262,7 @@ impl StatsArgs {
         use super::progress::Meter;
         use lanefish::chess::validity::Validity;
         use lanefish::sql::cluster::Counting;
-        use lanefish::sql::{ReadOptions, Session as SqlSession, Step};
+        use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
         use std::sync::atomic::Ordering;
         use std::time::{Duration, Instant};
 
@@ -277,11 +276,7 @@ impl StatsArgs {
             bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
         }
         let mut rejects = session.open_rejects()?;
-        let options = ReadOptions::new(session.analyzer)
-            .decode(session.decode(reading, Validity::default()))
-            .from(reading.from)
-            .access(session.access())
-            .strict(global.strict);
+        let options = SessionOptions::new(session.analyzer).read(session.read_options(reading, Validity::default()));
         let cluster = super::cluster::connect(session, address)?;
         let slots = cluster.slots();
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;

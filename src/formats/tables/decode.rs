@@ -1,7 +1,8 @@
 //! From columns to records.
 
-use super::super::lines::{BadLine, IdleEnPassants, without_mark};
+use super::super::lines::without_mark;
 use super::super::puzzles;
+use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, text_of, unusual, usual};
 use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
 use super::columns::{Kind, Plan, Positions};
@@ -382,7 +383,7 @@ impl Decoder<'_> {
                 let text = value.text(at).unwrap_or_default().trim_ascii();
                 puzzles::has_moves(text)?;
                 let (mv, idle) = puzzles::set_up(&mut position, text)?;
-                let board = Packed::pack(&position).map_err(|error| BadLine::new("unpackable", error.to_string()))?;
+                let board = Packed::pack(&position).map_err(|error| BadRecord::new("unpackable", error.to_string()))?;
                 Ok((board, [position.halfmove, position.fullmove], mv, idle))
             });
             match done {
@@ -396,7 +397,7 @@ impl Decoder<'_> {
                     after.push(batch.board(record), batch.halfmove[record], batch.fullmove[record]);
                     moves.push(None);
                     match other {
-                        Some(Err(BadLine { reason, message })) => Err((reason, message.into_owned())),
+                        Some(Err(BadRecord { reason, message })) => Err((reason, message.into_owned())),
                         _ => Ok(()),
                     }
                 }

@@ -208,14 +208,14 @@ fn judging(judging: Option<Judging>, bytes: &mut Vec<u8>) -> Result<()> {
 }
 
 fn scalar(name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-    let judging = decoded::<JudgingWire>(bytes)?.into_judging()?;
+    let judging = decoded::<JudgingWire>(bytes)?.into_judging();
     let mut functions = functions::scalar(judging).into_iter();
     let function = functions.find(|function| function.name() == name);
     function.map(Arc::new).ok_or_else(|| unknown(name))
 }
 
 fn aggregate(name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-    let judging = decoded::<JudgingWire>(bytes)?.into_judging()?;
+    let judging = decoded::<JudgingWire>(bytes)?.into_judging();
     let mut functions = functions::aggregates(judging).into_iter();
     let function = functions.find(|function| function.name() == name);
     function.map(Arc::new).ok_or_else(|| unknown(name))

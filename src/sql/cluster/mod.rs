@@ -41,7 +41,7 @@ pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
 
 use super::scan::Request;
-use super::{ReadOptions, Rows, Session, Source, SqlError};
+use super::{Rows, Session, SessionOptions, Source, SqlError};
 use crate::input::Inputs;
 use datafusion::common::Result as EngineResult;
 use datafusion::logical_expr::col;
@@ -82,7 +82,7 @@ impl Session {
     pub fn count(
         &self,
         mut inputs: Inputs,
-        options: &ReadOptions,
+        options: &SessionOptions,
         counting: &Counting,
     ) -> Result<(Rows<'_>, Counted), SqlError> {
         let Some(link) = &self.link else {
@@ -91,7 +91,7 @@ impl Session {
         let of_table = |error| SqlError::Table(Arc::new(error));
         absolute(&mut inputs).map_err(of_table)?;
         let count = link.cluster().partitions();
-        let pieces = divide(&inputs, count, options.from, options.access).map_err(of_table)?;
+        let pieces = divide(&inputs, count, options.read.from, options.read.access).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
         let source = Source { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());

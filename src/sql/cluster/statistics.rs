@@ -145,7 +145,7 @@ fn count(
     told: &Told,
 ) -> Result<()> {
     let (inputs, shard) = piece.of(&source.inputs);
-    let mut job = Statistics::new(source.options.analyzer);
+    let mut job = Statistics::new();
     if counting.details {
         job = job.with_details();
     }
@@ -164,17 +164,13 @@ fn count(
         }
         Ok(())
     };
-    let mut options = source.options.run();
-    options.decode.fields = job.fields();
-    options.decode.tags = job.tags();
-    options.shard = shard;
-    options.interrupt = Some(interrupt);
-    options.on_reject = counting.rejects.then_some(&mut on_reject as _);
-    let summary = run(&inputs, options, &job, |part| job.put_back(part));
+    let options = source.options.run(shard).interrupt(Some(interrupt));
+    let options = options.on_reject(counting.rejects.then_some(&mut on_reject as _));
+    let summary = run(&inputs, options, &job, |part| job.add(part));
     if let Some(failure) = &summary.failure {
         return Err(failure_of(failure));
     }
-    let keep_en_passant = source.options.decode.keep_en_passant;
+    let keep_en_passant = source.options.read.decode.keep_en_passant;
     let report = job.finish(summary.rejected, keep_en_passant);
     let report = report.map_err(|error| carried(&error.to_string()))?;
     told.tell(&summary);

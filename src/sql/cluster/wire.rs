@@ -4,14 +4,14 @@
 
 use super::pieces::Piece;
 use super::statistics::Counting;
+use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
-use crate::formats::{DecodeOptions, Format, Remark};
-use crate::games::Selection;
-use crate::input::{Access, Inputs};
-use crate::pipeline::{FileSummary, Summary};
+use crate::formats::{Format, Remark};
+use crate::input::Inputs;
+use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
 use crate::sql::select::Condition;
-use crate::sql::{ReadOptions, Source};
+use crate::sql::{SessionOptions, Source};
 use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
 use crate::tiers::Tier;
@@ -91,58 +91,25 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 pub(super) struct SourceWire {
     paths: Vec<PathBuf>,
     broken: Vec<PathBuf>,
-    from: Option<String>,
-    judging: JudgingWire,
-    games: Option<Selection>,
-    strict_pgn: bool,
-    max_record: usize,
-    max_memory: u64,
-    fen_column: Option<String>,
-    map: bool,
-    max_window: u64,
-    strict: bool,
+    read: ReadOptions,
 }
 
 impl SourceWire {
     pub(super) fn of(source: &Source) -> Self {
         let Source { inputs, options } = source;
-        let decode = &options.decode;
         Self {
             paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
             broken: inputs.broken.clone(),
-            from: options.from.map(|format| format.name().to_owned()),
-            judging: JudgingWire::of(options.judging()),
-            games: decode.games.as_deref().cloned(),
-            strict_pgn: decode.strict_pgn,
-            max_record: decode.max_record,
-            max_memory: decode.max_memory,
-            fen_column: decode.fen_column.as_deref().map(str::to_owned),
-            map: options.access.map,
-            max_window: options.access.max_window,
-            strict: options.strict,
+            read: options.read.clone(),
         }
     }
 
     /// The same on this machine, with what its CPU has, and one thread for each piece.
     pub(super) fn into_source(self) -> Result<Source> {
-        let judging = self.judging.into_judging()?;
-        let from = self.from.map(|name| name.parse()).transpose();
-        let decode = DecodeOptions::default()
-            .validity(judging.validity)
-            .keep_en_passant(judging.keep_en_passant)
-            .games(self.games.map(Arc::new))
-            .strict_pgn(self.strict_pgn)
-            .max_record(self.max_record)
-            .max_memory(self.max_memory)
-            .fen_column(self.fen_column.map(Arc::from));
-        let options = ReadOptions::new(judging.analyzer()?)
-            .decode(decode)
-            .from(from.map_err(|error| wrong(&error))?)
-            .access(Access::default().map(self.map).max_window(self.max_window))
-            .strict(self.strict);
+        let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
         let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
         inputs.broken = self.broken;
-        Ok(Source { inputs, options })
+        Ok(Source { inputs, options: SessionOptions::new(analyzer).read(self.read) })
     }
 }
 
@@ -205,20 +172,16 @@ pub(super) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
 /// How positions are judged; with which instructions is the matter of each machine.
 #[derive(Serialize, Deserialize)]
 pub(super) struct JudgingWire {
-    validity: String,
+    validity: Validity,
     keep_en_passant: bool,
 }
 
 impl JudgingWire {
     pub(super) fn of(judging: Judging) -> Self {
-        Self { validity: judging.validity.to_string(), keep_en_passant: judging.keep_en_passant }
+        Self { validity: judging.validity, keep_en_passant: judging.keep_en_passant }
     }
-    pub(super) fn into_judging(self) -> Result<Judging> {
-        Ok(Judging {
-            tier: Tier::best(),
-            validity: self.validity.parse().map_err(|error| wrong(&error))?,
-            keep_en_passant: self.keep_en_passant,
-        })
+    pub(super) fn into_judging(self) -> Judging {
+        Judging { tier: Tier::best(), validity: self.validity, keep_en_passant: self.keep_en_passant }
     }
 }
 
@@ -441,7 +404,9 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::games::{Date, Variant};
+    use crate::formats::DecodeOptions;
+    use crate::games::{Date, Selection, Variant};
+    use crate::input::Access;
     use std::path::Path;
 
     #[test]
@@ -459,14 +424,13 @@ mod tests {
             .strict_pgn(true)
             .fen_column(Some("position".into()));
         let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
-        let options = ReadOptions::new(analyzer).decode(decode).from(Some(Format::PGN)).strict(true);
-        let source = Source { inputs, options };
+        let access = Access::default().map(false).max_window(1 << 20);
+        let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true);
+        let source = Source { inputs, options: SessionOptions::new(analyzer).read(read) };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
         let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
         assert_eq!(back.inputs.paths, source.inputs.paths);
-        assert_eq!(back.options.from, source.options.from);
-        assert!(back.options.strict);
-        assert_eq!(format!("{:?}", back.options.decode), format!("{:?}", source.options.decode));
+        assert_eq!(back.options.read, source.options.read);
     }
 
     #[cfg(unix)]
@@ -475,7 +439,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
         let analyzer = Tier::best().analyzer().unwrap();
-        let source = Source { inputs: Inputs::of(vec![Arc::from(odd)]), options: ReadOptions::new(analyzer) };
+        let source = Source { inputs: Inputs::of(vec![Arc::from(odd)]), options: SessionOptions::new(analyzer) };
         let error = encoded(&SourceWire::of(&source)).unwrap_err();
         let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
         assert!(text.contains("cannot be sent"), "{text}");

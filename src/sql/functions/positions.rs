@@ -4,7 +4,7 @@ use super::{Judging, arrays, as_given, failed, position_type, positions_of, text
 use crate::chess::{Move, Piece, Position, Square};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::Tile;
+use crate::table::{Fields, Tile};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int16Array, StringArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
@@ -18,6 +18,9 @@ impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
     type Part = Vec<(usize, T)>;
     fn queries(&self) -> Queries {
         Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
     }
     fn begin(&self) -> Self::Part {
         Vec::new()

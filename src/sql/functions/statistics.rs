@@ -71,7 +71,7 @@ impl AggregateUDFImpl for PositionStats {
 struct Group {
     judging: Judging,
     /// What is counted here.
-    counting: Option<Statistics<'static>>,
+    counting: Option<Statistics>,
     rejected: u64,
     /// What was counted elsewhere.
     merged: Report,
@@ -92,12 +92,12 @@ impl Group {
 impl Accumulator for Group {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let analyzer = self.judging.analyzer()?;
-        let counting = self.counting.get_or_insert_with(|| Statistics::new(analyzer));
+        let counting = self.counting.get_or_insert_with(Statistics::new);
         let positions = positions_of(&present(&values[0])?)?;
         let rejected = &mut self.rejected;
         let take = |part, bad| {
             *rejected += bad;
-            counting.put_back(part)
+            counting.add(part)
         };
         crate::columnar::judge(&positions, &self.judging.options(), analyzer, &*counting, take).map_err(failed)
     }

@@ -1,0 +1,185 @@
+//! What holds for every format in the list: shards partition, chunks and containers make no difference, what is cut off
+//! is noticed, and what is written reads back. A new format fails here until it has a sample.
+
+use crate::shard::{Order, WAYS, check, frames, gzip, read, write};
+use lanefish::chess::Position;
+use lanefish::chess::{Color, Role, Square};
+use lanefish::formats::{Chunk, DecodeOptions, Format};
+use lanefish::input::Inputs;
+use lanefish::jobs::{FileOptions, RecordFile};
+use lanefish::pipeline::RunOptions;
+use lanefish::tiers::Tier;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn positions() -> Vec<Position> {
+    let path: Arc<Path> = Path::new("data/sample.epd").into();
+    let chunk = Chunk::new(Arc::clone(&path), fs::read(&path).unwrap().into());
+    let decoded = Format::EPD.decode(&chunk, &DecodeOptions::default());
+    let batch = &decoded.batches[0];
+    (0..3000).map(|row| batch.position(row).unwrap()).collect()
+}
+
+/// A record of bulletformat, as its documentation describes it.
+pub(crate) fn bullet(position: &Position, score: i16, result: u8) -> [u8; 32] {
+    let mut record = [0; 32];
+    let is_black = position.side_to_move == Color::Black;
+    let flip = |square: usize| if is_black { square ^ 56 } else { square };
+    let mut at = 0;
+    for square in 0..64 {
+        let Some(piece) = position.piece_at(Square::new(flip(square) as u8)) else {
+            continue;
+        };
+        let is_theirs = piece.color != position.side_to_move;
+        let code = Role::ALL.iter().position(|&role| role == piece.role).unwrap() as u8 | u8::from(is_theirs) << 3;
+        record[square / 8] |= 1 << (square % 8);
+        record[8 + at / 2] |= code << (4 * (at % 2));
+        at += 1;
+        match (piece.role, is_theirs) {
+            (Role::King, false) => record[27] = square as u8,
+            (Role::King, true) => record[28] = square as u8 ^ 56,
+            _ => {}
+        }
+    }
+    record[24..26].copy_from_slice(&score.to_le_bytes());
+    record[26] = result;
+    record
+}
+
+/// Records, some of them bad where the format can have bad ones.
+fn sample(format: Format, directory: &Path) -> Vec<u8> {
+    let lines = |line: &dyn Fn(usize, &Position) -> String| {
+        let positions = positions();
+        let line = |(number, position)| match number % 97 {
+            13 => "nonsense\n".to_owned(),
+            _ => line(number, position),
+        };
+        positions.iter().enumerate().map(line).collect::<String>().into_bytes()
+    };
+    let converted = |name: &str| {
+        let path = directory.join(name);
+        let file = RecordFile::new(&path, None, FileOptions::default()).unwrap();
+        let inputs = Inputs::of(vec![Path::new("data/lichess-2025-05.pgn").into()]);
+        let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
+        assert!(summary.failure.is_none() && summary.records > 300);
+        fs::read(path).unwrap()
+    };
+    match format.name() {
+        "fen" => lines(&|_, position| format!("{position}\n")),
+        "epd" => fs::read("data/sample.epd").unwrap(),
+        "perft" => lines(&|number, position| format!("id {number}\nepd {position}\nperft 1 20\n")),
+        "pgn" => fs::read("data/lichess-2025-05.pgn").unwrap(),
+        "puzzles" => lines(&|number, position| {
+            let moves = position.legal_moves();
+            let first = moves.iter().next().map_or("a1a1".to_owned(), |mv| mv.uci(position).as_str().to_owned());
+            format!("{number},{position},{first} a1a2,1500,75,90,100,mate,https://x,\n")
+        }),
+        "evals" => lines(&|number, position| {
+            format!(
+                "{{\"fen\":\"{position}\",\"evals\":[{{\"pvs\":[{{\"cp\":{number}}}],\"knodes\":1,\"depth\":9}}]}}\n"
+            )
+        }),
+        "boards" => converted("x.boards"),
+        "bullet" => {
+            let mut bytes = Vec::new();
+            for (number, position) in positions().iter().enumerate() {
+                let mut record = bullet(position, number as i16, (number % 3) as u8);
+                if number % 97 == 13 {
+                    record[30] = 1;
+                }
+                bytes.extend(record);
+            }
+            bytes
+        }
+        "parquet" => converted("x.parquet"),
+        "arrow" => converted("x.arrow"),
+        other => panic!("no sample of {other}"),
+    }
+}
+
+/// A file of each format, named so that it is recognized.
+fn samples(directory: &Path) -> Vec<(Format, PathBuf)> {
+    let of = |&format: &Format| {
+        let bytes = sample(format, directory);
+        let name = match format.about().extensions.first() {
+            Some(extension) => format!("sample.{extension}"),
+            None => format!("sample-{format}"),
+        };
+        (format, write(directory, &name, bytes))
+    };
+    Format::ALL.iter().map(of).collect()
+}
+
+#[test]
+fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
+    let directory = tempfile::tempdir().unwrap();
+    for (format, path) in samples(directory.path()) {
+        let whole = read(&path, None, WAYS[0]);
+        let found = whole.summary.files[0].format;
+        assert_eq!(found, Some(format));
+        assert!(whole.summary.failure.is_none() && whole.summary.records > 300, "{format}");
+        for (way, count) in WAYS.into_iter().zip([2, 3, 7, 2]) {
+            let again = read(&path, None, way);
+            assert!(again.records == whole.records && again.rejects == whole.rejects, "{format} {way:?}");
+            check(&path, count, way, Order::Places);
+        }
+        assert_eq!(check(&path, 2, WAYS[0], Order::Places), 2, "{format}");
+        if format.tables().is_some() {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let gzip = write(directory.path(), &format!("{name}.gz"), gzip(&bytes));
+        let frames = write(directory.path(), &format!("{name}.zst"), frames(&bytes, 5000, true));
+        for path in [gzip, frames] {
+            for (way, count) in WAYS.into_iter().zip([2, 3, 7, 2]) {
+                let again = read(&path, None, way);
+                assert!(again.records == whole.records, "{format} {way:?}");
+                check(&path, count, way, Order::Turns);
+            }
+        }
+    }
+}
+
+/// A file that ends too early is never taken for a shorter one, unless it is text that ends with a line or a game.
+#[test]
+fn what_is_cut_off_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    for (format, path) in samples(directory.path()) {
+        let whole = read(&path, None, WAYS[0]);
+        let bytes = fs::read(&path).unwrap();
+        for cut in [bytes.len() - 1, bytes.len() - 7, bytes.len() / 2 + 1, 701] {
+            let path = write(directory.path(), &format!("cut-{cut}"), &bytes[..cut]);
+            let found = crate::shard::read_with(&path, None, WAYS[0], |options| options.read.from = Some(format));
+            assert!(found.records.len() <= whole.records.len(), "{format} {cut}");
+            if format.is_text() {
+                continue;
+            }
+            assert!(found.summary.failure.is_some(), "{format} {cut}");
+            let same = found.records.iter().zip(&whole.records).all(|(found, whole)| found == whole);
+            assert!(same, "{format} {cut}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let inputs = Inputs::of(vec![Path::new("data/sample.epd").into()]);
+    let fens = |path: &Path| -> Vec<String> {
+        let records = read(path, None, WAYS[0]).records;
+        records.iter().map(|record| record.split(' ').take(6).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let whole = fens(Path::new("data/sample.epd"));
+    for &format in Format::ALL {
+        let path = directory.path().join(format!("written.{format}"));
+        let Ok(file) = RecordFile::new(&path, None, FileOptions::default()) else {
+            assert!(!format.is_writable(), "{format}");
+            continue;
+        };
+        let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
+        assert!(summary.failure.is_none(), "{format}");
+        assert!(fens(&path) == whole, "{format}");
+    }
+}
