@@ -35,6 +35,7 @@ pub(crate) enum Layout {
     /// Sections that know their lengths, with an index of them at the end.
     Sections(&'static dyn Sections),
     /// Files with an index of their own, which divide themselves into rows.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "all of them need the feature"))]
     Tables(&'static dyn OpenTable),
 }
 
