@@ -72,18 +72,20 @@
 //! Columns of a file, as CSV:
 //!
 //! ```
-//! use lanefish::jobs::Rows;
-//! use lanefish::output::{csv::Csv, rows::{Masks, RowFormat}};
+//! use lanefish::jobs::{OutputFormat, WriteJob, Written};
 //! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, table::Columns, tiers::Tier};
+//! use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers::Tier};
 //!
 //! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 //! let columns = Columns::named("fen,legal_moves,in_check")?;
+//! let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
 //! let mut csv = Vec::new();
-//! Csv.header(&columns, &mut csv);
-//! let job = Rows { columns: &columns, format: &Csv, masks: Masks::Hex };
-//! let summary = run(&inputs, RunOptions::new(analyzer), &job, |rows| Ok(csv.extend(rows)));
+//! let mut file = job.open(&mut csv)?;
+//! let summary = run(&inputs, RunOptions::new(analyzer), &job, |part| {
+//!     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
+//! });
+//! job.finish(file)?;
 //! assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

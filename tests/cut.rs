@@ -10,7 +10,7 @@ use lanefish::error::{Error, Reject};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::jobs::Conversion;
+use lanefish::jobs::{OutputFormat, WriteJob, Written};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
@@ -288,14 +288,17 @@ fn records_that_wait_in_a_map_are_checked_when_they_are_written() {
     let path = boards_file(directory.path());
     let inputs = Inputs::of(vec![Arc::from(&*path)]);
     for cut in [false, true] {
-        let job = Conversion::new(Format::BOARDS.encoder().unwrap());
+        let format = OutputFormat::Records(Format::BOARDS);
+        let job = WriteJob::new(Written::Records { fen: false }, format).unwrap();
+        let mut bytes = Vec::new();
+        let file = job.open(&mut bytes).unwrap();
         let summary = run(&inputs, RunOptions::new(&OnlyValidity), &job, |_| Ok(()));
         assert!(summary.failure.is_none());
         if cut {
             change(&path, Change::CutTo(1100));
         }
-        match job.finish() {
-            Ok(block) => assert!(!cut && block.is_some()),
+        match job.finish(file) {
+            Ok(_) => assert!(!cut),
             Err(error) => assert!(cut && error.to_string().contains("was cut to 1100 bytes")),
         }
     }

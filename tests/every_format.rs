@@ -60,9 +60,10 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
     let converted = |name: &str| {
         let path = directory.join(name);
         let file = RecordFile::new(&path, None, FileOptions::default()).unwrap();
-        let inputs = Inputs::of(vec![Path::new("data/lichess-2025-05.pgn").into()]);
+        // Enough for two blocks.
+        let inputs = Inputs::of(vec![Path::new("data/lichess-2025-05.pgn").into(); 60]);
         let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
-        assert!(summary.failure.is_none() && summary.records > 300);
+        assert!(summary.failure.is_none() && summary.records > 20_000);
         fs::read(path).unwrap()
     };
     match format.name() {
@@ -124,10 +125,12 @@ fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
             assert!(again.records == whole.records && again.rejects == whole.rejects, "{format} {way:?}");
             check(&path, count, way, Order::Places);
         }
-        assert_eq!(check(&path, 2, WAYS[0], Order::Places), 2, "{format}");
+        let parts = check(&path, 2, WAYS[0], Order::Places);
         if format.tables().is_some() {
+            // All rows are in one group.
             continue;
         }
+        assert_eq!(parts, 2, "{format}");
         let bytes = fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
         let gzip = write(directory.path(), &format!("{name}.gz"), gzip(&bytes));
@@ -175,7 +178,7 @@ fn what_is_written_reads_back() {
     for &format in Format::ALL {
         let path = directory.path().join(format!("written.{format}"));
         let Ok(file) = RecordFile::new(&path, None, FileOptions::default()) else {
-            assert!(!format.is_writable(), "{format}");
+            assert!(format.encoder().is_none(), "{format}");
             continue;
         };
         let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));

@@ -4,7 +4,7 @@ use crate::error;
 use crate::reading::{self, Given, Reading};
 use crate::signals::Signals;
 use lanefish::Error;
-use lanefish::jobs::{FileOptions, RecordFile, Statistics, Target};
+use lanefish::jobs::{Content, FileOptions, OutputFormat, RecordFile, Statistics};
 use lanefish::pipeline::{Progress, RunOptions, Summary, run};
 use lanefish::report::run_to_json;
 use lanefish::stats::GroupBy;
@@ -178,12 +178,16 @@ pub(crate) fn convert<'py>(
     };
     let wrong = |text: String| error::message(py, text);
     let reading = given.check(py, games)?;
-    let mut target = Target::of(to, &output).map_err(wrong)?;
+    let format = match to {
+        Some(name) => OutputFormat::named(name, Content::Records),
+        None => OutputFormat::of_path(&output, Content::Records),
+    };
+    let mut format = format.map_err(wrong)?;
     if let Some(compression) = compression {
-        target = target.with_compression(compression).map_err(wrong)?;
+        format = format.with_compression(compression).map_err(wrong)?;
     }
     let options = FileOptions::default().force(overwrite).level(level).fen(fen);
-    let file = RecordFile::new(&output, Some(target), options).map_err(wrong)?;
+    let file = RecordFile::new(&output, Some(format), options).map_err(wrong)?;
     let inputs = reading.inputs(py, input)?;
     let place = output.canonicalize().ok();
     let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;

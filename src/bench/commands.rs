@@ -17,12 +17,11 @@ use crate::block::Packed;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
-use crate::formats::{DecodeOptions, Encoder, Format};
+use crate::formats::{DecodeOptions, Format};
 use crate::input::Inputs;
-use crate::jobs::{Conversion, Rows, Statistics};
+use crate::jobs::{OutputFormat, Statistics, WriteJob, Written};
 use crate::output::AtomicFile;
-use crate::output::csv::Csv;
-use crate::output::rows::{Masks, RowFormat};
+use crate::output::rows::Masks;
 use crate::pipeline::{Job, ReadOptions, RunOptions, run};
 use crate::sliders::Kind;
 use crate::table::{Columns, Fields};
@@ -128,8 +127,7 @@ fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
         )
     };
     let convert = |file: &'a File, to: Format, check| -> (&File, Run<'_>, Check<'_>) {
-        let encoder = to.encoder().expect("this format can be written");
-        let run = move |out: &mut dyn Write| runner.convert(file, encoder, out);
+        let run = move |out: &mut dyn Write| runner.convert(file, to, out);
         (file, Box::new(run), check)
     };
     // As many copies of the same lines.
@@ -182,30 +180,19 @@ impl Runner {
 
     /// Columns as CSV.
     fn compute(self, file: &File, columns: &Columns, out: &mut dyn Write) -> Result<(), Error> {
-        let job = Rows { columns, format: &Csv, masks: Masks::Hex };
-        let mut header = Vec::new();
-        Csv.header(columns, &mut header);
-        out.write_all(&header).map_err(unwritten)?;
-        self.all(file, &job, |text| out.write_all(&text).map_err(unwritten))
+        self.write(file, Written::Columns(columns, Masks::Hex), OutputFormat::Csv, out)
     }
 
     /// The same records in another format.
-    fn convert(self, file: &File, encoder: &'static dyn Encoder, out: &mut dyn Write) -> Result<(), Error> {
-        let job = Conversion::new(encoder);
-        let mut writer = encoder.writer();
-        writer.begin(out).map_err(unwritten)?;
-        self.all(file, &job, |part| {
-            part.pieces().try_for_each(|piece| {
-                let piece = piece.map_err(unwritten)?;
-                writer.put(&piece, out).map_err(unwritten)?;
-                job.reuse(piece);
-                Ok(())
-            })
-        })?;
-        if let Some(last) = job.finish().map_err(unwritten)? {
-            writer.put(&last, out).map_err(unwritten)?;
-        }
-        writer.finish(out).map_err(unwritten)?;
+    fn convert(self, file: &File, to: Format, out: &mut dyn Write) -> Result<(), Error> {
+        self.write(file, Written::Records { fen: false }, OutputFormat::Records(to), out)
+    }
+
+    fn write(self, file: &File, written: Written<'_>, to: OutputFormat, out: &mut dyn Write) -> Result<(), Error> {
+        let job = WriteJob::new(written, to).map_err(|text| unwritten(io::Error::other(text)))?;
+        let mut output = job.open(out).map_err(unwritten)?;
+        self.all(file, &job, |part| job.put(&mut output, part).map_err(unwritten))?;
+        job.finish(output).map_err(unwritten)?;
         Ok(())
     }
 }

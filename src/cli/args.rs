@@ -211,7 +211,7 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: found from their content, then from their names]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::READ)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName)]
     pub(crate) from: Option<Format>,
 
     /// Column of Parquet and Arrow files that holds the positions as FEN [default: board, then fen]

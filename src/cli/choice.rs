@@ -1,13 +1,11 @@
 //! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
 //! for misspelled ones.
 
-use super::output::Target;
-#[cfg(feature = "parquet")]
-use super::table::TableKind;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use lanefish::formats::Format;
+use lanefish::jobs::{Content, OutputFormat};
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use std::ffi::OsStr;
 
@@ -33,10 +31,9 @@ pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a s
     similar(name, names).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
-/// Names of all formats, or of those that can be written.
-pub(crate) fn format_names(writable: bool) -> Vec<&'static str> {
-    let formats = Format::ALL.iter().copied();
-    formats.filter(|&format| !writable || format.is_writable()).map(Format::name).collect()
+/// Names of all formats of inputs.
+pub(crate) fn format_names() -> Vec<&'static str> {
+    Format::ALL.iter().copied().map(Format::name).collect()
 }
 
 /// An error in an argument, printed the way clap prints its own.
@@ -48,81 +45,69 @@ fn named(argument: Option<&Arg>) -> String {
     argument.map_or_else(String::new, |argument| format!("'{argument}'"))
 }
 
-/// A format: any of them, or only those that can be written.
+/// A format to read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FormatName {
-    writable: bool,
-}
-
-impl FormatName {
-    /// A format to read.
-    pub(crate) const READ: Self = Self { writable: false };
-    /// A format to write.
-    pub(crate) const WRITTEN: Self = Self { writable: true };
-}
+pub(crate) struct FormatName;
 
 impl TypedValueParser for FormatName {
     type Value = Format;
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Format, clap::Error> {
-        self.parse_among(command, argument, value, &format_names(self.writable))
+        let name = StringValueParser::new().parse_ref(command, argument, value)?;
+        name.parse().map_err(|_| unknown(command, argument, &name, &format_names()))
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(values(format_names(self.writable)))
+        Some(values(format_names()))
     }
 }
 
-impl FormatName {
-    /// A format; these names are suggested.
-    fn parse_among(
-        self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-        names: &[&'static str],
-    ) -> Result<Format, clap::Error> {
-        let name = StringValueParser::new().parse_ref(command, argument, value)?;
-        let problem = match name.parse::<Format>() {
-            Ok(format) if !self.writable || format.is_writable() => return Ok(format),
-            Ok(format) => format!("{format} can be read but not written"),
-            Err(_) => {
-                let hint = did_you_mean(&name, names.iter().copied());
-                format!("unknown format `{name}`{hint}")
-            }
-        };
-        let (argument, known) = (named(argument), names.join(", "));
-        Err(invalid(command, format!("{argument}: {problem}\n  [possible values: {known}]")))
-    }
+/// No format has this name.
+fn unknown(command: &Command, argument: Option<&Arg>, name: &str, names: &[&'static str]) -> clap::Error {
+    let hint = did_you_mean(name, names.iter().copied());
+    refused(command, argument, format_args!("unknown format `{name}`{hint}"), names)
 }
 
-/// A format that records can be converted to.
+fn refused(
+    command: &Command,
+    argument: Option<&Arg>,
+    problem: impl std::fmt::Display,
+    names: &[&'static str],
+) -> clap::Error {
+    let (argument, known) = (named(argument), names.join(", "));
+    invalid(command, format!("{argument}: {problem}\n  [possible values: {known}]"))
+}
+
+/// A format that records can be written in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TargetName;
+pub(crate) struct OutputName;
 
-impl TargetName {
+impl OutputName {
     fn names() -> Vec<&'static str> {
-        let mut names = format_names(true);
-        if cfg!(feature = "parquet") {
-            names.extend(["parquet", "arrow", "arrows"]);
-        }
-        names
+        OutputFormat::all(Content::Records).map(OutputFormat::name).collect()
     }
 }
 
-impl TypedValueParser for TargetName {
-    type Value = Target;
-    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Target, clap::Error> {
-        #[cfg(feature = "parquet")]
-        if let Some(name) = value.to_str()
-            && let Ok(kind) = <TableKind as clap::ValueEnum>::from_str(name, false)
-        {
-            return Ok(Target::Table(kind));
-        }
-        let name = FormatName::WRITTEN.parse_among(command, argument, value, &Self::names());
-        name.map(Target::Records)
+impl TypedValueParser for OutputName {
+    type Value = OutputFormat;
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<OutputFormat, clap::Error> {
+        let name = StringValueParser::new().parse_ref(command, argument, value)?;
+        OutputFormat::named(&name, Content::Records).map_err(|problem| match name.parse::<Format>() {
+            Ok(_) => refused(command, argument, problem, &Self::names()),
+            Err(_) => unknown(command, argument, &name, &Self::names()),
+        })
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(values(Self::names()))
     }
+}
+
+/// Formats that rows can be written in, each with what it is.
+pub(crate) fn row_values() -> Vec<PossibleValue> {
+    OutputFormat::all(Content::Rows).map(|format| PossibleValue::new(format.name()).help(format.title())).collect()
+}
+
+/// A format that rows can be written in.
+pub(crate) fn row_formats() -> impl TypedValueParser<Value = OutputFormat> {
+    PossibleValuesParser::new(row_values()).try_map(|name| OutputFormat::named(&name, Content::Rows))
 }
 
 fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {
@@ -193,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_was_meant() {
-        let names = format_names(false);
+        let names = format_names();
         assert_eq!(similar("board", names.iter().copied()), Some("boards"));
         assert_eq!(similar("EDP", names.iter().copied()), Some("epd"));
         assert_eq!(similar("xyz", names.iter().copied()), None);

@@ -1,14 +1,12 @@
 //! `compute`: one row per position, any columns, as text or as a table.
 
 use super::args::{OutputArgs, Reading};
-use super::output::{RowOutput, Rows};
-use super::session::{RunChoice, Session};
+use super::session::Session;
+use super::write::{self, TableArgs};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use lanefish::jobs;
-#[cfg(feature = "parquet")]
-use lanefish::jobs::TableRows;
+use lanefish::jobs::{Content, OutputFormat, Written};
 use lanefish::output::rows;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use serde_json::json;
@@ -44,15 +42,14 @@ pub(crate) struct ComputeArgs {
     masks: Masks,
 
     /// Format of the rows [default: from the name given with -o, else csv]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Rows>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::row_formats())]
+    format: Option<OutputFormat>,
 
     #[command(flatten)]
     output: OutputArgs,
 
-    #[cfg(feature = "parquet")]
     #[command(flatten)]
-    table: super::table::TableArgs,
+    table: TableArgs,
 
     #[command(flatten)]
     reading: Reading,
@@ -82,29 +79,9 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = Columns::named(&self.columns)?;
-        let rows = match Rows::of(self.format, &self.output)?.output() {
-            RowOutput::Text(rows) => rows.format(),
-            #[cfg(feature = "parquet")]
-            RowOutput::Table(kind) => {
-                let inputs = (&self.inputs[..], &self.reading);
-                let rows = TableRows::Columns(&columns);
-                let table = &self.table;
-                return table.write(session, inputs, rows, kind, &self.output);
-            }
-        };
-        #[cfg(feature = "parquet")]
-        self.table.refuse()?;
-        session.prepare(&self.inputs, &self.reading)?;
-        let mut output = session.open_output(&self.output)?;
-        let mut header = Vec::new();
-        rows.header(&columns, &mut header);
-        output.put(&header)?;
-        let job = jobs::Rows { columns: &columns, format: rows, masks: self.masks.into() };
-        let done = session.read(&self.inputs, &self.reading, RunChoice::default(), &job, |text| output.put(&text))?;
-        if done.summary.failure.is_none() {
-            session.commit(Some(output))?;
-        }
-        session.conclude(done.summary)
+        let format = write::format_of(self.format, &self.output, Content::Rows)?;
+        let written = Written::Columns(&columns, self.masks.into());
+        write::write(session, (&self.inputs, &self.reading), written, (&self.output, format, &self.table))
     }
 }
 

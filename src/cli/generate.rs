@@ -2,14 +2,15 @@
 
 use super::args::OutputArgs;
 use super::interrupt;
-use super::output::{RecordOutput, format_of};
 use super::session::Session;
+use super::write;
 use anyhow::{Context, Result};
 use clap::Args;
 use lanefish::Error;
 use lanefish::block::Packed;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::{Blocks, Encoded, Encoder, Format};
+use lanefish::formats::Format;
+use lanefish::jobs::{Content, OutputFormat, WriteJob, WritePart, Written};
 use lanefish::numbers::grouped;
 use lanefish::table::Batch;
 use std::sync::Arc;
@@ -33,8 +34,8 @@ pub(crate) struct GenerateArgs {
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName::WRITTEN)]
-    to: Option<Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    to: Option<OutputFormat>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -45,11 +46,14 @@ const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
-        let format = format_of(self.to, &self.output, Some(Format::FEN))?;
-        let output = session.open_output(&self.output)?;
-        let mut output = RecordOutput::new(format, output)?;
-        let encoder = output.encoder;
-        let mut blocks = Blocks::of(encoder);
+        let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+        let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
+        let format = write::format_of(to, &self.output, Content::Records)?;
+        let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+        let mut output = write::open(session, &self.output, format)?;
+        let named = output.named();
+        let failed = |source| named.failed(source);
+        let mut file = job.open(&mut output).map_err(failed)?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
         let threads = (session.threads as u64).min(shards);
@@ -59,10 +63,11 @@ impl GenerateArgs {
             let receivers = (0..threads)
                 .map(|first| {
                     let (sender, receiver) = sync_channel(1);
+                    let job = &job;
                     let make = move || {
                         for shard in (first..shards).step_by(threads as usize) {
                             // The receiver is gone if writing has failed.
-                            if sender.send(self.shard(shard, encoder)).is_err() {
+                            if sender.send(self.shard(shard, job)).is_err() {
                                 break;
                             }
                         }
@@ -72,24 +77,13 @@ impl GenerateArgs {
                         .map_err(|reason| Error::Threads { threads: threads as usize, reason: reason.to_string() })?;
                     Ok(receiver)
                 })
-                .collect::<Result<Vec<Receiver<Encoded>>, Error>>()?;
+                .collect::<Result<Vec<Receiver<WritePart>>, Error>>()?;
             for shard in 0..shards {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted.into());
                 }
-                let encoded =
-                    receivers[(shard % threads) as usize].recv().context("a generating thread ended early")?;
-                match &mut blocks {
-                    Some(blocks) => {
-                        let joined = blocks.join(encoded);
-                        let mut blocks = joined.context("the records cannot be held")?.into_iter();
-                        blocks.try_for_each(|block| {
-                            let block = output.accept(block.encode(Encoded::default()))?;
-                            output.put(&block)
-                        })?;
-                    }
-                    None => output.put(&encoded)?,
-                }
+                let part = receivers[(shard % threads) as usize].recv().context("a generating thread ended early")?;
+                job.put(&mut file, part).map_err(failed)?;
                 let done = (shard + 1).saturating_mul(SHARD).min(self.number);
                 let percent = 100.0 * done as f64 / self.number as f64;
                 let done = grouped(done);
@@ -98,16 +92,13 @@ impl GenerateArgs {
             Ok::<_, anyhow::Error>(())
         })?;
         drop(phase);
-        if let Some(last) = blocks.and_then(Blocks::finish) {
-            let last = output.accept(last.encode(Encoded::default()))?;
-            output.put(&last)?;
-        }
-        session.commit(Some(output.finish()?))?;
+        let complete = job.finish(file).map_err(failed)?;
+        write::commit(session, output, complete.start.as_deref())?;
         Ok(0)
     }
 
     /// The positions of one shard; the last may be cut short.
-    fn shard(&self, shard: u64, encoder: &'static dyn Encoder) -> Encoded {
+    fn shard(&self, shard: u64, job: &WriteJob<'_>) -> WritePart {
         let start = if self.chess960 { Start::Chess960 } else { Start::Standard };
         // Mixed twice, so that neighbouring seeds and shards are unrelated.
         let seed = Random::new(Random::new(self.seed).bits() ^ shard).bits();
@@ -119,9 +110,6 @@ impl GenerateArgs {
                 batch.push(board, position.halfmove, position.fullmove);
             }
         }
-        let rows = 0..batch.len();
-        let mut piece = Encoded::default();
-        encoder.encode(&Arc::new(batch), &[rows], &mut piece);
-        piece
+        job.batch(&Arc::new(batch), shard)
     }
 }

@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, ValueHint};
 use lanefish::formats::Format;
+use lanefish::jobs::{Content, OutputFormat};
 use lanefish::table::TAGS;
 use std::fmt::Write;
 
@@ -242,7 +243,8 @@ fn formats_text() -> String {
     let mut text = "Formats, found from the content and then from the name:\n".to_owned();
     for format in Format::ALL {
         let about = format.about();
-        let read_only = match format.is_writable() {
+        let is_written = |output: OutputFormat| output.name() == about.name;
+        let read_only = match OutputFormat::all(Content::Records).any(is_written) {
             true => "",
             false => "; read only",
         };

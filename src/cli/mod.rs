@@ -29,9 +29,8 @@ mod sql;
 mod stats;
 mod stdin;
 mod style;
-#[cfg(feature = "parquet")]
-mod table;
 mod verify;
+mod write;
 
 use anyhow::Result;
 use args::{Cli, Command};

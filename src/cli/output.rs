@@ -1,20 +1,12 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
-use super::args::OutputArgs;
 use super::closed;
 use super::places::Destination;
-#[cfg(feature = "parquet")]
-use super::table::TableKind;
-use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
+use anyhow::{Result, bail};
 use lanefish::Error;
-use lanefish::formats::{Encoded, Encoder, Format, Writer};
 use lanefish::input::Compression;
 use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
-use lanefish::output::csv::Csv;
-use lanefish::output::jsonl::JsonLines;
-use lanefish::output::rows::RowFormat;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -75,101 +67,6 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
     }
 }
 
-/// The formats of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rows {
-    /// A header line and comma-separated values
-    Csv,
-    /// One JSON object per line
-    Jsonl,
-    /// Parquet
-    #[cfg(feature = "parquet")]
-    Parquet,
-    /// An Arrow file (IPC); also .feather
-    #[cfg(feature = "parquet")]
-    Arrow,
-    /// An Arrow stream (IPC)
-    #[cfg(feature = "parquet")]
-    Arrows,
-}
-
-/// How rows are written: as text, or as a table.
-pub(crate) enum RowOutput {
-    Text(TextRows),
-    #[cfg(feature = "parquet")]
-    Table(TableKind),
-}
-
-/// The formats of rows that are text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextRows {
-    Csv,
-    Jsonl,
-}
-
-impl Rows {
-    /// The format of an output: as given, or else inferred from the file name.
-    pub(crate) fn of(format: Option<Self>, args: &OutputArgs) -> Result<Self> {
-        if let Some(rows) = format {
-            return Ok(rows);
-        }
-        let Some(path) = &args.output else {
-            return Ok(Self::Csv);
-        };
-        match extension(path).as_deref() {
-            Some("csv") => Ok(Self::Csv),
-            Some("jsonl" | "ndjson" | "json") => Ok(Self::Jsonl),
-            #[cfg(feature = "parquet")]
-            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => Ok(match kind {
-                TableKind::Parquet => Self::Parquet,
-                TableKind::Arrow => Self::Arrow,
-                TableKind::Arrows => Self::Arrows,
-            }),
-            _ => bail!(
-                "cannot infer a format from '{}'; use {}, or pass --format",
-                path.display(),
-                match cfg!(feature = "parquet") {
-                    true => ".csv, .jsonl, .parquet or .arrow",
-                    false => ".csv or .jsonl",
-                }
-            ),
-        }
-    }
-
-    /// How they are written.
-    pub(crate) fn output(self) -> RowOutput {
-        match self {
-            Self::Csv => RowOutput::Text(TextRows::Csv),
-            Self::Jsonl => RowOutput::Text(TextRows::Jsonl),
-            #[cfg(feature = "parquet")]
-            Self::Parquet => RowOutput::Table(TableKind::Parquet),
-            #[cfg(feature = "parquet")]
-            Self::Arrow => RowOutput::Table(TableKind::Arrow),
-            #[cfg(feature = "parquet")]
-            Self::Arrows => RowOutput::Table(TableKind::Arrows),
-        }
-    }
-}
-
-impl TextRows {
-    pub(crate) fn format(self) -> &'static dyn RowFormat {
-        match self {
-            Self::Csv => &Csv,
-            Self::Jsonl => &JsonLines,
-        }
-    }
-}
-
-/// The extension of a name without that of the compression: `csv` for `rows.csv.zst`.
-pub(crate) fn extension(path: &Path) -> Option<String> {
-    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
-    let last = lower(path)?;
-    match Compression::of_extension(&last) {
-        Some(_) => lower(Path::new(path.file_stem()?)),
-        None => Some(last),
-    }
-}
-
 /// Large enough for few system calls; buffers of rows are written through.
 const BUFFER: usize = 1 << 18;
 
@@ -207,7 +104,6 @@ impl Output {
     }
 
     /// Whether the file is compressed as a whole.
-    #[cfg(feature = "parquet")]
     pub(crate) fn is_compressed(&self) -> bool {
         matches!(self, Self::Compressed { .. })
     }
@@ -238,6 +134,12 @@ impl Output {
             Sink::File(file) => Some(file),
             _ => None,
         }
+    }
+
+    /// Replaces the first bytes. Outputs that cannot be rewound, and compressed ones, keep theirs.
+    pub(crate) fn rewrite_start(&mut self, start: &[u8]) -> Result<(), Error> {
+        let Self::Plain(Sink::File(file)) = self else { return Ok(()) };
+        file.rewrite_start(start).map_err(|error| self.named().failed(error))
     }
 
     /// Writes; errors name the place.
@@ -333,91 +235,5 @@ impl Write for Sink {
             Self::File(file) => file.flush(),
             Self::Special { out, .. } => out.flush(),
         }
-    }
-}
-
-/// What records are converted to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
-    Records(Format),
-    #[cfg(feature = "parquet")]
-    Table(TableKind),
-}
-
-impl Target {
-    /// As given, or else inferred from the file name.
-    pub(crate) fn of(to: Option<Self>, args: &OutputArgs) -> Result<Self> {
-        #[cfg(feature = "parquet")]
-        if to.is_none()
-            && let Some(extension) = args.output.as_deref().and_then(extension)
-            && let Some(kind) = TableKind::of_extension(&extension)
-        {
-            return Ok(Self::Table(kind));
-        }
-        let format = match to {
-            Some(Self::Records(format)) => Some(format),
-            #[cfg(feature = "parquet")]
-            Some(table) => return Ok(table),
-            None => None,
-        };
-        Ok(Self::Records(format_of(format, args, None)?))
-    }
-}
-
-/// The format of an output: as given, or else inferred from the file name.
-pub(crate) fn format_of(to: Option<Format>, args: &OutputArgs, default: Option<Format>) -> Result<Format> {
-    if let Some(format) = to {
-        return Ok(format);
-    }
-    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    match (file, default) {
-        (None, Some(default)) => Ok(default),
-        (None, None) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
-        (Some(path), _) => Format::of_output(path).map_err(anyhow::Error::msg),
-    }
-}
-
-/// Records on their way into an output of some format.
-pub(crate) struct RecordOutput {
-    named: Named,
-    output: Output,
-    /// What turns records into pieces for it.
-    pub(crate) encoder: &'static dyn Encoder,
-    writer: Box<dyn Writer>,
-}
-
-impl RecordOutput {
-    /// Begins an output.
-    pub(crate) fn new(format: Format, output: Output) -> Result<Self> {
-        if !format.is_text() {
-            output.refuse_terminal(format)?;
-        }
-        let encoder = format.encoder().with_context(|| format!("{format} can be read but not written"))?;
-        let mut records = Self { named: output.named(), output, encoder, writer: encoder.writer() };
-        let begun = records.writer.begin(&mut records.output);
-        begun.map_err(|source| records.named.failed(source))?;
-        Ok(records)
-    }
-
-    /// A piece, if the format can hold it.
-    pub(crate) fn accept(&self, piece: io::Result<Encoded>) -> Result<Encoded, Error> {
-        piece.map_err(|source| self.named.failed(source))
-    }
-
-    /// Writes the next finished piece.
-    pub(crate) fn put(&mut self, piece: &Encoded) -> Result<(), Error> {
-        let put = self.writer.put(piece, &mut self.output);
-        put.map_err(|source| self.named.failed(source))
-    }
-
-    /// Completes the records; the output is still to be committed.
-    pub(crate) fn finish(mut self) -> Result<Output, Error> {
-        let failed = |source| self.named.failed(source);
-        let start = self.writer.finish(&mut self.output).map_err(failed)?;
-        // Outputs that cannot be rewound, and compressed ones, keep their first bytes.
-        if let (Some(start), Output::Plain(Sink::File(file))) = (start, &mut self.output) {
-            file.rewrite_start(&start).map_err(failed)?;
-        }
-        Ok(self.output)
     }
 }

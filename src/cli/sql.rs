@@ -7,18 +7,19 @@ use super::output::Output;
 use super::progress::Meter;
 use super::session::Session;
 use super::stats::RULED;
-use super::table::TableKind;
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
+use lanefish::jobs::{Content, OutputFormat};
 use lanefish::numbers::counted;
 use lanefish::one_line;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
-use lanefish::sql::{Limits, RowFormat, RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
+use lanefish::sql::{Limits, RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -43,8 +44,8 @@ pub(crate) struct SqlArgs {
     file: Option<PathBuf>,
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<SqlFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written())]
+    format: Option<Shown>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -66,46 +67,32 @@ pub(crate) struct SqlArgs {
     reading: Reading,
 }
 
-/// The formats of the rows of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SqlFormat {
-    /// For people; at most 1,000 rows
+/// What becomes of the rows of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// A table for people, of at most 1,000 rows.
     Table,
-    /// A header line and comma-separated values
-    Csv,
-    /// One JSON object per line
-    Jsonl,
-    /// Parquet
-    Parquet,
-    /// An Arrow file (IPC); also .feather
-    Arrow,
-    /// An Arrow stream (IPC)
-    Arrows,
+    /// All of them, in this format.
+    Rows(OutputFormat),
 }
 
-impl SqlFormat {
-    fn is_binary(self) -> bool {
-        matches!(self, Self::Parquet | Self::Arrow | Self::Arrows)
-    }
-    /// What the library writes; `None` for a table.
-    fn rows(self) -> Option<RowFormat> {
-        let table = |kind: TableKind| Some(RowFormat::Table(kind.format(None)));
-        match self {
-            Self::Table => None,
-            Self::Csv => Some(RowFormat::Csv),
-            Self::Jsonl => Some(RowFormat::JsonLines),
-            Self::Parquet => table(TableKind::Parquet),
-            Self::Arrow => table(TableKind::Arrow),
-            Self::Arrows => table(TableKind::Arrows),
-        }
-    }
+/// The name of the table for people.
+const TABLE: &str = "table";
+
+fn shown_or_written() -> impl TypedValueParser<Value = Shown> {
+    let table = PossibleValue::new(TABLE).help("For people; at most 1,000 rows");
+    let values: Vec<PossibleValue> = std::iter::once(table).chain(super::choice::row_values()).collect();
+    PossibleValuesParser::new(values).try_map(|name| match &*name {
+        TABLE => Ok(Shown::Table),
+        name => OutputFormat::named(name, Content::Rows).map(Shown::Rows),
+    })
 }
 
 impl SqlArgs {
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         let text = self.text()?;
         let format = self.format()?;
-        if let (None, Some(path)) = (format.rows(), &self.output.output)
+        if let (Shown::Table, Some(path)) = (format, &self.output.output)
             && path != Path::new("-")
         {
             bail!("--format table is for people; a file is .csv, .jsonl, .parquet or .arrow");
@@ -122,16 +109,15 @@ impl SqlArgs {
                  lanefish verify --rejects FILE lists them"
             );
         }
-        let output = session.open_output(&self.output)?;
-        if format.is_binary() {
-            output.refuse_terminal(format!("{format:?}"))?;
-        }
+        let (output, is_binary) = match format {
+            Shown::Table => (session.open_output(&self.output)?, false),
+            Shown::Rows(format) => (super::write::open(session, &self.output, format)?, !format.is_text()),
+        };
         let mut rejects = session.open_rejects()?;
         let read = session.read_options(&self.reading, Validity::default());
         let options = SessionOptions::new(session.analyzer).threads(session.threads).read(read);
         let sql = self.session(session, options, rejects.is_some()).map_err(failed)?;
-        let mut printer =
-            Printer { format, is_one: self.output.output.is_some() || format.is_binary(), output, results: 0 };
+        let mut printer = Printer { format, is_one: self.output.output.is_some() || is_binary, output, results: 0 };
         let mut status = 0;
         for statement in &statements {
             let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
@@ -196,28 +182,15 @@ impl SqlArgs {
         Ok(text)
     }
 
-    fn format(&self) -> Result<SqlFormat> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let Some(path) = self.output.output.as_deref().filter(|path| *path != Path::new("-")) else {
-            return Ok(match io::stdout().is_terminal() {
-                true => SqlFormat::Table,
-                false => SqlFormat::Csv,
-            });
-        };
-        match super::output::extension(path).as_deref() {
-            Some("csv") => Ok(SqlFormat::Csv),
-            Some("jsonl" | "ndjson" | "json") => Ok(SqlFormat::Jsonl),
-            Some(extension) if let Some(kind) = TableKind::of_extension(extension) => Ok(match kind {
-                TableKind::Parquet => SqlFormat::Parquet,
-                TableKind::Arrow => SqlFormat::Arrow,
-                TableKind::Arrows => SqlFormat::Arrows,
-            }),
-            _ => bail!(
-                "cannot infer a format from '{}'; use .csv, .jsonl, .parquet or .arrow, or pass --format",
-                path.display()
-            ),
+    fn format(&self) -> Result<Shown> {
+        let path = self.output.output.as_deref().filter(|path| *path != Path::new("-"));
+        match (self.format, path) {
+            (Some(format), _) => Ok(format),
+            (None, None) if io::stdout().is_terminal() => Ok(Shown::Table),
+            (None, None) => Ok(Shown::Rows(OutputFormat::Csv)),
+            (None, Some(path)) => {
+                OutputFormat::of_path(path, Content::Rows).map(Shown::Rows).map_err(anyhow::Error::msg)
+            }
         }
     }
 }
@@ -310,7 +283,7 @@ fn carry_out(
 
 /// Prints the rows of one statement after the other.
 struct Printer {
-    format: SqlFormat,
+    format: Shown,
     /// Whether there is room for the rows of one statement only.
     is_one: bool,
     output: Output,
@@ -342,7 +315,7 @@ impl Printer {
             }
             self.output.put(b"\n")?;
         }
-        if let Some(format) = self.format.rows() {
+        if let Shown::Rows(format) = self.format {
             let failed = self.output.named();
             let writer = RowWriter::new(format, schema, &mut self.output);
             return Ok(Printing::Rows(writer.map_err(|error| failed.failed(error))?));

@@ -247,11 +247,6 @@ impl Format {
         self.0.watch()
     }
 
-    /// Whether it can be written.
-    pub fn is_writable(self) -> bool {
-        self.encoder().is_some()
-    }
-
     /// The format for a file name: by its last extension, without that of a compression.
     ///
     /// ```

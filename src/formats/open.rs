@@ -107,42 +107,6 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     }
 }
 
-impl Format {
-    /// The format in which a file of this name is written.
-    ///
-    /// # Errors
-    /// If its name shows none, or one that cannot be written: a message.
-    ///
-    /// ```
-    /// use lanefish::formats::Format;
-    /// assert_eq!(Format::of_output("book.epd.zst".as_ref()), Ok(Format::EPD));
-    /// assert!(Format::of_output("games.pgn".as_ref()).is_err());
-    /// ```
-    pub fn of_output(path: &Path) -> Result<Self, String> {
-        let formats = Self::ALL.iter().filter(|format| format.is_writable());
-        let names: Vec<&str> = formats.map(|format| format.name()).collect();
-        match Self::of_name(path) {
-            Some(format) if format.is_writable() => Ok(format),
-            Some(format) => Err(format!(
-                "{}: {format} can be read but not written; formats that can be written: {}",
-                path.display(),
-                names.join(", ")
-            )),
-            None if let Some(what) = foreign::of_name(path) => Err(format!(
-                "'{}' would be {what}: lanefish cannot write that format yet; formats that can be \
-                 written: {}",
-                path.display(),
-                names.join(", ")
-            )),
-            None => Err(format!(
-                "cannot infer a format from '{}'; name it .{}, or pass --to FORMAT",
-                path.display(),
-                names.join(", .")
-            )),
-        }
-    }
-}
-
 /// The container suggested by a file extension.
 fn promised_compression(path: &Path) -> Option<Compression> {
     Compression::of_extension(path.extension()?.to_str()?)

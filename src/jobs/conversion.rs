@@ -6,14 +6,14 @@ use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Block, Blocks, Encoded, Encoder};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Encodes all records, and counts what the format has no place for.
 #[derive(Debug)]
-pub struct Conversion {
+pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
     joint: Option<InOrder<Blocks, Encoded>>,
     /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
@@ -30,17 +30,17 @@ impl Cut for Blocks {
 
 /// What a chunk becomes.
 #[derive(Debug, Default)]
-pub struct Converted {
+pub(super) struct Converted {
     piece: Encoded,
     blocks: Option<Finished<Encoded>>,
     /// How many records carried fields that the format cannot hold.
-    pub lost: BTreeMap<Field, u64>,
+    pub(super) lost: BTreeMap<Field, u64>,
 }
 
 impl Converted {
     /// The finished pieces, for the [writer](Encoder::writer) of the format; waits for those that others encode. An
     /// error says that the format cannot hold the records.
-    pub fn pieces(self) -> impl Iterator<Item = io::Result<Encoded>> {
+    pub(super) fn pieces(self) -> impl Iterator<Item = io::Result<Encoded>> {
         let own = self.blocks.is_none().then_some(Ok(self.piece));
         own.into_iter().chain(self.blocks.into_iter().flatten())
     }
@@ -48,12 +48,22 @@ impl Converted {
 
 impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
-    pub fn new(encoder: &'static dyn Encoder) -> Self {
+    pub(super) fn new(encoder: &'static dyn Encoder) -> Self {
         Self { encoder, joint: Blocks::of(encoder).map(InOrder::new), used: Mutex::default() }
     }
 
+    /// Encodes whole batches that come from no run, by their numbers.
+    pub(super) fn batch(&self, part: &mut Converted, batch: &Arc<Batch>) {
+        let all = 0..batch.len();
+        self.encoder.encode(batch, std::slice::from_ref(&all), &mut part.piece);
+    }
+
+    pub(super) fn encoder(&self) -> &'static dyn Encoder {
+        self.encoder
+    }
+
     /// Takes back a piece that has been written, to use its memory again.
-    pub fn reuse(&self, piece: Encoded) {
+    pub(super) fn reuse(&self, piece: Encoded) {
         if self.joint.is_some() {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
             used.push(piece);
@@ -70,7 +80,7 @@ impl Conversion {
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    pub fn finish(self) -> io::Result<Option<Encoded>> {
+    pub(super) fn finish(self) -> io::Result<Option<Encoded>> {
         let last = self.joint.and_then(|joint| joint.into_inner().finish());
         last.map(|block| block.encode(Encoded::default())).transpose()
     }

@@ -31,35 +31,24 @@ const TAGS: [(&str, &str); 14] = [
     ("Variant", "variant"),
 ];
 
-/// The formats that rows can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GameFormat {
-    /// A header line and comma-separated values.
-    Csv,
-    /// One JSON object per line, with all tags of the game.
-    JsonLines,
-}
-
-impl GameFormat {
-    /// What comes before the first row.
-    pub fn header(self) -> Vec<u8> {
-        match self {
-            Self::Csv => header(),
-            Self::JsonLines => Vec::new(),
-        }
-    }
-}
-
-/// Makes rows; each keeps its own text, so that games can be counted.
+/// Writes a row of each game as text.
 #[derive(Clone, Copy, Debug)]
-pub struct GameRows {
-    /// Their format.
-    pub format: GameFormat,
+pub(super) struct GameRows {
+    /// What comes before the first row.
+    pub(super) header: fn() -> Vec<u8>,
+    /// Appends the row of a game.
+    row: fn(&GameRow, &mut Vec<u8>),
+}
+
+impl GameRows {
+    /// A header line and comma-separated values.
+    pub(super) const CSV: Self = Self { header, row: csv_row };
+    /// One JSON object per line, with all tags of the game.
+    pub(super) const JSON_LINES: Self = Self { header: Vec::new, row: json_row };
 }
 
 impl Job for GameRows {
-    type Part = Vec<Vec<u8>>;
+    type Part = Vec<u8>;
     fn queries(&self) -> Queries {
         Queries::NONE
     }
@@ -69,15 +58,12 @@ impl Job for GameRows {
     fn reads_games(&self) -> bool {
         true
     }
-    fn begin(&self) -> Self::Part {
+    fn begin(&self) -> Vec<u8> {
         Vec::new()
     }
-    fn tile(&self, _: &mut Self::Part, _: &Tile<'_>) {}
-    fn games(&self, rows: &mut Self::Part, games: &[GameRow]) {
-        rows.extend(games.iter().map(|game| match self.format {
-            GameFormat::Csv => csv_row(game),
-            GameFormat::JsonLines => json_row(game),
-        }));
+    fn tile(&self, _: &mut Vec<u8>, _: &Tile<'_>) {}
+    fn games(&self, text: &mut Vec<u8>, games: &[GameRow]) {
+        games.iter().for_each(|game| (self.row)(game, text));
     }
 }
 
@@ -99,7 +85,9 @@ fn header() -> Vec<u8> {
     let mut names = vec!["game"];
     names.extend(TAGS.map(|(_, column)| column));
     names.extend(["result", "plies", "outcome", "fen", "error"]);
-    csv_line(&names)
+    let mut line = Vec::new();
+    csv_line(&names, &mut line);
+    line
 }
 
 /// The columns of a table of games.
@@ -159,19 +147,17 @@ pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Cells> {
     columns.into_iter().map(Cells::Array).collect()
 }
 
-fn csv_line<T: AsRef<str>>(fields: &[T]) -> Vec<u8> {
-    let mut line = Vec::new();
+fn csv_line<T: AsRef<str>>(fields: &[T], line: &mut Vec<u8>) {
     for (at, field) in fields.iter().enumerate() {
         if at > 0 {
             line.push(b',');
         }
-        write_csv_text(field.as_ref(), &mut line);
+        write_csv_text(field.as_ref(), line);
     }
     line.push(b'\n');
-    line
 }
 
-fn csv_row(game: &GameRow) -> Vec<u8> {
+fn csv_row(game: &GameRow, line: &mut Vec<u8>) {
     let mut fields = vec![game.game.to_string()];
     fields.extend(TAGS.map(|(name, _)| tag(game, name).to_owned()));
     fields.push(game.result.map_or("", |result| result.token()).to_owned());
@@ -179,11 +165,10 @@ fn csv_row(game: &GameRow) -> Vec<u8> {
     fields.push(outcome(game).to_owned());
     fields.push(game.last.as_ref().map_or_else(String::new, |last| last.to_string()));
     fields.push(game.error.clone().unwrap_or_default());
-    csv_line(&fields)
+    csv_line(&fields, line);
 }
 
-fn json_row(game: &GameRow) -> Vec<u8> {
-    let mut line = Vec::new();
+fn json_row(game: &GameRow, line: &mut Vec<u8>) {
     let text = |key: &str, value: Option<&str>, line: &mut Vec<u8>| {
         line.extend_from_slice(format!(",\"{key}\":").as_bytes());
         match value {
@@ -200,19 +185,18 @@ fn json_row(game: &GameRow) -> Vec<u8> {
             if written.len() > 1 {
                 line.push(b',');
             }
-            write_json_string(name, &mut line);
+            write_json_string(name, line);
             line.push(b':');
-            write_json_string(last[&**name], &mut line);
+            write_json_string(last[&**name], line);
         }
     }
     line.push(b'}');
-    text("result", game.result.map(|result| result.token()), &mut line);
+    text("result", game.result.map(|result| result.token()), line);
     line.extend_from_slice(format!(",\"plies\":{}", game.plies).as_bytes());
     let outcome = Some(outcome(game)).filter(|outcome| !outcome.is_empty());
-    text("outcome", outcome, &mut line);
+    text("outcome", outcome, line);
     let fen = game.last.as_ref().map(|last| last.to_string());
-    text("fen", fen.as_deref(), &mut line);
-    text("error", game.error.as_deref(), &mut line);
+    text("fen", fen.as_deref(), line);
+    text("error", game.error.as_deref(), line);
     line.extend_from_slice(b"}\n");
-    line
 }

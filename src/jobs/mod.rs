@@ -3,24 +3,21 @@
 //! The command line only starts these and prints what they make; so can any other program.
 
 mod conversion;
-#[cfg(feature = "parquet")]
 mod file;
 mod games;
 mod in_order;
+mod output_format;
 mod rows;
 #[cfg(feature = "parquet")]
 mod scan;
 mod statistics;
 #[cfg(feature = "parquet")]
 mod table;
+mod write;
 
-pub use conversion::{Conversion, Converted};
-#[cfg(feature = "parquet")]
-pub use file::{FileOptions, RecordFile, Target};
-pub use games::{GameFormat, GameRows};
-pub use rows::Rows;
+pub use file::{FileOptions, RecordFile};
+pub use output_format::{Content, OutputFormat};
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
-#[cfg(feature = "parquet")]
-pub use table::{Table, TableBlock, TableFile, TableFormat, TableRows, Tabulated};
+pub use write::{Complete, WriteFile, WriteJob, WritePart, Written};

@@ -8,13 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Writes the rows of all records.
-pub struct Rows<'a> {
+pub(super) struct Rows<'a> {
     /// The columns, in their order.
-    pub columns: &'a Columns,
+    pub(super) columns: &'a Columns,
     /// How rows are written.
-    pub format: &'a dyn RowFormat,
+    pub(super) format: &'a dyn RowFormat,
     /// How sets of squares are written.
-    pub masks: Masks,
+    pub(super) masks: Masks,
 }
 
 impl fmt::Debug for Rows<'_> {

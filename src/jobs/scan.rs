@@ -4,9 +4,11 @@
 //! through a short channel. Where nobody takes them, that thread waits, and with it the run: memory does not grow with
 //! the inputs. A stream that is dropped ends its run.
 
-use super::table::{Table, TableFormat, TableRows, Tabulated};
+use super::table::{Table, TableBlock, Tabulated};
+use super::write::Written;
 use crate::error::Error;
 use crate::input::Inputs;
+use crate::output::rows::Masks;
 use crate::pipeline::{RunOptions, Summary, run};
 use crate::table::Columns;
 use crate::tiers::Analyzer;
@@ -86,7 +88,7 @@ impl Scan {
         set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
     ) -> Self {
         let interrupt = Arc::new(AtomicBool::new(false));
-        let table = Table::new(TableRows::Columns(&columns), TableFormat::Batches);
+        let table = Table::batches(Written::Columns(&columns, Masks::Hex));
         let schema = table.schema();
         drop(table);
         let flag = Arc::clone(&interrupt);
@@ -181,7 +183,7 @@ fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sy
     let failed = |source| Error::Write { path: "record batches".into(), source };
     // Whoever takes batches is gone: nobody will see this.
     let send = |batch| sender.send(batch).map_err(|_| Error::Interrupted);
-    let job = Table::new(TableRows::Columns(columns), TableFormat::Batches);
+    let job = Table::batches(Written::Columns(columns, Masks::Hex));
     let mut summary = run(inputs, options, &job, |part: Tabulated| {
         part.blocks().try_for_each(|block| {
             let batch = block.map_err(failed)?.into_batch();
@@ -190,7 +192,7 @@ fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sy
     });
     if summary.failure.is_none() {
         let last = job.last().map_err(failed);
-        let sent = last.and_then(|last| match last.and_then(super::TableBlock::into_batch) {
+        let sent = last.and_then(|last| match last.and_then(TableBlock::into_batch) {
             Some(batch) if batch.num_rows() > 0 => send(batch),
             _ => Ok(()),
         });

@@ -2,68 +2,26 @@
 
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
+use super::write::Written;
+use crate::block::Group;
 use crate::columnar::{
     Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, Type,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
-use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Array, COLUMNS, Column, Columns, Field, Fields, Tile};
+use crate::pipeline::{Job, TILE};
+use crate::queries::{GroupResults, Queries};
+use crate::table::{Array, Batch, COLUMNS, Column, Field, Fields, Tile, first_rows};
+use crate::tiers::Tier;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What the rows of a table are.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum TableRows<'a> {
-    /// Columns of records.
-    Columns(&'a Columns),
-    /// Whole records: board, clocks, and everything that they carry.
-    Records {
-        /// Whether there is also a column with the FEN.
-        fen: bool,
-    },
-    /// Games.
-    Games,
-}
-
-/// The formats of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TableFormat {
-    /// Parquet.
-    Parquet(Compression),
-    /// Arrow, as a file or as a stream.
-    Ipc(IpcKind),
-    /// Record batches in memory: no file.
-    Batches,
-}
-
-impl TableFormat {
-    /// The format for a file extension, with the usual compression.
-    ///
-    /// ```
-    /// use lanefish::columnar::IpcKind;
-    /// use lanefish::jobs::TableFormat;
-    /// assert_eq!(TableFormat::of_extension("feather"), Some(TableFormat::Ipc(IpcKind::File)));
-    /// ```
-    pub fn of_extension(extension: &str) -> Option<Self> {
-        match extension {
-            "parquet" => Some(Self::Parquet(Compression::default())),
-            "arrow" | "feather" => Some(Self::Ipc(IpcKind::File)),
-            "arrows" => Some(Self::Ipc(IpcKind::Stream)),
-            _ => None,
-        }
-    }
-}
-
 /// Fills the columns of a table.
-pub struct Table<'a> {
-    rows: TableRows<'a>,
+pub(super) struct Table<'a> {
+    rows: Written<'a>,
     encoder: Encoder,
     line: InOrder<Blocks, TableBlock>,
 }
@@ -77,11 +35,11 @@ enum Encoder {
 
 /// A finished block of a table.
 #[derive(Debug)]
-pub struct TableBlock(Finish);
+pub(super) struct TableBlock(Finish);
 
 impl TableBlock {
     /// The record batch, of a table that is not Parquet.
-    pub fn into_batch(self) -> Option<RecordBatch> {
+    pub(super) fn into_batch(self) -> Option<RecordBatch> {
         match self.0 {
             Finish::Batch(batch) => Some(batch),
             Finish::Pages(_) => None,
@@ -97,14 +55,14 @@ enum Finish {
 
 /// What a chunk becomes.
 #[derive(Debug, Default)]
-pub struct Tabulated {
+pub(super) struct Tabulated {
     cells: Vec<Cells>,
     blocks: Option<Finished<TableBlock>>,
 }
 
 impl Tabulated {
     /// The finished blocks, for the [file](Table::begin); waits for those that others encode.
-    pub fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
+    pub(super) fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
         self.blocks.into_iter().flatten()
     }
 }
@@ -136,44 +94,48 @@ fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
     names.filter_map(Column::named)
 }
 
-impl TableRows<'_> {
-    fn described(&self) -> Vec<Described> {
-        match self {
-            Self::Columns(columns) => columns.iter().map(Described::of).collect(),
-            Self::Records { fen } => {
-                let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
-                let board = Described::new("board", Type::Board, meaning);
-                let columns = always(*fen).chain(carried());
-                let columns = columns.map(Described::of_listed);
-                let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
-                let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
-                [board].into_iter().chain(columns).chain([text]).collect()
-            }
-            Self::Games => super::games::described(),
+/// The columns of a table with this in it.
+fn described(written: Written<'_>) -> Vec<Described> {
+    match written {
+        Written::Columns(columns, _) => columns.iter().map(Described::of).collect(),
+        Written::Records { fen } => {
+            let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
+            let board = Described::new("board", Type::Board, meaning);
+            let columns = always(fen).chain(carried());
+            let columns = columns.map(Described::of_listed);
+            let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
+            let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
+            [board].into_iter().chain(columns).chain([text]).collect()
         }
+        Written::Games => super::games::described(),
     }
 }
 
 impl<'a> Table<'a> {
-    /// A table of these rows.
-    pub fn new(rows: TableRows<'a>, format: TableFormat) -> Self {
-        let columns = rows.described();
-        Self {
-            rows,
-            encoder: match format {
-                TableFormat::Parquet(compression) => Encoder::Parquet(Parquet::new(columns, compression)),
-                TableFormat::Ipc(kind) => Encoder::Ipc(Ipc::new(columns, kind)),
-                TableFormat::Batches => Encoder::Batches(Ipc::new(columns, IpcKind::Stream)),
-            },
-            line: InOrder::new(Blocks::default()),
-        }
+    /// A Parquet file.
+    pub(super) fn parquet(rows: Written<'a>, compression: Compression) -> Self {
+        Self::new(rows, |columns| Encoder::Parquet(Parquet::new(columns, compression)))
+    }
+
+    /// An Arrow file or stream.
+    pub(super) fn arrow(rows: Written<'a>, kind: IpcKind) -> Self {
+        Self::new(rows, |columns| Encoder::Ipc(Ipc::new(columns, kind)))
+    }
+
+    /// Record batches in memory.
+    pub(super) fn batches(rows: Written<'a>) -> Self {
+        Self::new(rows, |columns| Encoder::Batches(Ipc::new(columns, IpcKind::Stream)))
+    }
+
+    fn new(rows: Written<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
+        Self { rows, encoder: encoder(described(rows)), line: InOrder::new(Blocks::default()) }
     }
 
     /// Begins the file.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn begin<W: Write>(&self, out: W) -> io::Result<TableFile<W>> {
+    pub(super) fn open<W: Write>(&self, out: W) -> io::Result<TableFile<W>> {
         Ok(TableFile(match &self.encoder {
             Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
             Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
@@ -182,9 +144,9 @@ impl<'a> Table<'a> {
     }
 
     /// The Arrow schema of the columns.
-    pub fn schema(&self) -> SchemaRef {
+    pub(super) fn schema(&self) -> SchemaRef {
         match &self.encoder {
-            Encoder::Parquet(_) => Arc::new(schema(&self.rows.described())),
+            Encoder::Parquet(_) => Arc::new(schema(&described(self.rows))),
             Encoder::Ipc(ipc) | Encoder::Batches(ipc) => ipc.schema(),
         }
     }
@@ -193,7 +155,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// If it cannot be encoded.
-    pub fn last(self) -> io::Result<Option<TableBlock>> {
+    pub(super) fn last(self) -> io::Result<Option<TableBlock>> {
         self.encoder.last(self.line.into_inner())
     }
 
@@ -201,26 +163,43 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
+    pub(super) fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
         if let Some(last) = self.encoder.last(self.line.into_inner())? {
             file.put(last)?;
         }
         match file.0 {
             // Fields that no record carries are not worth a column.
-            File::Parquet(file) => file.finish(matches!(self.rows, TableRows::Records { .. })),
+            File::Parquet(file) => file.finish(matches!(self.rows, Written::Records { .. })),
             File::Ipc(file) => file.finish(),
+        }
+    }
+
+    /// Whether rows are whole records.
+    pub(super) fn is_of_records(&self) -> bool {
+        matches!(self.rows, Written::Records { .. })
+    }
+
+    /// Whole records of a batch that comes from no run: nothing is computed, and all of them count.
+    pub(super) fn batch(&self, part: &mut Tabulated, batch: &Arc<Batch>) {
+        const ROWS: usize = TILE * Group::LEN;
+        let Some(analyzer) = Tier::PORTABLE.analyzer() else { return };
+        let results = [GroupResults::default(); TILE];
+        for start in (0..batch.len()).step_by(ROWS) {
+            let len = (batch.len() - start).min(ROWS);
+            let mask: [u64; ROWS / 64] = first_rows(len);
+            self.tile(part, &Tile::new(analyzer, batch, start, len, &results, &mask));
         }
     }
 
     /// The values of the rows that count.
     fn fill(&self, tile: &Tile<'_>) -> Vec<Array> {
         match self.rows {
-            TableRows::Columns(columns) => columns.iter().map(|column| column.fill(tile)).collect(),
-            TableRows::Records { fen } => {
+            Written::Columns(columns, _) => columns.iter().map(|column| column.fill(tile)).collect(),
+            Written::Records { fen } => {
                 let columns = always(fen).chain(carried());
                 columns.map(|column| column.fill(tile)).collect()
             }
-            TableRows::Games => Vec::new(),
+            Written::Games => Vec::new(),
         }
     }
 }
@@ -243,7 +222,7 @@ impl Encoder {
 
 /// A file that is being written.
 #[derive(Debug)]
-pub struct TableFile<W: Write>(File<W>);
+pub(super) struct TableFile<W: Write>(File<W>);
 
 #[derive(Debug)]
 enum File<W: Write> {
@@ -256,7 +235,7 @@ impl<W: Write> TableFile<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn put(&mut self, block: TableBlock) -> io::Result<()> {
+    pub(super) fn put(&mut self, block: TableBlock) -> io::Result<()> {
         match (&mut self.0, block.0) {
             (File::Parquet(file), Finish::Pages(pages)) => file.put(pages),
             (File::Ipc(file), Finish::Batch(batch)) => file.put(&batch),
@@ -269,40 +248,40 @@ impl Job for Table<'_> {
     type Part = Tabulated;
     fn queries(&self) -> Queries {
         match self.rows {
-            TableRows::Columns(columns) => columns.queries(),
+            Written::Columns(columns, _) => columns.queries(),
             _ => Queries::NONE,
         }
     }
     fn fields(&self) -> Fields {
         match self.rows {
-            TableRows::Columns(columns) => columns.fields(),
-            TableRows::Records { .. } => Fields::ALL,
-            TableRows::Games => Fields::NONE,
+            Written::Columns(columns, _) => columns.fields(),
+            Written::Records { .. } => Fields::ALL,
+            Written::Games => Fields::NONE,
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
         match self.rows {
-            TableRows::Columns(columns) => columns.tags(),
-            TableRows::Records { .. } | TableRows::Games => Arc::default(),
+            Written::Columns(columns, _) => columns.tags(),
+            Written::Records { .. } | Written::Games => Arc::default(),
         }
     }
     fn reads_games(&self) -> bool {
-        matches!(self.rows, TableRows::Games)
+        matches!(self.rows, Written::Games)
     }
     fn reads_lost_tags(&self) -> bool {
-        matches!(self.rows, TableRows::Records { .. })
+        matches!(self.rows, Written::Records { .. })
     }
     fn begin(&self) -> Tabulated {
         Tabulated::default()
     }
     fn tile(&self, part: &mut Tabulated, tile: &Tile<'_>) {
         let mut filled = Vec::new();
-        if let TableRows::Records { .. } = self.rows {
+        if let Written::Records { .. } = self.rows {
             let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
             filled.push(Cells::Boards(boards.map(|board| Cells::board(&board)).collect()));
         }
         let mut arrays = self.fill(tile);
-        if let TableRows::Records { fen } = self.rows {
+        if let Written::Records { fen } = self.rows {
             let mut columns = always(fen).chain(carried());
             let date = columns.position(|column| column.field == Some(Field::Date));
             if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
@@ -313,7 +292,7 @@ impl Job for Table<'_> {
         Cells::append_tile(&mut part.cells, filled, tile);
     }
     fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
-        if let TableRows::Games = self.rows {
+        if let Written::Games = self.rows {
             part.cells = cells_of_games(games);
         }
     }

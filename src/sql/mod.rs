@@ -65,7 +65,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 
 pub use datafusion::arrow;
-pub use write::{RowFormat, RowWriter};
+pub use write::RowWriter;
 
 /// How a session reads tables.
 #[derive(Clone)]

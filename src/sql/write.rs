@@ -6,25 +6,13 @@ use super::arrow::datatypes::SchemaRef;
 use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
 use crate::columnar::{IpcKind, ROW_GROUP};
-use crate::jobs::TableFormat;
+use crate::jobs::OutputFormat;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The formats of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RowFormat {
-    /// A header line and comma-separated values; what is missing is empty.
-    Csv,
-    /// One JSON object per line; what is missing is null.
-    JsonLines,
-    /// Parquet or Arrow.
-    Table(TableFormat),
-}
 
 /// Writes rows.
 pub struct RowWriter {
@@ -74,25 +62,25 @@ fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
 }
 
 impl RowWriter {
-    /// Begins a file of rows with this schema.
+    /// Begins a file of rows with this schema. What is missing is empty in CSV and null in JSON Lines.
     ///
     /// # Errors
     /// If writing fails, or the format cannot hold values of these types.
-    pub fn new(format: RowFormat, schema: &SchemaRef, out: &mut dyn Write) -> io::Result<Self> {
+    pub fn new(format: OutputFormat, schema: &SchemaRef, out: &mut dyn Write) -> io::Result<Self> {
         let written = Written::default();
         let to = written.clone();
         let writer = match format {
-            RowFormat::Csv => {
+            OutputFormat::Csv => {
                 let mut csv = CsvBuilder::new().with_header(true).build(to);
                 // The header, also if there are no rows.
                 csv.write(&RecordBatch::new_empty(schema.clone())).map_err(other)?;
                 Writer::Csv(Box::new(csv))
             }
-            RowFormat::JsonLines => {
+            OutputFormat::JsonLines => {
                 let builder = JsonBuilder::new().with_explicit_nulls(true);
                 Writer::JsonLines(Box::new(builder.build(to)))
             }
-            RowFormat::Table(TableFormat::Parquet(_)) => {
+            OutputFormat::Parquet(_) => {
                 let zstd = ZstdLevel::try_new(1).map_err(other)?;
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(zstd))
@@ -101,14 +89,14 @@ impl RowWriter {
                 let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties));
                 Writer::Parquet(Box::new(writer.map_err(other)?))
             }
-            RowFormat::Table(TableFormat::Ipc(IpcKind::File)) => {
+            OutputFormat::Arrow(IpcKind::File) => {
                 Writer::Arrow(Box::new(FileWriter::try_new(to, schema).map_err(other)?))
             }
-            RowFormat::Table(TableFormat::Ipc(IpcKind::Stream)) => {
+            OutputFormat::Arrow(IpcKind::Stream) => {
                 Writer::ArrowStream(Box::new(StreamWriter::try_new(to, schema).map_err(other)?))
             }
-            RowFormat::Table(TableFormat::Batches) => {
-                return Err(other("record batches are no file"));
+            OutputFormat::Records(format) => {
+                return Err(other(format!("{format} holds whole records, not rows")));
             }
         };
         written.pass_on(out)?;

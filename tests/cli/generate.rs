@@ -37,6 +37,20 @@ fn no_positions_at_all() {
     assert_eq!(json(0, &["stats", "--json", &boards])["positions"], 0);
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_are_the_same_as_by_way_of_a_file() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    output(0, &["generate", "-n", "40000", "-o", &boards]);
+    for name in ["parquet", "arrow", "arrows"] {
+        let [made, converted] = ["made", "converted"].map(|stem| dir.name(&format!("{stem}.{name}")));
+        output(0, &["generate", "-n", "40000", "-o", &made]);
+        output(0, &["convert", &boards, "-o", &converted]);
+        assert!(fs::read(made).unwrap() == fs::read(converted).unwrap(), "{name}");
+    }
+}
+
 #[test]
 fn formats_and_force() {
     let dir = Dir::new();

@@ -1,0 +1,234 @@
+//! What can be written: the one list of it.
+//!
+//! | what | by |
+//! | --- | --- |
+//! | whole records | the formats of records that can be written, and tables |
+//! | columns of records, games, rows of queries | CSV, JSON Lines, and tables |
+
+#[cfg(feature = "parquet")]
+use crate::columnar::{Compression as PageCompression, CompressionError, IpcKind};
+use crate::formats::{Format, foreign};
+use crate::input::Compression;
+use std::fmt;
+use std::path::Path;
+
+/// A format of outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// A format of records.
+    Records(Format),
+    /// A header line and comma-separated values.
+    Csv,
+    /// One JSON object per line.
+    JsonLines,
+    /// Parquet, with this compression of its pages.
+    #[cfg(feature = "parquet")]
+    Parquet(PageCompression),
+    /// An Arrow file or stream.
+    #[cfg(feature = "parquet")]
+    Arrow(IpcKind),
+}
+
+/// What an output consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Whole records.
+    Records,
+    /// Rows: columns of records, or of games, or what a query returns.
+    Rows,
+}
+
+impl OutputFormat {
+    /// The formats of a content, each with the usual compression.
+    ///
+    /// ```
+    /// use lanefish::jobs::{Content, OutputFormat};
+    /// let names: Vec<&str> = OutputFormat::all(Content::Rows).map(OutputFormat::name).collect();
+    /// assert_eq!(names[..2], ["csv", "jsonl"]);
+    /// ```
+    pub fn all(content: Content) -> impl Iterator<Item = Self> {
+        let formats = Format::ALL.iter().copied().filter(|format| format.encoder().is_some());
+        let records = formats.map(Self::Records);
+        let text = [Self::Csv, Self::JsonLines];
+        #[cfg(feature = "parquet")]
+        let tables =
+            [Self::Parquet(PageCompression::default()), Self::Arrow(IpcKind::File), Self::Arrow(IpcKind::Stream)];
+        #[cfg(not(feature = "parquet"))]
+        let tables = [];
+        let all = records.chain(text).chain(tables);
+        all.filter(move |format| format.holds(content))
+    }
+
+    /// Whether it can hold a content.
+    pub fn holds(self, content: Content) -> bool {
+        match (self, content) {
+            (Self::Records(_), Content::Records) | (Self::Csv | Self::JsonLines, Content::Rows) => true,
+            (Self::Records(_), Content::Rows) | (Self::Csv | Self::JsonLines, Content::Records) => false,
+            #[cfg(feature = "parquet")]
+            (Self::Parquet(_) | Self::Arrow(_), Content::Records | Content::Rows) => true,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Records(format) => format.name(),
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => "parquet",
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::File) => "arrow",
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::Stream) => "arrows",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Records(format) => format.about().title,
+            Self::Csv => "A header line and comma-separated values",
+            Self::JsonLines => "One JSON object per line",
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => "Parquet",
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::File) => "An Arrow file (IPC); also .feather",
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::Stream) => "An Arrow stream (IPC)",
+        }
+    }
+
+    /// File extensions, in lower case; the first is the usual one.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Records(format) => format.about().extensions,
+            Self::Csv => &["csv"],
+            Self::JsonLines => &["jsonl", "ndjson", "json"],
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => &["parquet"],
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::File) => &["arrow", "feather"],
+            #[cfg(feature = "parquet")]
+            Self::Arrow(IpcKind::Stream) => &["arrows"],
+        }
+    }
+
+    /// Whether it is a table, which compresses its pages or nothing, and is not compressed as a whole.
+    pub fn is_table(self) -> bool {
+        self.holds(Content::Records) && self.holds(Content::Rows)
+    }
+
+    /// Whether it is text.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::Records(format) => format.is_text(),
+            Self::Csv | Self::JsonLines => true,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) | Self::Arrow(_) => false,
+        }
+    }
+
+    /// The format of this name on the command line.
+    ///
+    /// # Errors
+    /// If there is none, or none that can be written: a message.
+    pub fn named(name: &str, content: Content) -> Result<Self, String> {
+        if let Some(format) = Self::all(content).find(|format| format.name() == name) {
+            return Ok(format);
+        }
+        match name.parse::<Format>() {
+            Ok(format) if content == Content::Records => Err(format!("{format} can be read but not written")),
+            Err(error) if content == Content::Records => Err(error.to_string()),
+            _ => Err(format!("unknown format `{name}`")),
+        }
+    }
+
+    /// The format in which a file of this name is written.
+    ///
+    /// # Errors
+    /// If its name shows none, or one that cannot be written: a message.
+    ///
+    /// ```
+    /// use lanefish::formats::Format;
+    /// use lanefish::jobs::{Content, OutputFormat};
+    /// let of = |name: &str| OutputFormat::of_path(name.as_ref(), Content::Records);
+    /// assert_eq!(of("book.epd.zst"), Ok(OutputFormat::Records(Format::EPD)));
+    /// assert!(of("games.pgn").is_err());
+    /// ```
+    pub fn of_path(path: &Path, content: Content) -> Result<Self, String> {
+        let extension = extension(path);
+        let has = |format: &Self| extension.as_deref().is_some_and(|it| format.extensions().contains(&it));
+        if let Some(format) = Self::all(content).find(has) {
+            return Ok(format);
+        }
+        if content == Content::Rows {
+            return Err(format!(
+                "cannot infer a format from '{}'; use {}, or pass --format",
+                path.display(),
+                USUAL_ROWS
+            ));
+        }
+        let names: Vec<&str> = Self::all(content).map(Self::name).collect();
+        let written = format!("formats that can be written: {}", names.join(", "));
+        Err(match (Format::of_name(path), foreign::of_name(path)) {
+            (Some(format), _) => format!("{}: {format} can be read but not written; {written}", path.display()),
+            (None, Some(what)) => {
+                format!("'{}' would be {what}: lanefish cannot write that format yet; {written}", path.display())
+            }
+            (None, None) => {
+                let path = path.display();
+                format!("cannot infer a format from '{path}'; name it .{}, or pass --to FORMAT", names.join(", ."))
+            }
+        })
+    }
+
+    /// The same with another compression of the pages of a Parquet file.
+    ///
+    /// # Errors
+    /// If there is no such compression, or this is no Parquet file: a message.
+    #[cfg(feature = "parquet")]
+    pub fn with_compression(self, compression: &str) -> Result<Self, String> {
+        match self {
+            Self::Parquet(_) => {
+                let parsed: Result<PageCompression, CompressionError> = compression.parse();
+                parsed.map(Self::Parquet).map_err(|error| error.to_string())
+            }
+            _ => Err("compression of pages is for Parquet files; other files are compressed where their names end \
+                 in .zst, .gz or .bz2"
+                .to_owned()),
+        }
+    }
+}
+
+/// Extensions of rows, for a message.
+const USUAL_ROWS: &str = match cfg!(feature = "parquet") {
+    true => ".csv, .jsonl, .parquet or .arrow",
+    false => ".csv or .jsonl",
+};
+
+/// The extension of a name without that of the compression, in lower case: `csv` for `rows.csv.zst`.
+fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    let last = lower(path)?;
+    match Compression::of_extension(&last) {
+        Some(_) => lower(Path::new(path.file_stem()?)),
+        None => Some(last),
+    }
+}
+
+/// As sentences have it.
+impl fmt::Display for OutputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Records(format) => format.name(),
+            Self::Csv => "CSV",
+            Self::JsonLines => "JSON Lines",
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => "Parquet",
+            #[cfg(feature = "parquet")]
+            Self::Arrow(_) => "Arrow",
+        })
+    }
+}

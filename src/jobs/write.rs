@@ -1,0 +1,334 @@
+//! Records, columns or games, written in any format.
+//!
+//! One job for all of them: chunks are encoded on all threads, and what is finished comes back in order, to be written
+//! by the thread that called the run. The command line and [`RecordFile`](super::RecordFile) differ only in where the
+//! bytes go. Batches that come from no run are taken as well: [`WriteJob::batch`].
+
+use super::conversion::{Conversion, Converted};
+use super::games::GameRows;
+use super::output_format::{Content, OutputFormat};
+use super::rows::Rows;
+#[cfg(feature = "parquet")]
+use super::table::{Table, TableFile, Tabulated};
+use crate::formats;
+use crate::games::GameRow;
+use crate::output::csv::Csv;
+use crate::output::jsonl::JsonLines;
+use crate::output::rows::Masks;
+use crate::pipeline::Job;
+use crate::queries::Queries;
+use crate::table::{Batch, Columns, Field, Fields, Tile};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Written<'a> {
+    /// Whole records: board, clocks, and everything that they carry.
+    Records {
+        /// Whether a table has also a column with the FEN.
+        fen: bool,
+    },
+    /// Columns of records, and how sets of squares are written as text.
+    Columns(&'a Columns, Masks),
+    /// A row of each game.
+    Games,
+}
+
+impl Written<'_> {
+    /// What an output of it consists of.
+    pub fn content(self) -> Content {
+        match self {
+            Self::Records { .. } => Content::Records,
+            Self::Columns(..) | Self::Games => Content::Rows,
+        }
+    }
+}
+
+/// A job that writes what it reads.
+///
+/// ```
+/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::pipeline::{RunOptions, run};
+/// use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers::Tier};
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let columns = Columns::named("fen,legal_moves,in_check")?;
+/// let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
+/// let mut csv = Vec::new();
+/// let mut file = job.open(&mut csv)?;
+/// let summary = run(&inputs, RunOptions::new(analyzer), &job, |part| {
+///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
+/// });
+/// job.finish(file)?;
+/// assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WriteJob<'a>(Kind<'a>);
+
+enum Kind<'a> {
+    Records(Conversion),
+    Columns(Rows<'a>),
+    Games(GameRows),
+    #[cfg(feature = "parquet")]
+    Table(Box<Table<'a>>),
+}
+
+/// What a chunk becomes.
+#[derive(Debug)]
+pub struct WritePart(Part);
+
+#[derive(Debug)]
+enum Part {
+    Records(Converted),
+    Text(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Table(Tabulated),
+}
+
+/// An output that is being written.
+pub struct WriteFile<W: Write> {
+    to: To<W>,
+    lost: BTreeMap<Field, u64>,
+}
+
+enum To<W: Write> {
+    Records(Box<dyn formats::Writer>, W),
+    Text(W),
+    #[cfg(feature = "parquet")]
+    Table(Box<TableFile<W>>),
+}
+
+/// An output that is complete.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Complete {
+    /// What should replace its first bytes, if that is possible: counts that were not known at the beginning.
+    pub start: Option<Vec<u8>>,
+    /// How many records carried fields that the format cannot hold.
+    pub lost: BTreeMap<Field, u64>,
+}
+
+impl fmt::Debug for WriteJob<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteJob").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> fmt::Debug for WriteFile<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteFile").field("lost", &self.lost).finish_non_exhaustive()
+    }
+}
+
+impl<'a> WriteJob<'a> {
+    /// A job that writes this in a format.
+    ///
+    /// # Errors
+    /// If the format cannot hold it: a message.
+    pub fn new(written: Written<'a>, format: OutputFormat) -> Result<Self, String> {
+        let kind = match (format, written) {
+            #[cfg(feature = "parquet")]
+            (OutputFormat::Parquet(compression), _) => Kind::Table(Box::new(Table::parquet(written, compression))),
+            #[cfg(feature = "parquet")]
+            (OutputFormat::Arrow(kind), _) => Kind::Table(Box::new(Table::arrow(written, kind))),
+            (OutputFormat::Records(format), Written::Records { fen: false }) => {
+                let encoder = format.encoder().ok_or_else(|| format!("{format} can be read but not written"))?;
+                Kind::Records(Conversion::new(encoder))
+            }
+            (OutputFormat::Records(_), Written::Records { fen: true }) => {
+                return Err("a column `fen` is for Parquet and Arrow files".to_owned());
+            }
+            (OutputFormat::Csv, Written::Columns(columns, masks)) => {
+                Kind::Columns(Rows { columns, format: &Csv, masks })
+            }
+            (OutputFormat::JsonLines, Written::Columns(columns, masks)) => {
+                Kind::Columns(Rows { columns, format: &JsonLines, masks })
+            }
+            (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::CSV),
+            (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::JSON_LINES),
+            (OutputFormat::Records(_), Written::Columns(..) | Written::Games) => {
+                return Err(format!("{format} holds whole records, not rows"));
+            }
+            (OutputFormat::Csv | OutputFormat::JsonLines, Written::Records { .. }) => {
+                return Err(format!("{format} holds rows of columns, not whole records"));
+            }
+        };
+        Ok(Self(kind))
+    }
+
+    /// Begins an output.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn open<W: Write>(&self, mut out: W) -> io::Result<WriteFile<W>> {
+        let to = match &self.0 {
+            Kind::Records(conversion) => {
+                let mut writer = conversion.encoder().writer();
+                writer.begin(&mut out)?;
+                To::Records(writer, out)
+            }
+            Kind::Columns(rows) => {
+                let mut header = Vec::new();
+                rows.format.header(rows.columns, &mut header);
+                out.write_all(&header)?;
+                To::Text(out)
+            }
+            Kind::Games(games) => {
+                out.write_all(&(games.header)())?;
+                To::Text(out)
+            }
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => To::Table(Box::new(table.open(out)?)),
+        };
+        Ok(WriteFile { to, lost: BTreeMap::new() })
+    }
+
+    /// Writes what a chunk became; the parts come in order, as a run passes them on.
+    ///
+    /// # Errors
+    /// If writing fails, or the format cannot hold the records.
+    pub fn put<W: Write>(&self, file: &mut WriteFile<W>, part: WritePart) -> io::Result<()> {
+        match (&self.0, &mut file.to, part.0) {
+            (Kind::Records(conversion), To::Records(writer, out), Part::Records(converted)) => {
+                for (&field, records) in &converted.lost {
+                    *file.lost.entry(field).or_default() += records;
+                }
+                converted.pieces().try_for_each(|piece| {
+                    let piece = piece?;
+                    writer.put(&piece, out)?;
+                    conversion.reuse(piece);
+                    Ok(())
+                })
+            }
+            (_, To::Text(out), Part::Text(text)) => out.write_all(&text),
+            #[cfg(feature = "parquet")]
+            (_, To::Table(table), Part::Table(part)) => part.blocks().try_for_each(|block| table.put(block?)),
+            _ => Err(io::Error::other("a part of another job")),
+        }
+    }
+
+    /// Completes the output, after all parts.
+    ///
+    /// # Errors
+    /// If writing fails, or the format cannot hold the records.
+    pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<Complete> {
+        let mut lost = file.lost;
+        lost.retain(|_, records| *records > 0);
+        let start = match (self.0, file.to) {
+            (Kind::Records(conversion), To::Records(mut writer, mut out)) => {
+                if let Some(last) = conversion.finish()? {
+                    writer.put(&last, &mut out)?;
+                }
+                writer.finish(&mut out)?
+            }
+            (_, To::Text(_)) => None,
+            #[cfg(feature = "parquet")]
+            (Kind::Table(table), To::Table(file)) => {
+                table.finish(*file)?;
+                None
+            }
+            _ => return Err(io::Error::other("the output of another job")),
+        };
+        Ok(Complete { start, lost })
+    }
+
+    /// What a batch becomes that comes from no run, all of whose records are written. Batches are numbered from zero
+    /// without gaps, and may be encoded in any order on any thread.
+    ///
+    /// Of columns and games it makes nothing: these are computed by runs.
+    pub fn batch(&self, batch: &Arc<Batch>, number: u64) -> WritePart {
+        let mut part = self.begin();
+        match (&self.0, &mut part.0) {
+            (Kind::Records(conversion), Part::Records(part)) => conversion.batch(part, batch),
+            #[cfg(feature = "parquet")]
+            (Kind::Table(table), Part::Table(part)) if table.is_of_records() => table.batch(part, batch),
+            _ => {}
+        }
+        self.end(&mut part, number);
+        part
+    }
+}
+
+impl Job for WriteJob<'_> {
+    type Part = WritePart;
+    fn queries(&self) -> Queries {
+        match &self.0 {
+            Kind::Records(conversion) => conversion.queries(),
+            Kind::Columns(rows) => rows.queries(),
+            Kind::Games(games) => games.queries(),
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.queries(),
+        }
+    }
+    fn fields(&self) -> Fields {
+        match &self.0 {
+            Kind::Records(conversion) => conversion.fields(),
+            Kind::Columns(rows) => rows.fields(),
+            Kind::Games(games) => games.fields(),
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.fields(),
+        }
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        match &self.0 {
+            Kind::Records(_) | Kind::Games(_) => Arc::default(),
+            Kind::Columns(rows) => rows.tags(),
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.tags(),
+        }
+    }
+    fn reads_games(&self) -> bool {
+        match &self.0 {
+            Kind::Games(_) => true,
+            Kind::Records(_) | Kind::Columns(_) => false,
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.reads_games(),
+        }
+    }
+    fn reads_lost_tags(&self) -> bool {
+        match &self.0 {
+            Kind::Records(conversion) => conversion.reads_lost_tags(),
+            Kind::Columns(_) | Kind::Games(_) => false,
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.reads_lost_tags(),
+        }
+    }
+    fn begin(&self) -> WritePart {
+        WritePart(match &self.0 {
+            Kind::Records(conversion) => Part::Records(conversion.begin()),
+            Kind::Columns(_) | Kind::Games(_) => Part::Text(Vec::new()),
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => Part::Table(table.begin()),
+        })
+    }
+    fn tile(&self, part: &mut WritePart, tile: &Tile<'_>) {
+        match (&self.0, &mut part.0) {
+            (Kind::Records(conversion), Part::Records(part)) => conversion.tile(part, tile),
+            (Kind::Columns(rows), Part::Text(text)) => rows.tile(text, tile),
+            #[cfg(feature = "parquet")]
+            (Kind::Table(table), Part::Table(part)) => table.tile(part, tile),
+            _ => {}
+        }
+    }
+    fn games(&self, part: &mut WritePart, games: &[GameRow]) {
+        match (&self.0, &mut part.0) {
+            (Kind::Games(rows), Part::Text(text)) => rows.games(text, games),
+            #[cfg(feature = "parquet")]
+            (Kind::Table(table), Part::Table(part)) => table.games(part, games),
+            _ => {}
+        }
+    }
+    fn end(&self, part: &mut WritePart, chunk: u64) {
+        match (&self.0, &mut part.0) {
+            (Kind::Records(conversion), Part::Records(part)) => conversion.end(part, chunk),
+            #[cfg(feature = "parquet")]
+            (Kind::Table(table), Part::Table(part)) => table.end(part, chunk),
+            _ => {}
+        }
+    }
+}
