@@ -127,19 +127,12 @@ pub mod input;
 pub mod jobs;
 #[doc(hidden)]
 pub mod kernels;
-#[doc(hidden)]
-pub mod numbers;
-#[doc(hidden)]
-pub mod one_line;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
 pub mod report;
-mod room;
-mod runs;
 mod setters;
-mod short_text;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;
@@ -147,6 +140,8 @@ pub mod sliders;
 pub mod sql;
 pub mod stats;
 pub mod table;
+#[doc(hidden)]
+pub mod text;
 pub mod tiers;
 
 pub use boards::Boards;

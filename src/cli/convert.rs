@@ -10,8 +10,8 @@ use clap::Args;
 use lanefish::jobs::Conversion;
 #[cfg(feature = "parquet")]
 use lanefish::jobs::TableRows;
-use lanefish::numbers::counted;
 use lanefish::table::Field;
+use lanefish::text::numbers::counted;
 use std::collections::BTreeMap;
 
 /// Convert any input format to any output format

@@ -36,7 +36,7 @@ mod verify;
 use anyhow::Result;
 use args::{Cli, Command, TierChoice};
 use clap::FromArgMatches;
-use lanefish::one_line;
+use lanefish::text::one_line;
 use serde_json::{Map, Value};
 use session::Session;
 use std::io::{self, Write};

@@ -5,10 +5,10 @@
 //! omits what does not fit, and never wraps.
 
 use super::args::When;
-use lanefish::numbers::{bytes, grouped, short};
 use lanefish::pipeline::Progress;
+use lanefish::text::numbers::{bytes, grouped, short};
 #[cfg(feature = "cluster")]
-use lanefish::{numbers::counted, sql::cluster::JobProgress};
+use lanefish::{sql::cluster::JobProgress, text::numbers::counted};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -2,7 +2,7 @@
 
 use super::super::facts::Bars;
 use super::markup::{Escaped, Table, bar};
-use crate::numbers::{grouped, percent, percentage};
+use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 /// Rows of a comparison.

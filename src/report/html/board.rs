@@ -2,7 +2,7 @@
 
 use super::super::Squares;
 use super::markup::Escaped;
-use crate::numbers::{grouped, percent, percentage};
+use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 const SQUARE: usize = 20;

@@ -5,7 +5,7 @@ use super::About;
 use super::markup::{Escaped, Head, Table, bar, foot};
 use super::plot::Plot;
 use super::{bars, board};
-use crate::numbers::{decimal, grouped, percentage};
+use crate::text::numbers::{decimal, grouped, percentage};
 use std::fmt::{self, Write};
 
 pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fmt::Result {

@@ -3,8 +3,8 @@
 use super::super::super::style::Style;
 use super::tables::{RULED, right};
 use comfy_table::{Cell, Table};
-use lanefish::numbers::{grouped, percentage, tenths};
 use lanefish::report::Comparison;
+use lanefish::text::numbers::{grouped, percentage, tenths};
 use std::fmt::Write;
 
 /// Writes what two datasets have in common and where they differ; A and B are names of theirs.
