@@ -127,6 +127,8 @@ pub mod input;
 pub mod jobs;
 #[doc(hidden)]
 pub mod kernels;
+#[doc(hidden)]
+pub mod locks;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
