@@ -108,7 +108,11 @@
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program
 //! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`. `sql`
-//! adds queries over files of positions, by DataFusion.
+//! adds queries over files of positions, by DataFusion, and `cluster` has them answered by many machines.
+//!
+//! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start from.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
 pub mod bench;
@@ -148,3 +152,8 @@ pub mod tiers;
 
 pub use boards::Boards;
 pub use error::Error;
+
+/// The examples of a chapter, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod chapter {}
