@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Legal moves where the players are about even: scores are missing where a record has none.
-    let (mut rows, mut even, mut moves) = (0, 0, 0);
+    let (mut rows, mut even, mut moves) = (0, 0_u32, 0);
     for batch in &mut scan {
         let batch = batch?;
         let [counts, scores] = batch.columns() else {
@@ -43,9 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    println!(
-        "{rows} positions; {even} of them are even, with {:.2} legal moves on average",
-        moves as f64 / even as f64
-    );
+    println!("{rows} positions, {even} of them about even");
+    if even > 0 {
+        println!("{:.2} legal moves on average in these", moves as f64 / f64::from(even));
+    }
     Ok(())
 }

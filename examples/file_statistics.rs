@@ -40,6 +40,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let (Some(mean), Some(most)) = (moves.mean, moves.max) {
         println!("{mean:.2} legal moves on average, {most} at most");
     }
-    println!("{} in check, {} checkmates, {} stalemates", report.in_check, report.checkmate, report.stalemate);
+    println!("in check: {}, checkmate: {}, stalemate: {}", report.in_check, report.checkmate, report.stalemate);
     Ok(())
 }

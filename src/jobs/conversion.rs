@@ -48,7 +48,7 @@ impl Converted {
 }
 
 impl Conversion {
-    /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
+    /// Conversion by the [encoder](crate::formats::Format::encoder) of a format.
     pub fn new(encoder: &'static dyn Encoder) -> Self {
         Self { encoder, joint: Blocks::of(encoder).map(InOrder::new), used: Mutex::default() }
     }
