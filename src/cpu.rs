@@ -1,8 +1,9 @@
 //! What the CPU can do; nothing is decided here.
 //!
 //! This is the only place that asks the CPU: tokens, tiers, algorithms and `lanefish info` ask here. So one variable,
-//! [`LEVEL`], hides features from all of them, and tests can see what an older CPU would do. Features are only ever
-//! taken away: what is found here, the CPU has.
+//! [`LEVEL`], hides features from all of them, and tests can see what an older CPU would do; and a tier can be the
+//! limit of a whole process, by [`Tier::restrict_process`](crate::tiers::Tier::restrict_process). Features are only
+//! ever taken away: what is found here, the CPU has.
 
 use std::sync::OnceLock;
 
@@ -16,6 +17,8 @@ pub struct Feature {
     pub name: &'static str,
     /// Whether the CPU (and the operating system) has it, and it is not hidden.
     pub present: bool,
+    /// Whether it is present and this process is not restricted to others.
+    pub enabled: bool,
 }
 
 /// A kind of CPU, as a value of [`LEVEL`].
@@ -86,13 +89,26 @@ const fn same(a: &str, b: &str) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// Whether the CPU has all of these [bits], and none is hidden.
+/// The features that this process uses, from the first question on.
+static ENABLED: OnceLock<u32> = OnceLock::new();
+
+/// Whether the CPU has all of these [bits], and none is hidden or disabled.
 #[inline]
 pub(crate) fn has(bits: u32) -> bool {
-    static PRESENT: OnceLock<u32> = OnceLock::new();
+    *ENABLED.get_or_init(present) & bits == bits
+}
+
+/// Disables all features but these [bits] for the rest of the process. Returns whether it is so: others may be in use
+/// already.
+#[must_use]
+pub(crate) fn enable_only(bits: u32) -> bool {
+    *ENABLED.get_or_init(|| present() & bits) & !bits == 0
+}
+
+/// The bits of the features that the CPU has and that are not hidden.
+fn present() -> u32 {
     // A level that does not exist hides everything.
-    let present = *PRESENT.get_or_init(|| ask() & shown().unwrap_or(0));
-    present & bits == bits
+    ask() & shown().unwrap_or(0)
 }
 
 /// The bits that are not hidden.
@@ -123,8 +139,9 @@ pub fn features() -> Vec<Feature> {
         true => NAMES,
         false => &[],
     };
-    let features = names.iter().enumerate();
-    features.map(|(bit, &name)| Feature { name, present: has(1 << bit) }).collect()
+    let present = present();
+    let features = names.iter().enumerate().map(|(at, &name)| (1 << at, name));
+    features.map(|(bit, name)| Feature { name, present: present & bit != 0, enabled: has(bit) }).collect()
 }
 
 /// The name that the CPU reports, or that of the architecture if it reports none.
@@ -193,9 +210,9 @@ mod tests {
         let all = NAMES.iter().map(|&name| bits(&[name]));
         assert_eq!(all.sum::<u32>(), (1 << NAMES.len()) - 1);
         assert_eq!(bits(NAMES).count_ones() as usize, NAMES.len());
-        let present = features().into_iter().filter(|feature| feature.present);
-        let present: Vec<_> = present.map(|feature| feature.name).collect();
-        assert!(has(bits(&present)));
+        let enabled = features().into_iter().filter(|feature| feature.enabled);
+        let enabled: Vec<_> = enabled.map(|feature| feature.name).collect();
+        assert!(has(bits(&enabled)));
     }
 
     /// Whoever asked elsewhere would see features that are hidden.

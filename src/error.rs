@@ -4,7 +4,7 @@
 //! full disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while
 //! the run goes on. Both report where: file, and line or byte offset.
 
-use crate::one_line;
+use crate::text::one_line;
 use std::borrow::Cow;
 use std::fmt;
 use std::io;

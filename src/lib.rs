@@ -110,7 +110,11 @@
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program
 //! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`. `sql`
-//! adds queries over files of positions, by DataFusion.
+//! adds queries over files of positions, by DataFusion, and `cluster` has them answered by many machines.
+//!
+//! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start from.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
 pub mod bench;
@@ -130,18 +134,13 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod kernels;
 #[doc(hidden)]
-pub mod numbers;
-#[doc(hidden)]
-pub mod one_line;
+pub mod locks;
 pub mod output;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
 pub mod report;
-mod room;
-mod runs;
 mod setters;
-mod short_text;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;
@@ -149,7 +148,14 @@ pub mod sliders;
 pub mod sql;
 pub mod stats;
 pub mod table;
+#[doc(hidden)]
+pub mod text;
 pub mod tiers;
 
 pub use boards::Boards;
 pub use error::Error;
+
+/// The examples of a chapter, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod chapter {}

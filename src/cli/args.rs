@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Implementation to use
+    /// Implementation to use; reading and writing do without what it does not need either
     #[arg(
         long,
         global = true,

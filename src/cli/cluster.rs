@@ -5,9 +5,9 @@ use super::interrupt;
 use super::session::Session;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
-use lanefish::numbers::counted;
 use lanefish::sql::SqlError;
 use lanefish::sql::cluster::{Cluster, ExecutorOptions, run_executor, run_scheduler};
+use lanefish::text::numbers::counted;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

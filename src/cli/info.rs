@@ -5,11 +5,11 @@ use super::calibration::Calibration;
 use super::session::{Nothing, RunChoice, Session, analyzer_for};
 use anyhow::{Result, bail};
 use clap::Args;
-use lanefish::cpu;
+use lanefish::cpu::{self, Feature};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
-use lanefish::numbers::grouped;
-use lanefish::one_line;
+use lanefish::text::numbers::grouped;
+use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -38,6 +38,11 @@ pub(crate) struct InfoArgs {
 type Object = Map<String, Value>;
 
 impl InfoArgs {
+    /// Whether all tiers are run, whichever is used.
+    pub(crate) fn compares_tiers(&self) -> bool {
+        self.calibrate
+    }
+
     pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(session.global().tier, session.analyzer);
@@ -112,19 +117,23 @@ fn text(facts: &Object) -> String {
 }
 
 fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
-    let names = |present: bool| -> Vec<&'static str> {
-        cpu::features().into_iter().filter(|feature| feature.present == present).map(|feature| feature.name).collect()
+    let features = cpu::features();
+    let names = |which: fn(&Feature) -> bool| -> Vec<&'static str> {
+        features.iter().filter(|feature| which(feature)).map(|feature| feature.name).collect()
     };
-    let available: Vec<&str> = Tier::available().map(Tier::name).collect();
+    let present = names(|feature| feature.present);
+    let runs = |tier: &Tier| tier.needs().iter().all(|need| present.contains(need));
+    let tiers: Vec<&str> = Tier::all().filter(runs).map(Tier::name).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Object::from_iter([
         ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
         ("cpu".to_owned(), json!(cpu::model())),
         ("architecture".to_owned(), json!(std::env::consts::ARCH)),
         ("cores".to_owned(), json!(threads)),
-        ("features".to_owned(), json!(names(true))),
-        ("missing".to_owned(), json!(names(false))),
-        ("tiers".to_owned(), json!(available)),
+        ("features".to_owned(), json!(present)),
+        ("missing".to_owned(), json!(names(|feature| !feature.present))),
+        ("disabled".to_owned(), json!(names(|feature| feature.present && !feature.enabled))),
+        ("tiers".to_owned(), json!(tiers)),
         ("tier".to_owned(), json!(analyzer.tier().name())),
         ("uses".to_owned(), json!(analyzer.features())),
         ("why".to_owned(), json!(why(choice, analyzer.tier()))),

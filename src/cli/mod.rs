@@ -33,9 +33,9 @@ mod verify;
 mod write;
 
 use anyhow::Result;
-use args::{Cli, Command};
+use args::{Cli, Command, TierChoice};
 use clap::FromArgMatches;
-use lanefish::one_line;
+use lanefish::text::one_line;
 use serde_json::{Map, Value};
 use session::Session;
 use std::io::{self, Write};
@@ -98,6 +98,16 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     interrupt::install()?;
     lanefish::cpu::check_level()?;
     let global = &cli.global;
+    let compares_tiers = match &cli.command {
+        Some(Command::Bench(_)) => true,
+        Some(Command::Info(info)) => info.compares_tiers(),
+        _ => false,
+    };
+    if let TierChoice::Only(tier) = global.tier
+        && !compares_tiers
+    {
+        tier.restrict_process()?;
+    }
     if cli.version {
         return info::version(global);
     }

@@ -5,14 +5,15 @@
 //! omits what does not fit, and never wraps.
 
 use super::args::When;
-use lanefish::numbers::{bytes, grouped, short};
+use lanefish::locks::Unpoisoned;
 use lanefish::pipeline::Progress;
+use lanefish::text::numbers::{bytes, grouped, short};
 #[cfg(feature = "cluster")]
-use lanefish::{numbers::counted, sql::cluster::JobProgress};
+use lanefish::{sql::cluster::JobProgress, text::numbers::counted};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -261,7 +262,7 @@ impl Phase {
             let mut wait = PATIENCE;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = DRAW_EVERY;
-                let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let text = text.lock().unpoisoned().clone();
                 let line = format!("{text}  {}", clock(begin.elapsed()));
                 let room = width().saturating_sub(1);
                 draw(&line.chars().take(room).collect::<String>());
@@ -277,7 +278,7 @@ impl Phase {
     /// Sets what is being done now.
     pub(crate) fn set(&self, text: String) {
         if self.drawing.is_some() {
-            *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+            *self.text.lock().unpoisoned() = text;
         }
     }
 }

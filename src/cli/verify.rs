@@ -8,9 +8,9 @@ use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::Format;
-use lanefish::numbers::grouped;
-use lanefish::one_line;
 use lanefish::pipeline::Summary;
+use lanefish::text::numbers::grouped;
+use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ use clap::Args;
 #[cfg(feature = "parquet")]
 use lanefish::columnar::Compression;
 use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
-use lanefish::numbers::counted;
+use lanefish::text::numbers::counted;
 use std::path::{Path, PathBuf};
 
 /// Options of table outputs.

@@ -1,7 +1,7 @@
 //! Rows in the order of the input, cut into blocks of the same number of rows.
 
 use super::{BLOCK, Cells};
-use crate::runs::{Run, Runs};
+use crate::table::runs::{Run, Runs};
 use crate::table::{Array, Texts};
 use std::collections::HashMap;
 use std::ops::Range;

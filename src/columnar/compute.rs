@@ -10,6 +10,7 @@ use super::cells::{Cells, Described};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, Part};
 use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
+use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
@@ -22,7 +23,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What becomes of rows without a valid position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -272,7 +273,7 @@ pub fn compute(positions: &Positions, columns: &Columns, options: &ComputeOption
         remarks: Remarks::default(),
     };
     let done = work.done.into_inner();
-    for piece in done.unwrap_or_else(PoisonError::into_inner).into_values() {
+    for piece in done.unpoisoned().into_values() {
         let piece = piece?;
         computed.batches.push(piece.batch);
         computed.bad.extend(piece.bad);
@@ -306,7 +307,7 @@ impl Work<'_> {
                 // Those before it are taken already, and the first error counts.
                 self.end.fetch_min(number, Ordering::Relaxed);
             }
-            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = self.done.lock().unpoisoned();
             done.insert(number, piece);
         }
     }

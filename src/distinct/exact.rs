@@ -12,6 +12,7 @@
 use super::{Canonical, LEVELS, canonical, castling_files, keys};
 use crate::block::Group;
 use crate::error::Error;
+use crate::locks::Unpoisoned;
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
 use std::cmp::Reverse;
@@ -21,7 +22,7 @@ use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Number of parts; a power of two.
 const PARTS: usize = 64;
@@ -171,7 +172,7 @@ impl Exact {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().unpoisoned()
 }
 
 fn record(position: &Canonical) -> Record {

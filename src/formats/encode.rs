@@ -6,7 +6,7 @@
 //! [`Block`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
 //! stands before, between and after them.
 
-use crate::runs::{Run, Runs};
+use crate::table::runs::{Run, Runs};
 use crate::table::{Batch, Field, Fields};
 use std::fmt;
 use std::io;

@@ -66,7 +66,7 @@ impl fmt::Display for LostTags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (name, games)) in self.iter().take(SHOWN).enumerate() {
             let comma = if at == 0 { "" } else { ", " };
-            let games = crate::numbers::counted(games, "game");
+            let games = crate::text::numbers::counted(games, "game");
             write!(f, "{comma}tag `{name}` ({games})")?;
         }
         match (self.games.len().saturating_sub(SHOWN), self.more) {

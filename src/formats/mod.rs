@@ -1,13 +1,14 @@
 //! Formats: from bytes to records.
 //!
-//! A format is a value that implements [`Codec`]; [`Format`] is the handle to it, and [`Format::ALL`] the one
-//! list. A codec says how its bytes are divided ([`Layout`]), and decodes a chunk ([`Codec::decode`]). One thread does the
+//! A format is a value that implements `Codec`; [`Format`] is the handle to it, and [`Format::ALL`] the one
+//! list. A codec says how its bytes are divided (`Layout`), and decodes a chunk (`Codec::decode`). One thread does the
 //! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing of what came before it. Numbers
 //! of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
 //! inputs when the chunks before are known. What holds only for a file as a whole is checked by a [`Watch`], which
 //! sees the chunks in order.
 //!
-//! To add a format: a file here with a type that implements [`Codec`], and a line in the list below.
+//! To add a format: a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md has every
+//! step.
 
 pub mod boards;
 pub mod bullet;

@@ -2,10 +2,11 @@
 
 use super::Bytes;
 use super::map::cut_to;
+use crate::locks::Unpoisoned;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The bytes of a file, mapped or read on demand.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Source {
         match &self.store {
             Store::Whole(bytes) => bytes.check(),
             Store::File(file) => {
-                let file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let file = file.lock().unpoisoned();
                 match file.metadata()?.len() {
                     len if len < self.len => Err(cut_to(len)),
                     _ => Ok(()),
@@ -89,7 +90,7 @@ impl Source {
         match &self.store {
             Store::Whole(bytes) => Ok(bytes.slice(range.start as usize..range.end as usize)),
             Store::File(file) => {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut file = file.lock().unpoisoned();
                 let mut bytes = vec![0; (range.end - range.start) as usize];
                 file.seek(SeekFrom::Start(range.start))?;
                 file.read_exact(&mut bytes)?;

@@ -4,12 +4,13 @@
 
 use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Block, Blocks, Encoded, Encoder};
+use crate::locks::Unpoisoned;
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::{Batch, Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Encodes all records, and counts what the format has no place for.
 #[derive(Debug)]
@@ -65,14 +66,14 @@ impl Conversion {
     /// Takes back a piece that has been written, to use its memory again.
     pub(super) fn reuse(&self, piece: Encoded) {
         if self.joint.is_some() {
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut used = self.used.lock().unpoisoned();
             used.push(piece);
         }
     }
 
     fn encode(&self, block: &Block) -> io::Result<Encoded> {
         let used = self.used.lock();
-        let used = used.unwrap_or_else(PoisonError::into_inner).pop();
+        let used = used.unpoisoned().pop();
         block.encode(used.unwrap_or_default())
     }
 

@@ -3,11 +3,12 @@
 //! Of a format that is made of blocks, a chunk may end in the middle of one: whoever ends the chunk that was missing in the
 //! sequence cuts what is there into blocks and encodes them, and the parts of all these chunks receive theirs.
 
+use crate::locks::Unpoisoned;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// Cuts what chunks have into blocks.
 pub(super) trait Cut {
@@ -49,7 +50,7 @@ impl<C: Cut, E> InOrder<C, E> {
         let (sender, receiver) = channel();
         let mut due: Vec<(io::Result<Vec<C::Block>>, Sender<_>)> = Vec::new();
         {
-            let mut line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut line = self.0.lock().unpoisoned();
             let line = &mut *line;
             line.early.insert(chunk, (piece, sender));
             while let Some((piece, sender)) = line.early.remove(&line.next) {
@@ -73,6 +74,6 @@ impl<C: Cut, E> InOrder<C, E> {
     /// What is left, after all chunks.
     pub(super) fn into_inner(self) -> C {
         let line = self.0.into_inner();
-        line.unwrap_or_else(PoisonError::into_inner).cut
+        line.unpoisoned().cut
     }
 }

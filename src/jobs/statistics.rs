@@ -2,13 +2,14 @@
 
 use crate::distinct::exact::{Exact, ExactOptions};
 use crate::error::Error;
+use crate::locks::Unpoisoned;
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{Groups, Report};
 use crate::stats::{GroupBy, Grouped, MOST_GROUPS, Stats};
 use crate::table::{Field, Fields, Tile};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Counts records. Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only
 /// as many as chunks under way, and they are merged once, at the end.
@@ -74,7 +75,7 @@ impl Statistics {
         if let Some(exact) = &self.exact {
             exact.check()?;
         }
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = self.shelf.lock().unpoisoned();
         shelf.push(counted);
         Ok(())
     }
@@ -90,7 +91,7 @@ impl Statistics {
     pub fn finish(self, rejected: u64, keep_en_passant: bool) -> Result<Report, Error> {
         let too_many = self.too_many_groups();
         let shelf = self.shelf.into_inner();
-        let shelf = shelf.unwrap_or_else(PoisonError::into_inner);
+        let shelf = shelf.unpoisoned();
         let mut all = match self.details {
             true => Stats::new().with_details(),
             false => Stats::new(),
@@ -147,7 +148,7 @@ impl Job for Statistics {
         self.by.as_ref().map(GroupBy::tags).unwrap_or_default()
     }
     fn begin(&self) -> Counted {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = self.shelf.lock().unpoisoned();
         shelf.pop().unwrap_or_else(|| {
             Counted(match (&self.by, self.details) {
                 (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details))),

@@ -4,12 +4,12 @@
 //! Numbers, and texts from a small dictionary, are words of eight bytes. Texts are quoted or escaped once for each
 //! word of their dictionary, not for each row. Then a row is loads and stores one after the other.
 
-use crate::one_line;
-use crate::room::Room;
-use crate::short_text::{ShortText, three_digits};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Simd};
 use crate::table::{Array, Kind, Strings, Texts, Tile, Values};
+use crate::text::one_line;
+use crate::text::room::Room;
+use crate::text::short_text::{ShortText, three_digits};
 use std::io::Write as _;
 
 /// How sets of squares and keys are written.

@@ -11,13 +11,14 @@
 
 use crate::error::Error;
 use crate::input::Compression;
+use crate::locks::Unpoisoned;
 use flate2::{Compress, Crc, FlushCompress, Status};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Levels of a compression, from fast to small.
@@ -245,7 +246,7 @@ fn start(compression: Compression, level: i32, threads: usize) -> Result<Sender<
         let tasks = Arc::clone(&tasks);
         let work = move || {
             loop {
-                let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let task = tasks.lock().unpoisoned().recv();
                 let Ok(Task { content, done }) = task else {
                     return;
                 };

@@ -5,12 +5,13 @@
 //! allocate and finds the names in fixed memory ([`for_each_temporary_file`]).
 
 use crate::input::TEMPORARY_FILES;
+use crate::locks::Unpoisoned;
 use std::ffi::CStr;
 use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// All temporary files. This lock is held while one is created or gets its final name.
 static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -18,7 +19,7 @@ static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(super) type Files = MutexGuard<'static, Vec<PathBuf>>;
 
 pub(super) fn lock() -> Files {
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    FILES.lock().unpoisoned()
 }
 
 /// Removes the temporary files of all unfinished outputs. Afterwards no output can be begun or renamed in this

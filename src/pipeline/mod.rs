@@ -13,7 +13,7 @@
 //! Tables (Parquet and Arrow) are not cut but divided by their format into parts of their rows, which take the place of
 //! chunks of bytes.
 //!
-//! With [`RunOptions::shard`], the `sieve` lets only the bytes of one share of the inputs into the feed; everything after
+//! With [`ReadOptions::shard`], the `sieve` lets only the bytes of one share of the inputs into the feed; everything after
 //! it, numbers included, goes as if these were the inputs.
 //!
 //! Once a chunk is numbered, and nothing before it has failed, its part is always taken, so a job may combine

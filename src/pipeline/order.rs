@@ -14,12 +14,13 @@ use crate::error::Error;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, selected};
 use crate::games::Selection;
 use crate::input::FrameJob;
+use crate::locks::Unpoisoned;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::Analyzer;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// How long a worker waits for data that no signal announces: a slow pipe.
@@ -105,10 +106,10 @@ impl<'a> Shared<'a> {
         }
     }
     fn line(&self) -> MutexGuard<'_, Line<Counting<'a>>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.lock().unpoisoned()
     }
     fn feed(&self) -> MutexGuard<'_, Numbering<Feed<'a>>> {
-        self.feed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.feed.lock().unpoisoned()
     }
     fn wake(&self, wake: Wake) {
         match wake {
@@ -127,10 +128,10 @@ impl<'a> Shared<'a> {
             }
             self.wake(wake);
             line = match next {
-                Doing::Waiting(Patience::Endless) => self.moved.wait(line).unwrap_or_else(PoisonError::into_inner),
+                Doing::Waiting(Patience::Endless) => self.moved.wait(line).unpoisoned(),
                 Doing::Waiting(Patience::Short) => {
                     let woken = self.moved.wait_timeout(line, PATIENCE);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
+                    woken.unpoisoned().0
                 }
                 next => return next,
             };

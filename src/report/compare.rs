@@ -6,10 +6,11 @@
 //! distribution of the other. It is computed in integers and divided once, so that it is the same everywhere, and
 //! exactly 0 for equal distributions.
 
-use super::facts::{Bars, Board, Plot, Share, Unit};
+use super::facts::{Bars, Board, Plot, Share};
 use super::{Histogram, Report, Squares};
+use std::collections::HashMap;
 
-/// What two reports say, fact by fact. The first of each pair is from report A, the second from report B.
+/// What two reports say, fact by fact.
 ///
 /// ```
 /// use lanefish::report::{Comparison, Report};
@@ -23,113 +24,52 @@ pub struct Comparison {
     /// Numbers of positions.
     pub positions: [u64; 2],
     /// Shares, in the order of [`Report::shares`].
-    pub shares: Vec<ShareComparison>,
+    pub shares: Vec<Pair<Share>>,
     /// Distributions of numbers, in the order of [`Report::plots`].
-    pub plots: Vec<PlotComparison>,
+    pub plots: Vec<Pair<Plot>>,
     /// Distributions of kinds, in the order of [`Report::bars`].
-    pub bars: Vec<BarsComparison>,
+    pub bars: Vec<Pair<Bars>>,
     /// Boards, in the order of [`Report::boards`].
-    pub boards: Vec<BoardComparison>,
+    pub boards: Vec<Pair<Board>>,
     /// The titles of what only A has, and of what only B has.
     pub only: [Vec<&'static str>; 2],
-}
-
-/// A share in both reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ShareComparison {
-    /// Its name in files.
-    pub key: &'static str,
-    /// What is counted.
-    pub title: &'static str,
-    /// What the whole is.
-    pub unit: Unit,
-    /// How many.
-    pub counts: [u64; 2],
-    /// Of how many.
-    pub wholes: [u64; 2],
-}
-
-/// A distribution of numbers in both reports.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct PlotComparison {
-    /// Its name in files.
-    pub key: &'static str,
-    /// What the numbers are.
-    pub title: &'static str,
-    /// What they are measured in.
-    pub axis: &'static str,
-    /// What is counted.
-    pub unit: Unit,
-    /// Numbers that are shown as one. The distance is that of the single numbers.
-    pub width: i64,
-    /// The counts.
-    pub histograms: [Histogram; 2],
-    /// Total variation distance, 0 to 1.
-    pub distance: Option<f64>,
-}
-
-/// A distribution of kinds in both reports.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BarsComparison {
-    /// Its name in files.
-    pub key: &'static str,
-    /// What the kinds are.
-    pub title: &'static str,
-    /// What is counted.
-    pub unit: Unit,
-    /// The kinds of A in its order, then those that only B has, with how often they occur.
-    pub bars: Vec<(String, [u64; 2])>,
-    /// Total variation distance, 0 to 1.
-    pub distance: Option<f64>,
-}
-
-/// A board in both reports.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BoardComparison {
-    /// Its name in files.
-    pub key: &'static str,
-    /// What is seen.
-    pub title: &'static str,
-    /// How often, a1 first.
-    pub counts: [Squares; 2],
-    /// Total variation distance of the distributions over the squares, 0 to 1.
-    pub distance: Option<f64>,
 }
 
 impl Comparison {
     /// Compares what both reports have.
     pub fn of(a: &Report, b: &Report) -> Self {
         let mut only: [Vec<&'static str>; 2] = Default::default();
-        let shares = pairs(a.shares(), b.shares(), |share| (share.key, share.title), &mut only);
-        let plots = pairs(a.plots(), b.plots(), |plot| (plot.key, plot.title), &mut only);
-        let bars = pairs(a.bars(), b.bars(), |bars| (bars.key, bars.title), &mut only);
-        let boards = pairs(a.boards(), b.boards(), |board| (board.key, board.title), &mut only);
         Self {
             positions: [a.positions, b.positions],
-            shares: shares.into_iter().map(ShareComparison::of).collect(),
-            plots: plots.into_iter().map(PlotComparison::of).collect(),
-            bars: bars.into_iter().map(BarsComparison::of).collect(),
-            boards: boards.into_iter().map(BoardComparison::of).collect(),
+            shares: pairs(a.shares(), b.shares(), |share| (share.key, share.title), &mut only),
+            plots: pairs(a.plots(), b.plots(), |plot| (plot.key, plot.title), &mut only),
+            bars: pairs(a.bars(), b.bars(), |bars| (bars.key, bars.title), &mut only),
+            boards: pairs(a.boards(), b.boards(), |board| (board.key, board.title), &mut only),
             only,
         }
     }
 }
 
-impl ShareComparison {
-    fn of([a, b]: [Share; 2]) -> Self {
-        Self { key: a.key, title: a.title, unit: a.unit, counts: [a.count, b.count], wholes: [a.whole, b.whole] }
+/// A fact of both reports: the same key, title and unit, other numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pair<T> {
+    /// That of report A.
+    pub a: T,
+    /// That of report B.
+    pub b: T,
+}
+
+impl<T> Pair<T> {
+    fn each<R>(&self, of: impl Fn(&T) -> R) -> [R; 2] {
+        [of(&self.a), of(&self.b)]
     }
+}
+
+impl Pair<Share> {
     /// Both in percent; `None` without a whole.
     pub fn percentages(&self) -> [Option<f64>; 2] {
-        let of = |at: usize| {
-            let whole = self.wholes[at];
-            (whole > 0).then(|| self.counts[at] as f64 / whole as f64 * 100.0)
-        };
-        [of(0), of(1)]
+        self.each(|share| (share.whole > 0).then(|| share.count as f64 / share.whole as f64 * 100.0))
     }
     /// How many percentage points B has more than A.
     pub fn difference(&self) -> Option<f64> {
@@ -138,67 +78,52 @@ impl ShareComparison {
     }
 }
 
-impl PlotComparison {
-    fn of([a, b]: [Plot; 2]) -> Self {
-        let ends = |plot: &Plot| {
-            let first = plot.histogram.first();
-            (first, first + plot.histogram.counts().len() as i64)
-        };
-        let (ends_a, ends_b) = (ends(&a), ends(&b));
-        let numbers = ends_a.0.min(ends_b.0)..ends_a.1.max(ends_b.1);
-        let counts = numbers.map(|number| [a.histogram.count(number), b.histogram.count(number)]);
-        Self {
-            key: a.key,
-            title: a.title,
-            axis: a.axis,
-            unit: a.unit,
-            width: a.width,
-            distance: total_variation(counts),
-            histograms: [a.histogram, b.histogram],
-        }
+impl Pair<Plot> {
+    /// Total variation distance of the single numbers, 0 to 1; `None` if either has no counts.
+    pub fn distance(&self) -> Option<f64> {
+        let [a, b] = [&self.a.histogram, &self.b.histogram];
+        let end = |histogram: &Histogram| histogram.first() + histogram.counts().len() as i64;
+        let numbers = a.first().min(b.first())..end(a).max(end(b));
+        total_variation(numbers.map(|number| [a.count(number), b.count(number)]))
     }
     /// The means.
     pub fn means(&self) -> [Option<f64>; 2] {
-        self.histograms.each_ref().map(|histogram| histogram.summary().mean)
+        self.each(|plot| plot.histogram.summary().mean)
     }
     /// The medians.
     pub fn medians(&self) -> [Option<f64>; 2] {
-        self.histograms.each_ref().map(|histogram| histogram.summary().median)
+        self.each(|plot| plot.histogram.summary().median)
     }
 }
 
-impl BarsComparison {
-    fn of([a, b]: [Bars; 2]) -> Self {
-        let mut theirs: std::collections::HashMap<String, u64> = b.bars.iter().cloned().collect();
-        let mut bars: Vec<(String, [u64; 2])> = a
-            .bars
-            .into_iter()
-            .map(|(name, count)| {
-                let other = theirs.remove(&name).unwrap_or(0);
-                (name, [count, other])
-            })
-            .collect();
-        let rest = b.bars.into_iter().filter(|(name, _)| theirs.contains_key(name));
-        bars.extend(rest.map(|(name, count)| (name, [0, count])));
-        Self {
-            key: a.key,
-            title: a.title,
-            unit: a.unit,
-            distance: total_variation(bars.iter().map(|&(_, counts)| counts)),
-            bars,
+impl Pair<Bars> {
+    /// The kinds of A in its order, then those that only B has, with how often they occur.
+    pub fn counts(&self) -> Vec<(&str, [u64; 2])> {
+        fn counts(bars: &Bars) -> impl Iterator<Item = (&str, u64)> {
+            bars.bars.iter().map(|(name, count)| (name.as_str(), *count))
         }
+        let mut theirs: HashMap<&str, u64> = counts(&self.b).collect();
+        let mut all: Vec<_> =
+            counts(&self.a).map(|(name, count)| (name, [count, theirs.remove(name).unwrap_or(0)])).collect();
+        let rest = counts(&self.b).filter(|(name, _)| theirs.contains_key(name));
+        all.extend(rest.map(|(name, count)| (name, [0, count])));
+        all
+    }
+    /// Total variation distance, 0 to 1; `None` if either has no counts.
+    pub fn distance(&self) -> Option<f64> {
+        total_variation(self.counts().iter().map(|&(_, counts)| counts))
     }
 }
 
-impl BoardComparison {
-    fn of([a, b]: [Board; 2]) -> Self {
-        let counts = [a.counts, b.counts];
-        Self {
-            key: a.key,
-            title: a.title,
-            counts,
-            distance: total_variation((0..64).map(|square| counts.map(|counts| counts[square]))),
-        }
+impl Pair<Board> {
+    /// Total variation distance of the distributions over the squares, 0 to 1; `None` if either has no counts.
+    pub fn distance(&self) -> Option<f64> {
+        let [a, b] = self.squares();
+        total_variation(a.iter().zip(b).map(|(&a, &b)| [a, b]))
+    }
+    /// How often, a1 first.
+    pub fn squares(&self) -> [&Squares; 2] {
+        [&self.a.counts, &self.b.counts]
     }
 }
 
@@ -208,14 +133,14 @@ fn pairs<T>(
     b: Vec<T>,
     name: impl Fn(&T) -> (&'static str, &'static str),
     only: &mut [Vec<&'static str>; 2],
-) -> Vec<[T; 2]> {
+) -> Vec<Pair<T>> {
     let mut theirs: Vec<Option<T>> = b.into_iter().map(Some).collect();
     let mut pairs = Vec::new();
     for ours in a {
         let (key, title) = name(&ours);
         let other = theirs.iter_mut().find(|other| other.as_ref().is_some_and(|other| name(other).0 == key));
         match other.and_then(Option::take) {
-            Some(other) => pairs.push([ours, other]),
+            Some(other) => pairs.push(Pair { a: ours, b: other }),
             None => only[0].push(title),
         }
     }
@@ -272,20 +197,20 @@ mod tests {
         let comparison = Comparison::of(&a, &b);
         assert_eq!(comparison.positions, [4, 8]);
         let shares = &comparison.shares;
-        let in_check = shares.iter().find(|share| share.key == "in_check").unwrap();
+        let in_check = shares.iter().find(|share| share.a.key == "in_check").unwrap();
         assert_eq!(in_check.percentages(), [Some(25.0), Some(75.0)]);
         assert_eq!(in_check.difference(), Some(50.0));
-        let captures = shares.iter().find(|share| share.key == "captures").unwrap();
-        assert_eq!(captures.wholes, [10, 32]);
+        let captures = shares.iter().find(|share| share.a.key == "captures").unwrap();
+        assert_eq!(captures.each(|share| share.whole), [10, 32]);
         let [moves] = &comparison.plots[..] else {
             panic!("only legal moves are known");
         };
-        assert_eq!(moves.distance, Some(1.0));
+        assert_eq!(moves.distance(), Some(1.0));
         assert_eq!(moves.means(), [Some(2.5), Some(4.0)]);
         assert_eq!(moves.medians(), [Some(3.0), Some(4.0)]);
         let pawns = &comparison.boards[0];
-        assert_eq!((pawns.key, pawns.distance), ("white_pawns", Some(0.75)));
-        assert_eq!(comparison.boards[1].distance, None);
+        assert_eq!((pawns.a.key, pawns.distance()), ("white_pawns", Some(0.75)));
+        assert_eq!(comparison.boards[1].distance(), None);
     }
 
     #[test]
@@ -298,10 +223,10 @@ mod tests {
         report.details = Some(Box::new(details));
         let comparison = Comparison::of(&report, &report);
         assert!(comparison.shares.iter().all(|share| share.difference().is_none_or(|d| d == 0.0)));
-        assert!(comparison.plots.iter().all(|plot| plot.distance == Some(0.0)));
+        assert!(comparison.plots.iter().all(|plot| plot.distance() == Some(0.0)));
         assert_eq!(comparison.bars.len(), 2);
-        assert!(comparison.bars.iter().all(|bars| bars.distance == Some(0.0)));
-        assert!(comparison.boards[..12].iter().all(|board| board.distance == Some(0.0)));
+        assert!(comparison.bars.iter().all(|bars| bars.distance() == Some(0.0)));
+        assert!(comparison.boards[..12].iter().all(|board| board.distance() == Some(0.0)));
         assert!(comparison.only.iter().all(Vec::is_empty));
     }
 
@@ -319,7 +244,7 @@ mod tests {
         b.pieces = Histogram::new(2, vec![1]);
         let comparison = Comparison::of(&a, &b);
         assert_eq!(comparison.only, [vec!["Score"], vec!["Pieces on the board"]]);
-        assert_eq!(comparison.bars[0].bars, [("KvK".into(), [1, 0]), ("KPvK".into(), [0, 1])]);
-        assert_eq!(comparison.bars[0].distance, Some(1.0));
+        assert_eq!(comparison.bars[0].counts(), [("KvK", [1, 0]), ("KPvK", [0, 1])]);
+        assert_eq!(comparison.bars[0].distance(), Some(1.0));
     }
 }

@@ -17,6 +17,12 @@ use std::time::Duration;
 
 /// The version of the layout.
 const SCHEMA: u64 = 1;
+/// The keys of pairs of colours.
+const SIDES: [&str; 2] = ["white", "black"];
+/// The keys of castling rights.
+const RIGHTS: [&str; 6] = ["none", "some", "K", "Q", "k", "q"];
+/// The keys of results.
+const RESULTS: [&str; 4] = ["white", "draw", "black", "unknown"];
 /// The keys of the heat maps of pieces.
 const PIECES: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
 /// No number of a report is larger: sums of a few thousand of them fit, and every JSON reader keeps them exactly.
@@ -87,11 +93,9 @@ impl Report {
             let sum = map.sum();
             json!({ "sum": sum, "mean": mean(sum, self.positions) })
         };
-        let occupancy = PIECES.iter().zip(&self.occupancy);
-        let occupancy = occupancy.map(|(&piece, map)| (piece, squares(map)));
         let [white, black] = &self.attacks;
-        let [material_white, material_black] = &self.material;
-        let (castling, results) = (&self.castling, &self.results);
+        let Castling { none, some, white_king, white_queen, black_king, black_queen } = self.castling;
+        let Results { white: won, draw, black: lost, unknown } = self.results;
         let mut object = object([
             ("positions", json!(self.positions)),
             ("rejected", json!(self.rejected)),
@@ -109,30 +113,12 @@ impl Report {
             ("attacked_black", attacked(black)),
             ("pieces", json!({ "histogram": counts(&self.pieces) })),
             ("phase", json!({ "histogram": counts(&self.phase) })),
-            ("material", json!({ "white": counts(material_white), "black": counts(material_black) })),
-            (
-                "castling",
-                json!({
-                    "none": castling.none,
-                    "some": castling.some,
-                    "K": castling.white_king,
-                    "Q": castling.white_queen,
-                    "k": castling.black_king,
-                    "q": castling.black_queen,
-                }),
-            ),
+            ("material", named(SIDES, self.material.each_ref().map(counts))),
+            ("castling", named(RIGHTS, [none, some, white_king, white_queen, black_king, black_queen])),
             ("en_passant", json!(self.en_passant)),
-            ("occupancy", object(occupancy).into()),
-            ("attack_map", json!({ "white": squares(white), "black": squares(black) })),
-            (
-                "results",
-                json!({
-                    "white": results.white,
-                    "draw": results.draw,
-                    "black": results.black,
-                    "unknown": results.unknown,
-                }),
-            ),
+            ("occupancy", named(PIECES, self.occupancy.each_ref().map(squares))),
+            ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
+            ("results", named(RESULTS, [won, draw, lost, unknown])),
         ]);
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         if !self.scores.is_empty() {
@@ -144,7 +130,7 @@ impl Report {
             put("score", score.into());
         }
         if !self.scores.is_empty() || self.mates != Mates::default() {
-            put("mate", json!({ "white": self.mates.white, "black": self.mates.black }));
+            put("mate", named(SIDES, [self.mates.white, self.mates.black]));
         }
         if let Some(details) = &self.details {
             put("details", details.to_json());
@@ -189,18 +175,12 @@ impl Report {
     fn own_from(root: &Reader<'_>) -> Result<Self, ReportError> {
         let number = |key: &str| root.get(key)?.number();
         let positions = number("positions")?;
-        let part = |key: &str| root.get(key)?.at_most(positions);
-        let [castling, results] = ["castling", "results"].map(|key| root.get(key));
-        let (castling, results) = (castling?, results?);
-        let right = |key: &str| castling.get(key)?.at_most(positions);
-        let result = |key: &str| results.get(key)?.at_most(positions);
-        let material = root.get("material")?;
-        let attacks = root.get("attack_map")?;
-        let occupancy = root.get("occupancy")?;
-        let mut maps: [HeatMap; 12] = Default::default();
-        for (map, piece) in maps.iter_mut().zip(PIECES) {
-            *map = occupancy.get(piece)?.squares()?;
-        }
+        let of_all = |value: &Reader<'_>| value.at_most(positions);
+        let part = |key: &str| of_all(&root.get(key)?);
+        let [none, some, white_king, white_queen, black_king, black_queen] = root.named("castling", RIGHTS, of_all)?;
+        let [won, draw, lost, unknown] = root.named("results", RESULTS, of_all)?;
+        let mates = root.find("mate").map(|_| root.named("mate", SIDES, of_all)).transpose()?;
+        let [white_mates, black_mates] = mates.unwrap_or_default();
         let report = Self {
             positions,
             rejected: number("rejected")?,
@@ -216,35 +196,17 @@ impl Report {
             legal_en_passants: number("legal_en_passants")?,
             pieces: root.get("pieces")?.get("histogram")?.counts(positions)?,
             phase: root.get("phase")?.get("histogram")?.counts(positions)?,
-            material: [material.get("white")?.counts(positions)?, material.get("black")?.counts(positions)?],
-            castling: Castling {
-                none: right("none")?,
-                some: right("some")?,
-                white_king: right("K")?,
-                white_queen: right("Q")?,
-                black_king: right("k")?,
-                black_queen: right("q")?,
-            },
+            material: root.named("material", SIDES, |histogram| histogram.counts(positions))?,
+            castling: Castling { none, some, white_king, white_queen, black_king, black_queen },
             en_passant: part("en_passant")?,
-            occupancy: maps,
-            attacks: [attacks.get("white")?.squares()?, attacks.get("black")?.squares()?],
-            results: Results {
-                white: result("white")?,
-                draw: result("draw")?,
-                black: result("black")?,
-                unknown: result("unknown")?,
-            },
+            occupancy: root.named("occupancy", PIECES, Reader::squares)?,
+            attacks: root.named("attack_map", SIDES, Reader::squares)?,
+            results: Results { white: won, draw, black: lost, unknown },
             scores: match root.find("score") {
                 Some(score) => score.get("histogram")?.pairs(i16::MIN.into(), i16::MAX.into(), positions)?,
                 None => Histogram::default(),
             },
-            mates: match root.find("mate") {
-                Some(mate) => Mates {
-                    white: mate.get("white")?.at_most(positions)?,
-                    black: mate.get("black")?.at_most(positions)?,
-                },
-                None => Mates::default(),
-            },
+            mates: Mates { white: white_mates, black: black_mates },
             details: match root.find("details") {
                 Some(details) => Some(Box::new(Details::from_json(&details, positions)?)),
                 None => None,
@@ -278,25 +240,19 @@ impl Details {
         };
         let signatures = self.signatures.iter();
         let signatures = signatures.map(|(signature, &count)| (signature.to_string(), json!(count)));
-        let estimates = LEVELS.into_iter().zip(self.distinct.estimates());
-        let estimates = estimates.map(|(level, estimate)| (level, json!(estimate)));
-        let registers = LEVELS.into_iter().zip(&self.distinct.0).map(|(level, sketch)| {
-            let letters = sketch.registers().iter().map(|&rank| LETTERS[usize::from(rank)] as char);
-            (level, json!(letters.collect::<String>()))
-        });
+        let registers = |sketch: &Sketch| -> String {
+            sketch.registers().iter().map(|&rank| LETTERS[usize::from(rank)] as char).collect()
+        };
         let mut distinct = object([
-            ("estimate", object(estimates).into()),
+            ("estimate", named(LEVELS, self.distinct.estimates())),
             ("error", json!(Sketch::ERROR)),
-            ("registers", object(registers).into()),
+            ("registers", named(LEVELS, self.distinct.0.each_ref().map(registers))),
         ]);
         if let Some(exact) = self.exact_distinct {
-            let exact = LEVELS.into_iter().zip(exact).map(|(level, count)| (level, json!(count)));
-            distinct.insert("exact".to_owned(), object(exact).into());
+            distinct.insert("exact".to_owned(), named(LEVELS, exact));
         }
         let games = &self.games;
         let eco = games.eco.iter().map(|(code, &count)| (String::from_utf8_lossy(code).into_owned(), json!(count)));
-        let speeds = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
-        let speeds = speeds.zip(games.speeds).map(|(name, count)| (name, json!(count)));
         let [white_elo, black_elo] = &games.elo;
         json!({
             "ply": summary(&self.ply, counts),
@@ -316,7 +272,7 @@ impl Details {
                 "eco": object(eco),
                 "white_elo": summary(white_elo, pairs),
                 "black_elo": summary(black_elo, pairs),
-                "time_control": object(speeds),
+                "time_control": named(speeds(), games.speeds),
             },
         })
     }
@@ -340,28 +296,7 @@ impl Details {
             row[black as usize] = count;
         }
         let distinct = root.get("distinct")?;
-        let mut sketches = Sketches::default();
-        let registers = distinct.get("registers")?;
-        for (sketch, level) in sketches.0.iter_mut().zip(LEVELS) {
-            let letters = registers.get(level)?;
-            let ranks: Option<Vec<u8>> = letters
-                .text()?
-                .bytes()
-                .map(|letter| LETTERS.iter().position(|&other| other == letter).map(|at| at as u8))
-                .collect();
-            let found = ranks.and_then(|ranks| Sketch::from_registers(&ranks));
-            *sketch = found.ok_or_else(|| letters.not("the registers of a sketch"))?;
-        }
-        let exact_distinct = match distinct.find("exact") {
-            Some(exact) => {
-                let mut numbers = [0; LEVELS.len()];
-                for (number, level) in numbers.iter_mut().zip(LEVELS) {
-                    *number = exact.get(level)?.at_most(positions)?;
-                }
-                Some(numbers)
-            }
-            None => None,
-        };
+        let exact = distinct.find("exact").map(|_| distinct.named("exact", LEVELS, |count| count.at_most(positions)));
         let games = root.get("games")?;
         let count = games.get("count")?.at_most(positions)?;
         let mut eco = BTreeMap::new();
@@ -377,12 +312,6 @@ impl Details {
             let histogram = games.get(key)?.get("histogram")?;
             histogram.pairs(0, u16::MAX.into(), count)
         };
-        let mut speeds = [0; 7];
-        let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
-        let time_control = games.get("time_control")?;
-        for (speed, name) in speeds.iter_mut().zip(names) {
-            *speed = time_control.get(name)?.at_most(count)?;
-        }
         let sums = root.get("phase_score_sums")?;
         let phase_score_sums: Option<Vec<i64>> =
             sums.list()?.map(|sum| sum.value.as_i64().filter(|sum| sum.unsigned_abs() < 1 << 62 >> 10)).collect();
@@ -400,9 +329,14 @@ impl Details {
             checkers: root.get("checkers")?.squares()?,
             en_passant: root.get("en_passant")?.squares()?,
             castling_rooks: root.get("castling_rooks")?.squares()?,
-            distinct: sketches,
-            exact_distinct,
-            games: Games { count, eco, elo: [elo("white_elo")?, elo("black_elo")?], speeds },
+            distinct: Sketches(distinct.named("registers", LEVELS, Reader::sketch)?),
+            exact_distinct: exact.transpose()?,
+            games: Games {
+                count,
+                eco,
+                elo: [elo("white_elo")?, elo("black_elo")?],
+                speeds: games.named("time_control", speeds(), |speed| speed.at_most(count))?,
+            },
         })
     }
 }
@@ -462,6 +396,23 @@ impl<'a> Reader<'a> {
         let numbers: Vec<u64> = self.list()?.map(|number| number.number()).collect::<Result<_, _>>()?;
         numbers.try_into().map_err(|_| self.not("a list of another length"))
     }
+    /// The values under these names of an object.
+    fn named<const N: usize, T>(
+        &self,
+        key: &str,
+        names: [&str; N],
+        read: impl Fn(&Self) -> Result<T, ReportError>,
+    ) -> Result<[T; N], ReportError> {
+        let object = self.get(key)?;
+        let values: Vec<T> = names.iter().map(|name| read(&object.get(name)?)).collect::<Result<_, _>>()?;
+        values.try_into().map_err(|_| object.not("an object"))
+    }
+    fn sketch(&self) -> Result<Sketch, ReportError> {
+        let rank = |letter| LETTERS.iter().position(|&other| other == letter).map(|at| at as u8);
+        let ranks: Option<Vec<u8>> = self.text()?.bytes().map(rank).collect();
+        let sketch = ranks.and_then(|ranks| Sketch::from_registers(&ranks));
+        sketch.ok_or_else(|| self.not("the registers of a sketch"))
+    }
     fn squares(&self) -> Result<HeatMap, ReportError> {
         self.numbers().map(HeatMap).map_err(|_| self.not("64 numbers"))
     }
@@ -515,6 +466,18 @@ impl<'a> Reader<'a> {
 
 fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map<String, Value> {
     entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
+}
+
+/// An object of these keys.
+fn named<const N: usize, T: Into<Value>>(names: [&str; N], values: [T; N]) -> Value {
+    object(names.into_iter().zip(values.map(Into::into))).into()
+}
+
+/// The keys of classes of time controls.
+fn speeds() -> [&'static str; 7] {
+    let mut names = ["unknown"; 7];
+    names[..Speed::ALL.len()].copy_from_slice(&Speed::ALL.map(Speed::name));
+    names
 }
 
 fn mean(sum: u64, count: u64) -> Option<f64> {

@@ -28,7 +28,7 @@ mod json;
 mod remarks;
 mod signature;
 
-pub use compare::{BarsComparison, BoardComparison, Comparison, PlotComparison, ShareComparison};
+pub use compare::{Comparison, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, run_to_json};

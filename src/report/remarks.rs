@@ -8,7 +8,7 @@
 
 use super::{Details, Report, Signature};
 use crate::distinct::Sketch;
-use crate::numbers::{counted, decimal, grouped, percent, signed};
+use crate::text::numbers::{counted, decimal, grouped, percent, signed};
 
 /// How much a remark matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -35,6 +35,7 @@ mod table;
 mod write;
 
 use crate::input::Inputs;
+use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
@@ -59,7 +60,7 @@ use std::fmt;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
@@ -408,7 +409,7 @@ impl Session {
     /// # Errors
     /// If the statement cannot be planned: a table or column that does not exist, say.
     pub fn run(&self, statement: &Statement) -> Result<Rows<'_>, SqlError> {
-        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut columns = self.columns.lock().unpoisoned();
         columns.clone_from(&statement.columns);
         drop(columns);
         let stream = self.runtime.block_on(async {

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Likeness};
 use crate::input::{Compression, Inputs};
+use crate::locks::Unpoisoned;
 use crate::table::ChosenColumn;
 use async_trait::async_trait;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider, UrlTableFactory};
@@ -25,7 +26,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 
 /// Makes tables of paths.
@@ -59,7 +60,7 @@ impl UrlTableFactory for Paths {
         let found = found.await.map_err(|error| DataFusionError::External(error.into()))?;
         match found.map_err(of_table)? {
             Some(inputs) => {
-                let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let columns = self.columns.lock().unpoisoned().clone();
                 let source = Source { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {

@@ -1,9 +1,10 @@
 //! What the scans of a session read: how far they are, what they rejected, and how they ended.
 
 use crate::error::Reject;
+use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, Summary};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -58,7 +59,7 @@ impl Reads {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unpoisoned()
     }
 
     /// Begins a scan.
@@ -91,7 +92,7 @@ impl Reads {
     pub(super) fn take(&self) -> Vec<Summary> {
         let state = self.state();
         let ended = self.ended.wait_while(state, |state| state.running > 0);
-        let mut state = ended.unwrap_or_else(PoisonError::into_inner);
+        let mut state = ended.unpoisoned();
         state.counters.clear();
         std::mem::take(&mut state.summaries)
     }

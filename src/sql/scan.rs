@@ -10,6 +10,7 @@ use super::reads::{Read, Reads};
 use super::select::{Condition, Select};
 use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
+use crate::locks::Unpoisoned;
 use crate::pipeline::{Summary, run};
 use crate::table::ChosenColumn;
 use datafusion::arrow::array::RecordBatch;
@@ -27,7 +28,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Finished batches that may wait for each partition.
@@ -97,7 +98,7 @@ impl Scan {
 
     /// The run that a partition reads: a new one if it has read the last one before.
     fn run_for(&self, partition: usize) -> Result<Arc<Run>> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared.lock().unpoisoned();
         if let Some(run) = &shared.run
             && !shared.partitions.contains(&partition)
         {

@@ -7,12 +7,13 @@ use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
 use crate::columnar::{IpcKind, ROW_GROUP};
 use crate::jobs::OutputFormat;
+use crate::locks::Unpoisoned;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Writes rows.
 pub struct RowWriter {
@@ -34,7 +35,7 @@ struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        self.0.lock().unpoisoned().extend_from_slice(bytes);
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -44,7 +45,7 @@ impl Write for Written {
 
 impl Written {
     fn pass_on(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.0.lock().unpoisoned();
         out.write_all(&written)?;
         written.clear();
         Ok(())

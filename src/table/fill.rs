@@ -10,9 +10,9 @@ use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::zobrist::en_passant_key;
 use crate::chess::{Color, LegalCounts, Move, MoveKind, Position, Role, Square};
 use crate::queries::GroupResults;
-use crate::room::Room;
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;
+use crate::text::room::Room;
 use std::sync::{Arc, LazyLock};
 
 /// A record with its results.

@@ -14,6 +14,7 @@ mod field;
 mod fill;
 #[cfg(feature = "sql")]
 pub mod predicate;
+pub(crate) mod runs;
 mod strings;
 mod tile;
 

@@ -2,6 +2,9 @@
 //!
 //! Everything above this module calls an [`Analyzer`] on whole runs of groups and never knows which
 //! instructions it uses. The results are the same, bit for bit, whichever it is.
+//!
+//! Reading and writing of text has no analyzer and uses the best instructions of the CPU.
+//! [`Tier::restrict_process`] makes a tier the limit of everything, as `lanefish --tier` does.
 
 #[cfg(target_arch = "x86_64")]
 mod counts_only;
@@ -31,6 +34,8 @@ struct Entry {
     name: &'static str,
     /// The CPU features without which it cannot run, as `std::arch` names them.
     needs: &'static [&'static str],
+    /// The CPU features that each of its implementations uses.
+    uses: &'static [&'static [&'static str]],
     /// Why it is the best on a CPU.
     why: &'static str,
     /// Whether it is a good choice if it runs.
@@ -45,6 +50,7 @@ macro_rules! tier {
         Entry {
             name: $name,
             needs: <$least>::FEATURES,
+            uses: &[$(<$analyzer>::FEATURES),+],
             why: $why,
             is_advisable: $is_advisable,
             implementations: |tier| {
@@ -135,7 +141,35 @@ impl Tier {
     pub fn is_available(self) -> bool {
         self.analyzer().is_some()
     }
+    /// Disables the CPU features that this tier does not use, for the whole process: also for the reading of FEN and
+    /// PGN, for output and for perft, none of which depends on the analyzer of a run. This tier and those before it
+    /// remain [available](Self::available), if the CPU can run them. Results are the same; this is for comparisons and
+    /// for defective CPUs.
+    ///
+    /// Call it first: what was detected stays in use. Other crates detect features on their own (memory searches and
+    /// compression, mainly) and are not restricted.
+    ///
+    /// ```
+    /// use lanefish::tiers::Tier;
+    /// Tier::PORTABLE.restrict_process()?;
+    /// assert_eq!(Tier::best(), Tier::PORTABLE);
+    /// # Ok::<(), lanefish::tiers::FeaturesInUse>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If other features may be in use already.
+    pub fn restrict_process(self) -> Result<(), FeaturesInUse> {
+        let uses = self.0.uses.iter().fold(0, |bits, features| bits | crate::cpu::bits(features));
+        if crate::cpu::enable_only(uses) { Ok(()) } else { Err(FeaturesInUse(self)) }
+    }
 }
+
+/// [`Tier::restrict_process`] comes too late.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "CPU features that the tier `{0}` does not use may be in use already; restrict the process before anything else"
+)]
+pub struct FeaturesInUse(Tier);
 
 impl PartialEq for Tier {
     fn eq(&self, other: &Self) -> bool {
@@ -290,4 +324,33 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     }
     /// The CPU features it uses, by name.
     fn features(&self) -> &'static [&'static str];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tier_may_use_later_ones_may_use() {
+        let uses = |entry: &Entry| entry.uses.iter().fold(0, |bits, features| bits | crate::cpu::bits(features));
+        for pair in TIERS.windows(2) {
+            let [before, after] = [&pair[0], &pair[1]];
+            assert_eq!(uses(before) & !crate::cpu::bits(after.needs), 0, "{} {}", before.name, after.name);
+        }
+        for entry in TIERS {
+            assert_eq!(crate::cpu::bits(entry.needs) & !uses(entry), 0, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn features_in_use_are_not_disabled() {
+        let available = || Tier::available().map(Tier::name).collect::<Vec<_>>();
+        let before = available();
+        let enabled = crate::cpu::features().iter().any(|feature| feature.enabled);
+        assert_eq!(
+            Tier::PORTABLE.restrict_process(),
+            if enabled { Err(FeaturesInUse(Tier::PORTABLE)) } else { Ok(()) }
+        );
+        assert_eq!(available(), before);
+    }
 }

@@ -30,6 +30,9 @@ pub(super) struct PerPiece<A> {
 }
 
 impl<A: Sliders> PerPiece<A> {
+    /// The CPU features it uses.
+    pub(super) const FEATURES: &'static [&'static str] = A::NEEDS;
+
     /// The analyzer, if the CPU can run its sliders.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
         A::detect().map(|sliders| Self { sliders, tier })
@@ -42,7 +45,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
     }
 
     fn features(&self) -> &'static [&'static str] {
-        A::NEEDS
+        Self::FEATURES
     }
 
     fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]) {

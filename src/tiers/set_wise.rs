@@ -14,6 +14,9 @@ pub(super) struct SetWise<S> {
 }
 
 impl<S: Simd> SetWise<S> {
+    /// The CPU features it uses.
+    pub(super) const FEATURES: &'static [&'static str] = S::FEATURES;
+
     /// The kernels, if the CPU can run them.
     pub(super) fn detect(tier: Tier) -> Option<Self> {
         S::detect().map(|simd| Self { simd, tier })
@@ -47,7 +50,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
     }
 
     fn features(&self) -> &'static [&'static str] {
-        S::FEATURES
+        Self::FEATURES
     }
 
     fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]) {

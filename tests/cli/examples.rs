@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A game of strong players that ends in stalemate, after twelve others.
 const STALEMATE: &str = "\n[Event \"Stalemate\"]\n[WhiteElo \"2300\"]\n[BlackElo \"2400\"]\n[Result \"1/2-1/2\"]\n\n\
@@ -187,14 +187,7 @@ fn run(example: &str, dir: &Path) -> (String, Option<i32>) {
         Some((_, rest)) => format!("lanefish bench --seconds 0.0001{rest}"),
         None => line.to_owned(),
     };
-    let tools = std::env::var("PATH").unwrap_or_default();
-    let done = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(dir)
-        .env("PATH", format!("{}:{tools}", dir.join("bin").display()))
-        .env("HOME", dir)
-        .output()
-        .unwrap();
+    let done = shell(&line, dir);
     let out = String::from_utf8(done.stdout).unwrap();
     let out = match filter {
         Some(filter) => jq(filter, &out),
@@ -203,11 +196,20 @@ fn run(example: &str, dir: &Path) -> (String, Option<i32>) {
     (out, done.status.code())
 }
 
-#[test]
-fn every_example_selects_what_it_says() {
-    let dir = Dir::new();
-    make_inputs(&dir);
-    // The program, and the runner that cargo may be told to use for it.
+/// Runs a command line in a directory with the [program](install).
+pub(super) fn shell(line: &str, dir: &Path) -> Output {
+    let tools = std::env::var("PATH").unwrap_or_default();
+    Command::new("sh")
+        .args(["-c", line])
+        .current_dir(dir)
+        .env("PATH", format!("{}:{tools}", dir.join("bin").display()))
+        .env("HOME", dir)
+        .output()
+        .unwrap()
+}
+
+/// Puts the program into a directory, with the runner that cargo may be told to use for it.
+pub(super) fn install(dir: &Dir) {
     fs::create_dir(dir.path("bin")).unwrap();
     let program = lanefish(&[]);
     let words = std::iter::once(program.get_program()).chain(program.get_args());
@@ -215,6 +217,13 @@ fn every_example_selects_what_it_says() {
     let script = dir.file("bin/lanefish", format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")));
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(script, executable).unwrap();
+}
+
+#[test]
+fn every_example_selects_what_it_says() {
+    let dir = Dir::new();
+    make_inputs(&dir);
+    install(&dir);
 
     let mut pages: Vec<Vec<&str>> = COMMANDS.iter().map(|&command| vec![command]).collect();
     pages.push(Vec::new());

@@ -5,7 +5,7 @@
 //! about positions that no game can reach, all of which our playable level accepts. There the comparison is made on
 //! the positions that are valid at the strict level, with one exception: see [`EXPLAINED_BY_NO_MOVE`].
 
-use super::{Dir, json, lanefish, output};
+use super::{Dir, json, lanefish, output, sample};
 use crate::support::shared_data;
 use serde_json::Value;
 use std::fs;
@@ -133,6 +133,32 @@ fn stats_agree_with_the_expected_results() {
         checked += 1;
     }
     assert!(checked >= 16, "only {checked} files were found");
+}
+
+/// A tier is also the limit of reading and writing.
+#[test]
+fn every_tier_reads_and_writes_the_same() {
+    let (epd, pgn) = (sample("sample.epd"), sample("lichess-2025-05.pgn"));
+    let dir = Dir::new();
+    let boards = dir.name("all.boards");
+    output(0, &["convert", &pgn, "-o", &boards]);
+    for command in [
+        &["compute", "--columns", "all", &epd][..],
+        &["compute", "--columns", "all", "--format", "jsonl", &pgn],
+        &["convert", "--to", "epd", &epd],
+        &["-q", "convert", "--to", "fen", &boards],
+        &["games", &pgn],
+        &["perft", "--divide", "3"],
+        &["show", "--limit", "3", &epd],
+    ] {
+        let best = lanefish(command).assert().success();
+        let best = &best.get_output().stdout;
+        assert!(!best.is_empty());
+        for tier in available_tiers() {
+            let found = lanefish(&[command, &["--tier", &tier]].concat()).assert().success();
+            assert!(found.get_output().stdout == *best, "{command:?}, {tier}");
+        }
+    }
 }
 
 #[test]

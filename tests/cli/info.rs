@@ -65,6 +65,42 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
     assert!(stderr.contains("LANEFISH_CPU") && stderr.contains("i486") && stderr.contains("bmi2"), "{stderr}");
 }
 
+/// Nothing in the process finds a feature that the requested tier does not use; the CPU is described as it is.
+#[test]
+fn a_tier_disables_what_it_does_not_use() {
+    let list = |facts: &Value, key: &str| -> BTreeSet<String> {
+        let values = facts[key].as_array().unwrap().iter();
+        values.map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let whole = json(0, &["info", "--json"]);
+    assert!(list(&whole, "disabled").is_empty(), "{whole}");
+    for tier in list(&whole, "tiers") {
+        let facts = json(0, &["info", "--json", "--tier", &tier]);
+        for key in ["features", "missing", "tiers"] {
+            assert_eq!(facts[key], whole[key], "{tier}: {key}");
+        }
+        let mut remaining = &list(&facts, "features") - &list(&facts, "disabled");
+        // Some of it, the CPU may lack.
+        let used: &[&str] = match &*tier {
+            "portable" => &[],
+            "bmi2" => &["popcnt", "lzcnt", "bmi1", "bmi2"],
+            "avx2" => &["popcnt", "lzcnt", "bmi1", "bmi2", "avx2"],
+            _ => {
+                remaining.retain(|feature| !feature.starts_with("avx512") && feature != "gfni");
+                &["popcnt", "lzcnt", "bmi1", "bmi2", "avx2"]
+            }
+        };
+        assert_eq!(remaining, used.iter().copied().map(str::to_owned).collect(), "{tier}");
+    }
+    // All tiers are compared.
+    let facts = json(0, &["info", "--calibrate", "--json", "--tier", "portable"]);
+    assert!(list(&facts, "disabled").is_empty(), "{facts}");
+    let candidates = facts["calibration"]["candidates"].as_array().unwrap();
+    let available = candidates.iter().filter(|candidate| candidate["available"] == true);
+    let tiers: BTreeSet<String> = available.filter_map(|one| one["tier"].as_str().map(str::to_owned)).collect();
+    assert_eq!(tiers, list(&whole, "tiers"));
+}
+
 #[test]
 fn calibration() {
     let info = json(0, &["info", "--calibrate", "--json"]);

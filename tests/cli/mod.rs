@@ -9,6 +9,8 @@ mod compression;
 mod compute;
 mod convert;
 mod damage;
+#[cfg(all(unix, feature = "parquet"))]
+mod documents;
 #[cfg(unix)]
 mod examples;
 mod expected;

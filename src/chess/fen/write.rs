@@ -10,8 +10,8 @@ use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::piece::{Color, Role};
 use crate::chess::position::Position;
-use crate::short_text::ShortText;
 use crate::simd::ranks::{self, RankText};
+use crate::text::short_text::ShortText;
 use std::fmt;
 use std::sync::LazyLock;
 

@@ -16,10 +16,10 @@ use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
-use lanefish::numbers::{bytes, short};
-use lanefish::one_line;
 use lanefish::report::{Comparison, Report, csv, html, run_to_json};
 use lanefish::stats::GroupBy;
+use lanefish::text::numbers::{bytes, short};
+use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io::Read as _;
@@ -329,7 +329,7 @@ impl StatsArgs {
             speed: format!(
                 "{seconds:.3} s, {} positions/s, {} of the cluster at {address}, {} read",
                 short(rate),
-                lanefish::numbers::counted(slots as u64, "slot"),
+                lanefish::text::numbers::counted(slots as u64, "slot"),
                 bytes(summary.bytes as f64),
             ),
         };

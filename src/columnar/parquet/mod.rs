@@ -16,6 +16,7 @@ use super::arrow::schema;
 use super::blocks::Block;
 use super::cells::{Described, Type};
 use super::signature;
+use crate::locks::Unpoisoned;
 use page::{Page, PageEncoder, Words};
 use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
@@ -31,7 +32,7 @@ use parquet::schema::types::SchemaDescriptor;
 use range::Range;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The beginning of a file.
 const MAGIC: &[u8] = b"PAR1";
@@ -62,7 +63,7 @@ impl Parquet {
 
     fn encoder(&self) -> io::Result<PageEncoder> {
         let idle = self.idle.lock();
-        match idle.unwrap_or_else(PoisonError::into_inner).pop() {
+        match idle.unpoisoned().pop() {
             Some(encoder) => Ok(encoder),
             None => Ok(PageEncoder::new(self.compression.compressor()?)),
         }
@@ -80,7 +81,7 @@ impl Parquet {
             pages.push(encoder.page(&cells, column.kind, column.nullable, codes)?);
         }
         let idle = self.idle.lock();
-        idle.unwrap_or_else(PoisonError::into_inner).push(encoder);
+        idle.unpoisoned().push(encoder);
         Ok(Pages { pages, words: block.words.take() })
     }
 

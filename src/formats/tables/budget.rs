@@ -5,7 +5,8 @@
 //! done. Parts are handed out in order, so those that others wait for have what they need, and every one comes to its
 //! turn. What cannot have room even alone is refused, whatever runs beside it.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use crate::locks::Unpoisoned;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The budget of a run.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl Budget {
         Arc::new(Self { most, used: Mutex::new(0) })
     }
     fn used(&self) -> MutexGuard<'_, u64> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.used.lock().unpoisoned()
     }
 }
 

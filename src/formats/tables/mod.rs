@@ -2,7 +2,7 @@
 //!
 //! Position sets on data hubs are tables: a column of FENs and whatever belongs to them. Such a file has an index of
 //! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a format
-//! is [`Layout::Tables`](super::Layout::Tables): it opens an input at once and divides it into [`Part`]s, which take the
+//! is `Layout::Tables`: it opens an input at once and divides it into [`Part`]s, which take the
 //! place of chunks of bytes in the pipeline. A part is some rows, 131,072 at most; parts are handed out in the order of
 //! the file, decode on any thread without each other, and depend on nothing but the file, so that results do not
 //! depend on threads.

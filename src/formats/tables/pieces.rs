@@ -1,13 +1,14 @@
 //! Some pages of a column, for the library that reads them as a row group of their own.
 
 use crate::input;
+use crate::locks::Unpoisoned;
 use ::parquet::arrow::arrow_reader::RowGroups;
 use ::parquet::column::page::{PageIterator, PageReader};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::{Buf, Bytes};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Pages that lie anywhere, as if one followed the other.
 pub(super) struct Pieces {
@@ -69,7 +70,7 @@ impl RowGroups for OneColumn<'_> {
     }
     fn column_chunks(&self, _: usize) -> ParquetResult<Box<dyn PageIterator>> {
         let pages = self.pages.lock();
-        let pages = pages.unwrap_or_else(PoisonError::into_inner).take();
+        let pages = pages.unpoisoned().take();
         Ok(Box::new(Once(pages)))
     }
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {

@@ -8,13 +8,14 @@ use super::budget::Charge;
 use super::guard::guarded;
 use super::messages::{Located, content, message};
 use crate::input::Source;
+use crate::locks::Unpoisoned;
 use arrow_array::{Array as _, ArrayRef};
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::RecordBatchDecoder;
 use arrow_schema::{ArrowError, SchemaRef};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Lists of pieces, each twice as long as the one before.
 const LISTS: usize = 32;
@@ -94,7 +95,7 @@ impl Words {
     /// With the number of a piece, if it is damaged.
     pub(super) fn decode(&self, pieces: usize) -> Result<(), (usize, String)> {
         let decoded = self.decoded.lock();
-        let mut decoded = decoded.unwrap_or_else(PoisonError::into_inner);
+        let mut decoded = decoded.unpoisoned();
         while decoded.pieces < pieces {
             let number = decoded.pieces;
             if decoded.failed.is_none() {

@@ -2,7 +2,7 @@
 
 use super::super::facts::Bars;
 use super::markup::{Escaped, Table, bar};
-use crate::numbers::{grouped, percent, percentage};
+use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 /// Rows of a comparison.
@@ -65,10 +65,10 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
 }
 
 /// The same for two: the share in each, with two bars. The most different first.
-pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(String, [u64; 2])]) -> fmt::Result {
+pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(&str, [u64; 2])]) -> fmt::Result {
     let totals = [0, 1].map(|at: usize| bars.iter().map(|(_, counts)| counts[at]).sum::<u64>().max(1));
     let shares = |counts: &[u64; 2]| [0, 1].map(|at: usize| counts[at] as f64 / totals[at] as f64 * 100.0);
-    let mut kinds: Vec<(&str, [f64; 2])> = bars.iter().map(|(name, counts)| (name.as_str(), shares(counts))).collect();
+    let mut kinds: Vec<(&str, [f64; 2])> = bars.iter().map(|(name, counts)| (*name, shares(counts))).collect();
     let difference = |[a, b]: [f64; 2]| (a - b).abs();
     kinds.sort_by(|a, b| difference(b.1).total_cmp(&difference(a.1)));
     kinds.retain(|&(_, shares)| shares != [0.0; 2]);

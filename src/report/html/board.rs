@@ -2,7 +2,7 @@
 
 use super::super::Squares;
 use super::markup::Escaped;
-use crate::numbers::{grouped, percent, percentage};
+use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 const SQUARE: usize = 20;
@@ -86,7 +86,7 @@ pub(super) fn heat_map(
 }
 
 /// A board with the differences of shares: one hue where the first has more, the other where the second has.
-pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: &[Squares; 2]) -> fmt::Result {
+pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Squares; 2]) -> fmt::Result {
     let shares = [a, b].map(|counts| {
         let sum = counts.iter().sum::<u64>().max(1) as f64;
         counts.map(|count| count as f64 / sum * 100.0)

@@ -5,7 +5,7 @@ use super::About;
 use super::markup::{Escaped, Head, Table, bar, foot};
 use super::plot::Plot;
 use super::{bars, board};
-use crate::numbers::{decimal, grouped, percentage};
+use crate::text::numbers::{decimal, grouped, percentage};
 use std::fmt::{self, Write};
 
 pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fmt::Result {
@@ -28,16 +28,16 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 
         );
         for plot in &comparison.plots {
             let arrow = |pair: [Option<f64>; 2]| pair.map(|number| number.map_or("–".to_owned(), decimal)).join(" → ");
-            let [first, second] = &plot.histograms;
+            let first = &plot.a;
             let plot = Plot {
-                title: plot.title,
-                axis: plot.axis,
-                unit: plot.unit,
-                width: plot.width,
-                series: &[("A", first), ("B", second)],
+                title: first.title,
+                axis: first.axis,
+                unit: first.unit,
+                width: first.width,
+                series: &[("A", &first.histogram), ("B", &plot.b.histogram)],
                 note: format!(
                     "{}mean {} · median {}",
-                    distance(plot.distance),
+                    distance(plot.distance()),
                     arrow(plot.means()),
                     arrow(plot.medians())
                 ),
@@ -53,9 +53,9 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 
             pairs\">\n",
         );
         for kinds in &comparison.bars {
-            let note = distance(kinds.distance);
-            let note = format!("{note}{} different", grouped(kinds.bars.len() as u64));
-            bars::comparison(out, kinds.title, &note, &kinds.bars)?;
+            let counts = kinds.counts();
+            let note = format!("{}{} different", distance(kinds.distance()), grouped(counts.len() as u64));
+            bars::comparison(out, kinds.a.title, &note, &counts)?;
         }
         out.push_str("</div>\n</section>\n");
     }
@@ -68,8 +68,8 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 
             largest difference of the board</p>\n<div class=\"boards\">\n",
         );
         for board in &comparison.boards {
-            if board.distance.is_some() {
-                board::difference(out, board.title, &distance(board.distance), &board.counts)?;
+            if let found @ Some(_) = board.distance() {
+                board::difference(out, board.a.title, &distance(found), board.squares())?;
             }
         }
         out.push_str("</div>\n</section>\n");
@@ -116,13 +116,13 @@ fn summary(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fm
     let mut distances: Vec<(&str, f64, String)> = Vec::new();
     for plot in &comparison.plots {
         let means = plot.means().map(|mean| mean.map_or("–".to_owned(), decimal));
-        distances.extend(plot.distance.map(|distance| (plot.title, distance, means.join(" → "))));
+        distances.extend(plot.distance().map(|distance| (plot.a.title, distance, means.join(" → "))));
     }
     for kinds in &comparison.bars {
-        distances.extend(kinds.distance.map(|distance| (kinds.title, distance, String::new())));
+        distances.extend(kinds.distance().map(|distance| (kinds.a.title, distance, String::new())));
     }
     for board in &comparison.boards {
-        distances.extend(board.distance.map(|distance| (board.title, distance, String::new())));
+        distances.extend(board.distance().map(|distance| (board.a.title, distance, String::new())));
     }
     distances.sort_by(|a, b| b.1.total_cmp(&a.1));
     let rows = distances.into_iter().map(|(title, distance, means)| {
@@ -144,7 +144,7 @@ fn shares(out: &mut String, comparison: &Comparison) -> fmt::Result {
     shares.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let rows = shares.into_iter().map(|(share, difference)| {
         let [a, b] = share.percentages().map(|share| share.map_or("–".to_owned(), percentage));
-        let title = format!("{} <small>of {}</small>", Escaped(share.title), share.unit.name());
+        let title = format!("{} <small>of {}</small>", Escaped(share.a.title), share.a.unit.name());
         vec![title, a, b, board::points(difference)]
     });
     let table = Table {

@@ -4,7 +4,7 @@ use super::super::facts::{Axis, Table as Joint};
 use super::super::{Matrix, Results};
 use super::bins::ticks;
 use super::markup::{Escaped, Table};
-use crate::numbers::{decimal, grouped, percent, percentage, tenths};
+use crate::text::numbers::{decimal, grouped, percent, percentage, tenths};
 use std::fmt::{self, Write};
 
 const WIDTH: f64 = 360.0;

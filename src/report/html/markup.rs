@@ -1,7 +1,7 @@
 //! Pieces of HTML. Everything that is not written here in full goes through [`Escaped`].
 
-use crate::numbers::{grouped, percent};
-use crate::one_line;
+use crate::text::numbers::{grouped, percent};
+use crate::text::one_line;
 use std::fmt::{self, Display, Write};
 
 /// A text in which nothing is markup, neither between tags nor in a quoted attribute.

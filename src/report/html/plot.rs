@@ -4,7 +4,7 @@
 use super::super::{Histogram, facts::Unit};
 use super::bins::{Bins, ticks};
 use super::markup::{Escaped, Table};
-use crate::numbers::{decimal, grouped, percent, percentage, signed};
+use crate::text::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
 
 /// What a plot is of.

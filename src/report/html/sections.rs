@@ -10,7 +10,7 @@ use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Run};
 use crate::distinct::Sketch;
-use crate::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
+use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
 /// Which plots belong to which section; the rest is with positions and moves.
@@ -468,7 +468,7 @@ fn embed(out: &mut String, report: &Report) -> fmt::Result {
     let json = serde_json::Value::from(report.to_json()).to_string();
     if json.len() <= MOST_JSON {
         // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
-        let json = crate::one_line::of_json(&json).replace('<', "\\u003c");
+        let json = crate::text::one_line::of_json(&json).replace('<', "\\u003c");
         writeln!(out, "<script type=\"application/json\" id=\"report\">{json}</script>")?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::http;
 use super::scan::{RECORDS, REJECTED};
+use crate::locks::Unpoisoned;
 use crate::pipeline::Summary;
 use crate::sql::SqlError;
 use crate::sql::scan::NAME;
@@ -19,7 +20,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::LogicalPlanNode;
 use serde_json::Value;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long the first executor may take to appear, and a lost one to come back.
@@ -194,7 +195,7 @@ impl Link {
     }
 
     fn job(&self) -> std::sync::MutexGuard<'_, Watched> {
-        self.job.lock().unwrap_or_else(PoisonError::into_inner)
+        self.job.lock().unpoisoned()
     }
 
     /// Begins to watch the job of a plan.

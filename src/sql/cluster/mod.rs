@@ -12,7 +12,7 @@
 //! client      rows of the last stage, from the executors that made them
 //! ```
 //!
-//! - `pieces` divides the inputs, as [`crate::pipeline::RunOptions::shard`] does, so that every record is in one piece.
+//! - `pieces` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record is in one piece.
 //! - `wire` and `codec` are the form in which tables, scans and functions travel.
 //! - `scan` reads pieces, on an executor.
 //! - `statistics` are the same reports as of one process: each piece is counted by itself, and the client merges.

@@ -8,6 +8,7 @@ use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::{Format, Remark};
 use crate::input::Inputs;
+use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
 use crate::sql::select::Condition;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What messages begin with; the last byte is their version.
 const MAGIC: &[u8; 4] = b"LFC\x01";
@@ -378,7 +379,7 @@ impl RejectWire {
 /// A text that lives as long as the process: names of reasons and options, of which there are few.
 fn interned(text: &str) -> &'static str {
     static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock().unpoisoned();
     if let Some(known) = known.iter().find(|&&known| known == text) {
         return known;
     }
@@ -391,7 +392,7 @@ fn interned(text: &str) -> &'static str {
 fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
     static KNOWN: Mutex<Vec<&'static Remark>> = Mutex::new(Vec::new());
     let (what, how) = (interned(what), interned(how));
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock().unpoisoned();
     let is_known = |known: &&&'static Remark| (known.what, known.how) == (what, how);
     if let Some(known) = known.iter().find(is_known) {
         return known;

@@ -3,8 +3,8 @@
 use super::super::super::style::Style;
 use super::tables::{RULED, right};
 use comfy_table::{Cell, Table};
-use lanefish::numbers::{grouped, percentage, tenths};
 use lanefish::report::Comparison;
+use lanefish::text::numbers::{grouped, percentage, tenths};
 use std::fmt::Write;
 
 /// Writes what two datasets have in common and where they differ; A and B are names of theirs.
@@ -28,7 +28,7 @@ pub(in crate::cli::stats) fn write(
             0.0.. => format!("+{}", tenths(points)),
             _ => tenths(points),
         });
-        table.add_row([Cell::new(shares.title), right(share(a)), right(share(b)), right(difference)]);
+        table.add_row([Cell::new(shares.a.title), right(share(a)), right(share(b)), right(difference)]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
 
@@ -41,16 +41,16 @@ pub(in crate::cli::stats) fn write(
         let ([mean_a, mean_b], [median_a, median_b]) = (plot.means(), plot.medians());
         let median = |value: Option<f64>| value.map_or("-".to_owned(), |value| value.to_string());
         table.add_row([
-            Cell::new(plot.title),
+            Cell::new(plot.a.title),
             right(decimal(mean_a)),
             right(decimal(mean_b)),
             right(median(median_a)),
             right(median(median_b)),
-            right(distance(plot.distance)),
+            right(distance(plot.distance())),
         ]);
     }
-    let others = comparison.bars.iter().map(|bars| (bars.title, bars.distance));
-    let boards = comparison.boards.iter().map(|board| (board.title, board.distance));
+    let others = comparison.bars.iter().map(|bars| (bars.a.title, bars.distance()));
+    let boards = comparison.boards.iter().map(|board| (board.a.title, board.distance()));
     for (title, value) in others.chain(boards) {
         let nothing = || Cell::new("");
         table.add_row([Cell::new(title), nothing(), nothing(), nothing(), nothing(), right(distance(value))]);

@@ -12,9 +12,9 @@ mod tables;
 pub(crate) use tables::RULED;
 
 use super::super::style::Style;
-use lanefish::numbers::{counted, grouped};
 use lanefish::report::facts::{Board, Plot};
 use lanefish::report::{HeatMap, Report, Squares};
+use lanefish::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
 /// Columns of text where the output is no terminal.

@@ -1,8 +1,8 @@
 //! Distributions as lines of bars.
 
 use super::Text;
-use lanefish::numbers::{grouped, percent};
 use lanefish::report::facts::{Bars, Plot};
+use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
 /// Columns of a line beside its bar: the range, the count, the share and the gaps.

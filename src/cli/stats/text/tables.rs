@@ -3,8 +3,8 @@
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::numbers::{grouped, percent};
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
+use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
 /// A header line with nothing below it.
@@ -248,7 +248,7 @@ fn group_name(value: &GroupValue, width: u64) -> String {
         GroupValue::Number(first) => {
             format!("{first} to {}", first.saturating_add(width as i64 - 1))
         }
-        GroupValue::Text(text) => lanefish::one_line::of(text).to_string(),
+        GroupValue::Text(text) => lanefish::text::one_line::of(text).to_string(),
         GroupValue::Missing => "none".to_owned(),
     }
 }

@@ -35,7 +35,7 @@ fn control_len(text: &[u8]) -> usize {
 ///
 /// ```
 /// let mut out = Vec::new();
-/// lanefish::one_line::push(b"two\r\nlines", &mut out);
+/// lanefish::text::one_line::push(b"two\r\nlines", &mut out);
 /// assert_eq!(out, b"two  lines");
 /// ```
 pub fn push(text: &[u8], out: &mut Vec<u8>) {
@@ -61,7 +61,7 @@ pub fn push(text: &[u8], out: &mut Vec<u8>) {
 /// The text with a blank in place of each control character.
 ///
 /// ```
-/// assert_eq!(lanefish::one_line::of("a\u{1b}[31mb"), "a [31mb");
+/// assert_eq!(lanefish::text::one_line::of("a\u{1b}[31mb"), "a [31mb");
 /// ```
 pub fn of(text: &str) -> Cow<'_, str> {
     if text.contains(is_control) { Cow::Owned(text.replace(is_control, " ")) } else { Cow::Borrowed(text) }
@@ -70,7 +70,7 @@ pub fn of(text: &str) -> Cow<'_, str> {
 /// JSON text with each control character replaced by its escape: JSON requires that only below U+0020.
 ///
 /// ```
-/// assert_eq!(lanefish::one_line::of_json("\"a\u{2028}b\""), "\"a\\u2028b\"");
+/// assert_eq!(lanefish::text::one_line::of_json("\"a\u{2028}b\""), "\"a\\u2028b\"");
 /// ```
 pub fn of_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_control) {
