@@ -2,6 +2,8 @@
 //!
 //! The command line only starts these and prints what they make; so can any other program.
 
+#[cfg(feature = "parquet")]
+mod arrays;
 mod conversion;
 #[cfg(feature = "parquet")]
 mod file;
@@ -14,6 +16,10 @@ mod statistics;
 #[cfg(feature = "parquet")]
 mod table;
 
+#[cfg(feature = "sql")]
+pub(crate) use arrays::judge;
+#[cfg(feature = "parquet")]
+pub use arrays::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use conversion::{Conversion, Converted};
 #[cfg(feature = "parquet")]
 pub use file::{FileOptions, RecordFile, Target};
