@@ -14,6 +14,8 @@ mod rows;
 mod scan;
 mod statistics;
 #[cfg(feature = "parquet")]
+mod stream;
+#[cfg(feature = "parquet")]
 mod table;
 
 #[cfg(feature = "sql")]
@@ -28,5 +30,7 @@ pub use rows::Rows;
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
+#[cfg(feature = "sql")]
+pub(crate) use stream::{Sender, Stream};
 #[cfg(feature = "parquet")]
 pub use table::{Table, TableBlock, TableFile, TableFormat, TableRows, Tabulated};
