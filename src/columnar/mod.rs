@@ -21,7 +21,7 @@ mod tests;
 pub(crate) use arrow::record_batch;
 pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
-pub use cells::{Cells, Described, Type};
+pub use cells::{Cells, Described};
 pub(crate) use cells::{DATE_TEXT, dates_without_days};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};

@@ -3,13 +3,13 @@
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use crate::columnar::{
-    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, Type,
+    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Array, COLUMNS, Column, Columns, Field, Fields, Tile};
+use crate::table::{Array, COLUMNS, Column, Columns, Field, Fields, Kind, Tile};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
@@ -142,11 +142,11 @@ impl TableRows<'_> {
             Self::Columns(columns) => columns.iter().map(Described::of).collect(),
             Self::Records { fen } => {
                 let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
-                let board = Described::new("board", Type::Board, meaning);
+                let board = Described::new("board", Kind::Board, meaning);
                 let columns = always(*fen).chain(carried());
                 let columns = columns.map(Described::of_listed);
                 let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
-                let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
+                let text = Described::new(DATE_TEXT, Kind::Text, meaning).nullable();
                 [board].into_iter().chain(columns).chain([text]).collect()
             }
             Self::Games => super::games::described(),
