@@ -8,9 +8,9 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
 use assert_cmd::Command;
 use bytes::Bytes;
-use lanefish::columnar::{BLOCK, Blocks, Cells, Compression, Described, Parquet, ROW_GROUP, Type};
+use lanefish::columnar::{BLOCK, Blocks, Cells, Compression, Described, Parquet, ROW_GROUP};
 use lanefish::games::Date;
-use lanefish::table::{self, Texts, Values};
+use lanefish::table::{self, Kind, Texts, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -350,15 +350,15 @@ fn statistics_are_those_of_the_values() {
     }
     let column = |(name, kind)| Described::new(name, kind, "a meaning").nullable();
     let columns: Vec<Described> = [
-        ("flag", Type::Flag),
-        ("u8", Type::U8),
-        ("u16", Type::U16),
-        ("u32", Type::U32),
-        ("i16", Type::I16),
-        ("u64", Type::U64),
-        ("word", Type::Text),
-        ("long", Type::Text),
-        ("date", Type::Date),
+        ("flag", Kind::Flag),
+        ("u8", Kind::U8),
+        ("u16", Kind::U16),
+        ("u32", Kind::U32),
+        ("i16", Kind::I16),
+        ("u64", Kind::U64),
+        ("word", Kind::Text),
+        ("long", Kind::Text),
+        ("date", Kind::Date),
     ]
     .map(column)
     .into();
@@ -454,7 +454,7 @@ fn parquet_of(columns: &[Described], pieces: Vec<Vec<Cells>>) -> Bytes {
 
 #[test]
 fn rows_that_are_whole_blocks_are_all_written_and_read() {
-    let columns = [Described::new("number", Type::U16, "a number")];
+    let columns = [Described::new("number", Kind::U16, "a number")];
     for lens in [
         &[BLOCK][..],
         &[2 * BLOCK],

@@ -4,7 +4,7 @@ use crate::signals::Signals;
 use crate::table::Table;
 use crate::{error, input, reading};
 use lanefish::Error;
-use lanefish::columnar::{self, ComputeOptions, OnBad};
+use lanefish::jobs::{self, ComputeOptions, OnBad};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -54,7 +54,7 @@ pub(crate) fn compute(
         let interrupt = || signals.have_raised();
         let options =
             ComputeOptions::new(analyzer).threads(threads).decode(decode).on_bad(on_bad).interrupt(Some(&interrupt));
-        let computed = columnar::compute(&positions, &columns, &options);
+        let computed = jobs::compute(&positions, &columns, &options);
         drop(positions);
         (computed, signals)
     });

@@ -6,7 +6,7 @@ use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema};
-use lanefish::columnar::Positions;
+use lanefish::jobs::Positions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyString};

@@ -1,8 +1,8 @@
 //! Columns as Arrow arrays.
 
-use super::cells::{Cells, Described, Type, days_of};
+use super::cells::{Cells, Described, days_of};
 use super::signature;
-use crate::table::{Array, Values};
+use crate::table::{Array, Kind, Values};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{ArrowPrimitiveType, Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
@@ -23,17 +23,17 @@ pub fn schema(columns: &[Described]) -> Schema {
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata)
 }
 
-fn data_type(kind: Type) -> DataType {
+fn data_type(kind: Kind) -> DataType {
     match kind {
-        Type::Flag => DataType::Boolean,
-        Type::U8 => DataType::UInt8,
-        Type::U16 => DataType::UInt16,
-        Type::U32 => DataType::UInt32,
-        Type::U64 => DataType::UInt64,
-        Type::I16 => DataType::Int16,
-        Type::Text => DataType::Utf8,
-        Type::Date => DataType::Date32,
-        Type::Board => DataType::FixedSizeBinary(32),
+        Kind::Flag => DataType::Boolean,
+        Kind::U8 => DataType::UInt8,
+        Kind::U16 => DataType::UInt16,
+        Kind::U32 => DataType::UInt32,
+        Kind::U64 | Kind::Bits => DataType::UInt64,
+        Kind::I16 => DataType::Int16,
+        Kind::Text => DataType::Utf8,
+        Kind::Date => DataType::Date32,
+        Kind::Board => DataType::FixedSizeBinary(32),
     }
 }
 
@@ -65,7 +65,7 @@ where
     Arc::new(PrimitiveArray::<T>::new(values, nulls))
 }
 
-fn array(kind: Type, cells: Cells) -> ArrayRef {
+fn array(kind: Kind, cells: Cells) -> ArrayRef {
     let array = match cells {
         Cells::Boards(boards) => {
             let bytes = bytemuck::cast_slice::<_, u8>(&boards).to_vec();
@@ -84,7 +84,7 @@ fn array(kind: Type, cells: Cells) -> ArrayRef {
         Array::U16(values) => primitive::<UInt16Type>(values),
         Array::U32(values) => primitive::<UInt32Type>(values),
         Array::U64(values) => primitive::<UInt64Type>(values),
-        Array::Text(texts) if kind == Type::Date => primitive::<Date32Type>(days_of(&texts)),
+        Array::Text(texts) if kind == Kind::Date => primitive::<Date32Type>(days_of(&texts)),
         Array::Text(_) | Array::Strings(_) => {
             let rows = array.len();
             let mut strings = StringBuilder::with_capacity(rows, 16 * rows);

@@ -6,37 +6,13 @@ use crate::table::{Array, ChosenColumn, Column, Kind, Texts, Tile, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The type of a column in files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Type {
-    /// True or false.
-    Flag,
-    /// 0 to 255.
-    U8,
-    /// 0 to 65,535.
-    U16,
-    /// 0 to 2^32 - 1.
-    U32,
-    /// 0 to 2^64 - 1; also sets of squares and keys.
-    U64,
-    /// -32,768 to 32,767.
-    I16,
-    /// Text.
-    Text,
-    /// Days since 1970-01-01, from the text of a [date](crate::games::Date); missing where day or month is not known.
-    Date,
-    /// A packed board of 32 bytes: four planes, little-endian.
-    Board,
-}
-
 /// What there is to know about a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Its name.
     pub name: Arc<str>,
     /// The type of its values.
-    pub kind: Type,
+    pub kind: Kind,
     /// Whether values can be missing.
     pub nullable: bool,
     /// What it means.
@@ -45,7 +21,7 @@ pub struct Described {
 
 impl Described {
     /// A column that is computed for every record.
-    pub fn new(name: &str, kind: Type, meaning: &str) -> Self {
+    pub fn new(name: &str, kind: Kind, meaning: &str) -> Self {
         Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
     }
     /// The same, with values that can be missing.
@@ -60,17 +36,12 @@ impl Described {
     }
     /// A column of the catalogue, or a tag.
     pub fn of(column: &ChosenColumn) -> Self {
-        let kind = match (column.name(), column.kind()) {
-            ("date", _) => Type::Date,
-            (_, Kind::Flag) => Type::Flag,
-            (_, Kind::U8) => Type::U8,
-            (_, Kind::U16) => Type::U16,
-            (_, Kind::U32) => Type::U32,
-            (_, Kind::U64 | Kind::Bits) => Type::U64,
-            (_, Kind::I16) => Type::I16,
-            (_, Kind::Text) => Type::Text,
-        };
-        Self { name: column.name().into(), kind, nullable: column.is_carried(), meaning: column.meaning().into() }
+        Self {
+            name: column.name().into(),
+            kind: column.kind(),
+            nullable: column.is_carried(),
+            meaning: column.meaning().into(),
+        }
     }
 }
 

@@ -1,6 +1,4 @@
-//! Columns for other tools: Parquet and Arrow files, and arrays in memory.
-//!
-//! [`compute`] fills columns of the positions in Arrow arrays; the rest of this module is about files.
+//! Columns for other tools: how they are encoded in Parquet and Arrow files, and in Arrow arrays.
 //!
 //! A job fills columns a tile at a time, as for CSV, and keeps the rows that count ([`Cells`]). The rows of all chunks,
 //! in order, are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that
@@ -14,22 +12,17 @@
 mod arrow;
 mod blocks;
 mod cells;
-mod compute;
 mod ipc;
 mod parquet;
 mod signature;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "sql")]
 pub(crate) use arrow::record_batch;
 pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
-pub use cells::{Cells, Described, Type};
+pub use cells::{Cells, Described};
 pub(crate) use cells::{DATE_TEXT, dates_without_days};
-#[cfg(feature = "sql")]
-pub(crate) use compute::judge;
-pub use compute::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
 pub(crate) use signature::{check_columns, check_file};

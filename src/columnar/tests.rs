@@ -1,8 +1,8 @@
 //! What is written is what the readers of the crates `parquet` and `arrow-ipc` find.
 
-use super::{BLOCK, Blocks, Cells, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP, Type};
+use super::{BLOCK, Blocks, Cells, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP};
 use crate::chess::random::Random;
-use crate::table::{Array, Texts, Values};
+use crate::table::{Array, Kind, Texts, Values};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use bytes::Bytes;
@@ -15,20 +15,20 @@ use std::sync::Arc;
 fn columns() -> Vec<Described> {
     let column = |(name, kind)| Described::new(name, kind, "a meaning").nullable();
     let mut columns: Vec<_> = [
-        ("flag", Type::Flag),
-        ("u8", Type::U8),
-        ("u16", Type::U16),
-        ("i16", Type::I16),
-        ("u32", Type::U32),
-        ("u64", Type::U64),
-        ("text", Type::Text),
-        ("date", Type::Date),
-        ("long", Type::Text),
+        ("flag", Kind::Flag),
+        ("u8", Kind::U8),
+        ("u16", Kind::U16),
+        ("i16", Kind::I16),
+        ("u32", Kind::U32),
+        ("u64", Kind::U64),
+        ("text", Kind::Text),
+        ("date", Kind::Date),
+        ("long", Kind::Text),
     ]
     .map(column)
     .into();
-    columns.push(Described::new("board", Type::Board, "a board"));
-    columns.push(Described::new("required", Type::U16, "never missing"));
+    columns.push(Described::new("board", Kind::Board, "a board"));
+    columns.push(Described::new("required", Kind::U16, "never missing"));
     columns
 }
 
@@ -156,9 +156,9 @@ fn joined(pieces: &[Vec<Cells>]) -> Vec<Cells> {
 #[test]
 fn row_groups_statistics_and_page_index() {
     let columns = [
-        Described::new("number", Type::U16, "a number"),
-        Described::new("word", Type::Text, "a word").nullable(),
-        Described::new("empty", Type::I16, "nothing").nullable(),
+        Described::new("number", Kind::U16, "a number"),
+        Described::new("word", Kind::Text, "a word").nullable(),
+        Described::new("empty", Kind::I16, "nothing").nullable(),
     ];
     let len = 50_000;
     let pieces: Vec<_> = (0..22u16)
@@ -208,7 +208,7 @@ fn row_groups_statistics_and_page_index() {
 
 #[test]
 fn a_missing_value_where_none_can_be_is_an_error() {
-    let columns = [Described::new("number", Type::U16, "a number")];
+    let columns = [Described::new("number", Kind::U16, "a number")];
     let encoder = Parquet::new(columns.to_vec(), Compression::default());
     let mut blocks = Blocks::default();
     let piece = vec![Cells::Array(Array::U16(Values::missing(3)))];

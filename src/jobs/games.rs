@@ -1,13 +1,13 @@
 //! A row of each game, as CSV or JSON lines.
 
 #[cfg(feature = "parquet")]
-use crate::columnar::{Cells, Described, Type};
+use crate::columnar::{Cells, Described};
 use crate::games::GameRow;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 #[cfg(feature = "parquet")]
-use crate::table::{Array, Texts, Values};
+use crate::table::{Array, Kind, Texts, Values};
 use crate::table::{Fields, Tile};
 use std::collections::{HashMap, HashSet};
 #[cfg(feature = "parquet")]
@@ -95,19 +95,19 @@ fn header() -> Vec<u8> {
 pub(super) fn described() -> Vec<Described> {
     let tag = |(name, column): (&str, &str)| {
         let kind = match column {
-            "date" => Type::Date,
-            "white_elo" | "black_elo" => Type::U16,
-            _ => Type::Text,
+            "date" => Kind::Date,
+            "white_elo" | "black_elo" => Kind::U16,
+            _ => Kind::Text,
         };
         Described::new(column, kind, &format!("the tag {name} of the game")).nullable()
     };
-    let text = |name, meaning| Described::new(name, Type::Text, meaning).nullable();
-    let game = Described::new("game", Type::U64, "0-based number of the game over all inputs");
+    let text = |name, meaning| Described::new(name, Kind::Text, meaning).nullable();
+    let game = Described::new("game", Kind::U64, "0-based number of the game over all inputs");
     let mut columns = vec![game];
     columns.extend(TAGS.map(tag));
     columns.extend([
         text("result", "1-0, 0-1 or 1/2-1/2"),
-        Described::new("plies", Type::U32, "plies played"),
+        Described::new("plies", Kind::U32, "plies played"),
         text("outcome", "checkmate or stalemate, where the last position is one"),
         text("fen", "the last position"),
         text("error", "what is wrong with the game"),

@@ -2,6 +2,8 @@
 //!
 //! The command line only starts these and prints what they make; so can any other program.
 
+#[cfg(feature = "parquet")]
+mod arrays;
 mod conversion;
 mod file;
 mod games;
@@ -12,12 +14,20 @@ mod rows;
 mod scan;
 mod statistics;
 #[cfg(feature = "parquet")]
+mod stream;
+#[cfg(feature = "parquet")]
 mod table;
 mod write;
 
+#[cfg(feature = "sql")]
+pub(crate) use arrays::judge;
+#[cfg(feature = "parquet")]
+pub use arrays::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use file::{FileOptions, RecordFile};
 pub use output_format::{Content, OutputFormat};
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
+#[cfg(feature = "sql")]
+pub(crate) use stream::{Sender, Stream};
 pub use write::{Complete, WriteFile, WriteJob, WritePart, Written};

@@ -1,9 +1,8 @@
 //! A run of the pipeline as a stream of record batches.
 //!
-//! The run has a thread of its own, which begins with the first batch that is asked for and sends finished batches
-//! through a short channel. Where nobody takes them, that thread waits, and with it the run: memory does not grow with
-//! the inputs. A stream that is dropped ends its run.
+//! The run begins with the first batch that is asked for.
 
+use super::stream::{Sender, Stream};
 use super::table::{Table, TableBlock, Tabulated};
 use super::write::Written;
 use crate::error::Error;
@@ -16,9 +15,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::task::Poll;
 use std::time::Duration;
 
 /// Finished batches that may wait to be taken.
@@ -47,18 +44,17 @@ const WAITING: usize = 4;
 pub struct Scan {
     schema: SchemaRef,
     state: State,
-    interrupt: Arc<AtomicBool>,
     summary: Option<Summary>,
 }
 
 enum State {
     /// The run, to be begun with the place for its batches.
     New(Box<Begin>),
-    Running(Receiver<RecordBatch>, JoinHandle<Summary>),
+    Running(Stream<RecordBatch, Summary>),
     Over,
 }
 
-type Begin = dyn FnOnce(&SyncSender<RecordBatch>) -> Summary + Send + Sync;
+type Begin = dyn FnOnce(&Sender<RecordBatch>) -> Summary + Send + Sync;
 
 /// What a [`Scan`] has after some time.
 #[derive(Debug)]
@@ -87,17 +83,15 @@ impl Scan {
         analyzer: &'static dyn Analyzer,
         set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
     ) -> Self {
-        let interrupt = Arc::new(AtomicBool::new(false));
         let table = Table::batches(Written::Columns(&columns, Masks::Hex));
         let schema = table.schema();
         drop(table);
-        let flag = Arc::clone(&interrupt);
-        let begin = move |sender: &SyncSender<RecordBatch>| {
+        let begin = move |sender: &Sender<RecordBatch>| {
             let mut options = set(RunOptions::new(analyzer));
-            options.interrupt = Some(&flag);
+            options.interrupt = Some(sender.interrupt());
             read(&inputs, &columns, options, sender)
         };
-        Self { schema, state: State::New(Box::new(begin)), interrupt, summary: None }
+        Self { schema, state: State::New(Box::new(begin)), summary: None }
     }
 
     /// The schema of all batches.
@@ -113,19 +107,15 @@ impl Scan {
         if let State::New(_) = self.state
             && let State::New(begin) = std::mem::replace(&mut self.state, State::Over)
         {
-            let (sender, receiver) = sync_channel(WAITING);
-            let thread = thread::Builder::new().name("lanefish scan".to_owned());
-            let thread = thread.spawn(move || begin(&sender));
-            let thread = thread.map_err(|error| Error::Threads { threads: 1, reason: error.to_string() })?;
-            self.state = State::Running(receiver, thread);
+            self.state = State::Running(Stream::begin(WAITING, begin)?);
         }
-        let State::Running(receiver, _) = &self.state else {
+        let State::Running(stream) = &mut self.state else {
             return Ok(ScanStep::End);
         };
-        match receiver.recv_timeout(patience) {
-            Ok(batch) => return Ok(ScanStep::Batch(batch)),
-            Err(RecvTimeoutError::Timeout) => return Ok(ScanStep::Pending),
-            Err(RecvTimeoutError::Disconnected) => {}
+        match stream.wait(patience) {
+            Poll::Ready(Some(batch)) => return Ok(ScanStep::Batch(batch)),
+            Poll::Pending => return Ok(ScanStep::Pending),
+            Poll::Ready(None) => {}
         }
         let mut summary = self.end().unwrap_or_default();
         let failure = summary.failure.take();
@@ -140,21 +130,19 @@ impl Scan {
 
     /// Ends the run; nothing comes after.
     pub fn close(&mut self) {
-        self.interrupt.store(true, Ordering::Relaxed);
         self.end();
     }
 
-    /// Waits for the thread, which nobody takes batches from.
+    /// Waits for the end of the run, which nobody takes batches from.
     fn end(&mut self) -> Option<Summary> {
-        let State::Running(receiver, thread) = std::mem::replace(&mut self.state, State::Over) else {
+        let State::Running(stream) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
-        drop(receiver);
         let panicked = |_| Summary {
             failure: Some(Error::Threads { threads: 1, reason: "a thread ended with a panic".to_owned() }),
             ..Summary::default()
         };
-        Some(thread.join().unwrap_or_else(panicked))
+        Some(stream.end().unwrap_or_else(panicked))
     }
 }
 
@@ -179,21 +167,19 @@ impl Iterator for Scan {
 }
 
 /// Reads all inputs and sends their batches.
-fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &SyncSender<RecordBatch>) -> Summary {
+fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sender<RecordBatch>) -> Summary {
     let failed = |source| Error::Write { path: "record batches".into(), source };
-    // Whoever takes batches is gone: nobody will see this.
-    let send = |batch| sender.send(batch).map_err(|_| Error::Interrupted);
     let job = Table::batches(Written::Columns(columns, Masks::Hex));
     let mut summary = run(inputs, options, &job, |part: Tabulated| {
         part.blocks().try_for_each(|block| {
             let batch = block.map_err(failed)?.into_batch();
-            batch.map_or(Ok(()), send)
+            batch.map_or(Ok(()), |batch| sender.send(batch))
         })
     });
     if summary.failure.is_none() {
         let last = job.last().map_err(failed);
         let sent = last.and_then(|last| match last.and_then(TableBlock::into_batch) {
-            Some(batch) if batch.num_rows() > 0 => send(batch),
+            Some(batch) if batch.num_rows() > 0 => sender.send(batch),
             _ => Ok(()),
         });
         summary.failure = sent.err();

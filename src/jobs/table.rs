@@ -5,13 +5,13 @@ use super::in_order::{Cut, Finished, InOrder};
 use super::write::Written;
 use crate::block::Group;
 use crate::columnar::{
-    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, Type,
+    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Array, Batch, COLUMNS, Column, Field, Fields, Tile, first_rows};
+use crate::table::{Array, Batch, COLUMNS, Column, Field, Fields, Kind, Tile, first_rows};
 use crate::tiers::Tier;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -100,11 +100,11 @@ fn described(written: Written<'_>) -> Vec<Described> {
         Written::Columns(columns, _) => columns.iter().map(Described::of).collect(),
         Written::Records { fen } => {
             let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
-            let board = Described::new("board", Type::Board, meaning);
+            let board = Described::new("board", Kind::Board, meaning);
             let columns = always(fen).chain(carried());
             let columns = columns.map(Described::of_listed);
             let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
-            let text = Described::new(DATE_TEXT, Type::Text, meaning).nullable();
+            let text = Described::new(DATE_TEXT, Kind::Text, meaning).nullable();
             [board].into_iter().chain(columns).chain([text]).collect()
         }
         Written::Games => super::games::described(),

@@ -3,7 +3,7 @@
 //! Integers of up to 32 bits are signed and one size larger than in files, so that differences and sums of them do not
 //! wrap, and numbers of records and games are signed; sets of squares and keys stay unsigned, with all their bits.
 
-use crate::columnar::{Described, Type};
+use crate::columnar::Described;
 use crate::table::{COLUMNS, ChosenColumn, Kind, TAGS};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
@@ -16,16 +16,16 @@ use std::sync::Arc;
 
 /// The type of a column.
 pub(super) fn data_type(column: &ChosenColumn) -> DataType {
-    match (Described::of(column).kind, column.kind()) {
-        (Type::Flag, _) => DataType::Boolean,
-        (Type::U8, _) => DataType::Int16,
-        (Type::U16 | Type::I16, _) => DataType::Int32,
+    match column.kind() {
+        Kind::Flag => DataType::Boolean,
+        Kind::U8 => DataType::Int16,
+        Kind::U16 | Kind::I16 => DataType::Int32,
         // Numbers of records and games; sets of squares and keys have all 64 bits.
-        (Type::U32, _) | (Type::U64, Kind::U64) => DataType::Int64,
-        (Type::U64, _) => DataType::UInt64,
-        (Type::Text, _) => DataType::Utf8,
-        (Type::Date, _) => DataType::Date32,
-        (Type::Board, _) => DataType::FixedSizeBinary(32),
+        Kind::U32 | Kind::U64 => DataType::Int64,
+        Kind::Bits => DataType::UInt64,
+        Kind::Text => DataType::Utf8,
+        Kind::Date => DataType::Date32,
+        Kind::Board => DataType::FixedSizeBinary(32),
     }
 }
 

@@ -3,9 +3,8 @@
 //! What is translated here is exact; every other filter stays with the engine.
 
 use super::select::Condition;
-use crate::columnar::{Described, Type};
-use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
+use crate::table::{ChosenColumn, Kind};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
@@ -60,10 +59,10 @@ fn find(expression: &Expr, columns: &[ChosenColumn]) -> Option<ChosenColumn> {
 
 /// Whether values of the column can be tested. Dates are days to SQL and texts to us, of which some are no day.
 fn fits(column: &ChosenColumn, test: &Test) -> bool {
-    match (Described::of(column).kind, test) {
-        (Type::Date | Type::Board, _) => false,
+    match (column.kind(), test) {
+        (Kind::Date | Kind::Board, _) => false,
         (_, Test::Present | Test::Missing) => true,
-        (Type::Text, test) => !matches!(test, Test::Numbers(_)),
+        (Kind::Text, test) => !matches!(test, Test::Numbers(_)),
         (_, test) => matches!(test, Test::Numbers(_)),
     }
 }

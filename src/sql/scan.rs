@@ -2,14 +2,15 @@
 //!
 //! All partitions of a scan share one run on all threads, and each takes the next batch that is ready: how an input can
 //! be divided does not matter, nothing is decompressed twice, and a partition that nobody reads holds nothing back. A
-//! scan with a single partition therefore has the rows in the order of the records. The run has a thread of its own and
-//! begins with the first row that is asked for; where nobody takes rows, it waits.
+//! scan with a single partition therefore has the rows in the order of the records. The run is a [`Stream`] that begins
+//! with the first row that is asked for.
 
 use super::Source;
 use super::reads::{Read, Reads};
 use super::select::{Condition, Select};
 use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
+use crate::jobs::{Sender, Stream};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{Summary, run};
 use crate::table::ChosenColumn;
@@ -26,10 +27,9 @@ use datafusion::physical_plan::{
 };
 use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use std::task::Poll;
 
 /// Finished batches that may wait for each partition.
 const WAITING: usize = 4;
@@ -72,18 +72,12 @@ struct Shared {
     partitions: BTreeSet<usize>,
 }
 
-/// A run that is under way; dropped, it ends.
+/// A run that is under way, or `None` after its end. Partitions wait in turn; dropped, it ends.
 #[derive(Debug)]
-pub(super) struct Run {
-    batches: tokio::sync::Mutex<Receiver<Result<RecordBatch>>>,
-    interrupt: Arc<AtomicBool>,
-}
+pub(super) struct Run(tokio::sync::Mutex<Option<Stream<Batch, Result<()>>>>);
 
-impl Drop for Run {
-    fn drop(&mut self) {
-        self.interrupt.store(true, Ordering::Relaxed);
-    }
-}
+/// What a run returns; after an error, nothing comes.
+pub(super) type Batch = Result<RecordBatch>;
 
 impl Scan {
     /// A scan of this number of partitions, which share one run.
@@ -127,9 +121,7 @@ impl Scan {
 /// Begins to read the columns of a part of the inputs.
 pub(super) fn begin(request: Arc<Request>, part: Part, reads: &Arc<Reads>, waiting: usize) -> Result<Run> {
     let read = reads.begin();
-    Run::begin(waiting, move |sender, interrupt| {
-        read_all(&request, part, read, interrupt, sender);
-    })
+    Run::begin(waiting, move |sender| read_all(&request, part, read, sender))
 }
 
 /// The properties of a plan that returns rows in no order.
@@ -146,27 +138,31 @@ impl Run {
     /// Begins a run on a thread of its own.
     pub(super) fn begin(
         waiting: usize,
-        work: impl FnOnce(&Sender<Result<RecordBatch>>, &AtomicBool) + Send + 'static,
+        work: impl FnOnce(&Sender<Batch>) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
-        let (sender, batches) = channel(waiting);
-        let interrupt = Arc::<AtomicBool>::default();
-        let flag = Arc::clone(&interrupt);
-        let thread = std::thread::Builder::new().name("lanefish scan".to_owned());
-        let thread = thread.spawn(move || {
-            let work = AssertUnwindSafe(|| work(&sender, &flag));
-            // Without an error, what was read so far would be taken for all there is.
-            if catch_unwind(work).is_err() {
-                let _ = sender.blocking_send(Err(external("a thread ended with a panic")));
-            }
+        let stream = Stream::begin(waiting, work).map_err(external)?;
+        Ok(Self(Some(stream).into()))
+    }
+
+    /// Its next rows.
+    async fn next(&self) -> Option<Batch> {
+        let mut stream = self.0.lock().await;
+        let next = poll_fn(|context| match &mut *stream {
+            Some(stream) => stream.poll(context),
+            None => Poll::Ready(None),
         });
-        thread.map_err(|error| external(Error::Threads { threads: 1, reason: error.to_string() }))?;
-        Ok(Self { batches: batches.into(), interrupt })
+        if let Some(batch) = next.await {
+            return Some(batch);
+        }
+        // Without an error, what was read so far would be taken for all there is.
+        let panicked = |_| Err(external("a thread ended with a panic"));
+        stream.take()?.end().unwrap_or_else(panicked).err().map(Err)
     }
 
     /// Its rows.
     pub(super) fn stream(self: Arc<Self>, schema: SchemaRef) -> SendableRecordBatchStream {
         let batches = futures::stream::unfold(self, async |run| {
-            let batch = run.batches.lock().await.recv().await;
+            let batch = run.next().await;
             batch.map(|batch| (batch, run))
         });
         Box::pin(RecordBatchStreamAdapter::new(schema, batches))
@@ -201,7 +197,8 @@ enum End {
 }
 
 /// Reads all inputs, as far as rows are requested.
-fn read_all(request: &Request, part: Part, read: Read, interrupt: &AtomicBool, sender: &Sender<Result<RecordBatch>>) {
+fn read_all(request: &Request, part: Part, read: Read, sender: &Sender<Batch>) -> Result<()> {
+    let interrupt = sender.interrupt();
     let Request { source, columns, conditions, limit, schema } = request;
     let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));
     let mut on_reject = |reject: &Reject| {
@@ -222,7 +219,7 @@ fn read_all(request: &Request, part: Part, read: Read, interrupt: &AtomicBool, s
                 left -= taken;
                 *rows = rows.slice(0, taken);
             }
-            if sender.blocking_send(batch).is_err() {
+            if sender.send(batch).is_err() {
                 end = End::Abandoned;
             } else if left == 0 {
                 end = End::Enough;
@@ -241,14 +238,14 @@ fn read_all(request: &Request, part: Part, read: Read, interrupt: &AtomicBool, s
     }
     // How much of the rest had been read by then depends on timing.
     if end == End::Abandoned {
-        return;
+        return Ok(());
     }
     let failed = summary.failure.is_some();
     let told = part.on_end.and_then(|on_end| on_end(&summary));
     read.end(summary);
-    if failed {
-        let error = told.unwrap_or_else(|| external(ReadFailed));
-        let _ = sender.blocking_send(Err(error));
+    match failed {
+        true => Err(told.unwrap_or_else(|| external(ReadFailed))),
+        false => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::block::Group;
 use crate::kernels::BoardCounts;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Columns, Fields, Tile, UnknownColumn, Values, first_rows, rows_of};
+use crate::table::{Array, ChosenColumn, Columns, Fields, Kind, Tile, UnknownColumn, Values, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
 use std::fmt;
@@ -114,7 +114,7 @@ impl GroupBy {
     }
     fn is_text(&self) -> bool {
         let kind = self.column().map(ChosenColumn::kind);
-        kind == Some(crate::table::Kind::Text)
+        matches!(kind, Some(Kind::Text | Kind::Date))
     }
     /// The column.
     pub fn name(&self) -> &str {

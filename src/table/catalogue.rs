@@ -254,7 +254,7 @@ pub static COLUMNS: &[Column] = &[
     carried!(Eco, Text, "opening code"),
     carried!(Opening, Text, "name of the opening"),
     carried!(TimeControl, Text, "time control, as the game gives it"),
-    carried!(Date, Text, "date as YYYY.MM.DD"),
+    carried!(Date, Date, "date as YYYY.MM.DD"),
     carried!(Site, Text, "site; for Lichess the address of the game"),
     carried!(PuzzleId, Text, "id of the puzzle"),
     carried!(PuzzleRating, U16, "rating of the puzzle"),

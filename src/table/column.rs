@@ -26,6 +26,11 @@ pub enum Kind {
     Bits,
     /// Text.
     Text,
+    /// A [date](crate::games::Date): its text, and in tables days since 1970-01-01, missing where day or month is not
+    /// known.
+    Date,
+    /// A packed board of 32 bytes, in tables: four planes, little-endian.
+    Board,
 }
 
 impl Kind {
@@ -38,7 +43,8 @@ impl Kind {
             Self::U32 => "u32",
             Self::U64 | Self::Bits => "u64",
             Self::I16 => "i16",
-            Self::Text => "text",
+            Self::Text | Self::Date => "text",
+            Self::Board => "board",
         }
     }
 }

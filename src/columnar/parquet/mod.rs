@@ -14,9 +14,10 @@ pub use compression::{Compression, CompressionError};
 
 use super::arrow::schema;
 use super::blocks::Block;
-use super::cells::{Described, Type};
+use super::cells::Described;
 use super::signature;
 use crate::locks::Unpoisoned;
+use crate::table::Kind;
 use page::{Page, PageEncoder, Words};
 use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
@@ -188,7 +189,7 @@ impl<W: Write> ParquetFile<W> {
             let begin = self.place();
             if let Some(codes) = pages.iter().filter_map(|page| page.codes).max() {
                 let words = match self.columns[at].kind {
-                    Type::Text => Words::Texts(&words[at]),
+                    Kind::Text => Words::Texts(&words[at]),
                     kind => Words::Numbers(kind, codes),
                 };
                 let dictionary = self.encoder.dictionary(&words)?;

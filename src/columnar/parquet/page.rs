@@ -9,9 +9,9 @@
 
 use super::compression::Compressor;
 use super::range::Range;
+use crate::columnar::Cells;
 use crate::columnar::cells::days_of;
-use crate::columnar::{Cells, Type};
-use crate::table::{Array, Texts, Values};
+use crate::table::{Array, Kind, Texts, Values};
 use std::io;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) struct DictionaryPage {
 /// What a dictionary is made of.
 pub(super) enum Words<'a> {
     /// All numbers of a type below the number of codes.
-    Numbers(Type, u32),
+    Numbers(Kind, u32),
     /// Texts.
     Texts(&'a [Arc<str>]),
 }
@@ -146,13 +146,13 @@ impl PageEncoder {
     pub(super) fn page(
         &mut self,
         cells: &Cells,
-        kind: Type,
+        kind: Kind,
         nullable: bool,
         codes: Option<&[u32]>,
     ) -> io::Result<Page> {
         let dates;
         let cells = match (kind, cells) {
-            (Type::Date, Cells::Array(Array::Text(texts))) => {
+            (Kind::Date, Cells::Array(Array::Text(texts))) => {
                 dates = days_of(texts);
                 Numbers::Dates(&dates)
             }
@@ -201,7 +201,7 @@ impl PageEncoder {
             &Words::Numbers(kind, len) => {
                 let number = |code: u32| match kind {
                     // Even codes are numbers from 0 on, odd ones those from -1 down.
-                    Type::I16 => (code >> 1) as i32 ^ -((code & 1) as i32),
+                    Kind::I16 => (code >> 1) as i32 ^ -((code & 1) as i32),
                     _ => code as i32,
                 };
                 let bytes = (0..len).flat_map(|code| number(code).to_le_bytes());

@@ -47,7 +47,7 @@
 //!
 //! # Memory
 //!
-//! Arrays in memory are a table as well: this is how [`crate::columnar::compute`] reads what other programs hand over.
+//! Arrays in memory are a table as well: this is how [`crate::jobs::compute`] reads what other programs hand over.
 //!
 //! # Untrusted files
 //!

@@ -8,11 +8,11 @@ use super::pieces::{Piece, plan};
 use super::scan::{PieceScan, Told, Work, failure_of};
 use super::wire::{SummaryWire, decoded, encoded};
 use crate::error::{Error, Reject};
-use crate::jobs::Statistics;
+use crate::jobs::{Sender, Statistics};
 use crate::pipeline::{Summary, run};
 use crate::report::Report;
 use crate::sql::functions::statistics as state;
-use crate::sql::scan::Run;
+use crate::sql::scan::{Batch, Run};
 use crate::sql::{Source, SqlError};
 use crate::stats::GroupBy;
 use async_trait::async_trait;
@@ -23,9 +23,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
-use tokio::sync::mpsc::Sender;
 
 /// What is counted, besides what always is.
 #[derive(Clone, Debug, Default)]
@@ -113,12 +111,7 @@ pub(super) fn schema() -> SchemaRef {
 /// Begins to count a piece.
 pub(super) fn begin(source: &Arc<Source>, counting: &Counting, number: u32, piece: &Piece, told: Told) -> Result<Run> {
     let (source, counting, piece) = (Arc::clone(source), counting.clone(), piece.clone());
-    Run::begin(2, move |sender, interrupt| {
-        let counted = count(&source, &piece, &counting, number, interrupt, sender, &told);
-        if let Err(error) = counted {
-            let _ = sender.blocking_send(Err(error));
-        }
-    })
+    Run::begin(2, move |sender| count(&source, &piece, &counting, number, sender, &told))
 }
 
 /// A row: the place is that among the rows of the piece.
@@ -140,8 +133,7 @@ fn count(
     piece: &Piece,
     counting: &Counting,
     number: u32,
-    interrupt: &AtomicBool,
-    sender: &Sender<Result<RecordBatch>>,
+    sender: &Sender<Batch>,
     told: &Told,
 ) -> Result<()> {
     let (inputs, shard) = piece.of(&source.inputs);
@@ -156,15 +148,14 @@ fn count(
     let mut on_reject = |reject: &Reject| -> Result<(), Error> {
         reject.write_line(&mut lines);
         if lines.len() >= LINES {
-            let sent = sender.blocking_send(row(number, place, REJECTS, &lines));
+            let sent = sender.send(row(number, place, REJECTS, &lines));
             lines.clear();
             place += 1;
-            // Nobody wants them any more.
-            sent.map_err(|_| Error::Interrupted)?;
+            return sent;
         }
         Ok(())
     };
-    let options = source.options.run(shard).interrupt(Some(interrupt));
+    let options = source.options.run(shard).interrupt(Some(sender.interrupt()));
     let options = options.on_reject(counting.rejects.then_some(&mut on_reject as _));
     let summary = run(&inputs, options, &job, |part| job.add(part));
     if let Some(failure) = &summary.failure {
@@ -175,10 +166,10 @@ fn count(
     let report = report.map_err(|error| carried(&error.to_string()))?;
     told.tell(&summary);
     if !lines.is_empty() {
-        let _ = sender.blocking_send(row(number, place, REJECTS, &lines));
+        let _ = sender.send(row(number, place, REJECTS, &lines));
     }
     for (kind, content) in [(REPORT, state::encoded(&report)?), (SUMMARY, encoded(&SummaryWire::of(&summary))?)] {
-        let _ = sender.blocking_send(row(number, u32::MAX, kind, &content));
+        let _ = sender.send(row(number, u32::MAX, kind, &content));
     }
     Ok(())
 }

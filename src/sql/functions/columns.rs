@@ -1,7 +1,7 @@
 //! Computed columns as functions of a FEN or a board.
 
 use super::{Judging, arrays, as_given, failed, position_type, positions_of};
-use crate::columnar::{ComputeOptions, OnBad, compute};
+use crate::jobs::{ComputeOptions, OnBad, compute};
 use crate::sql::columns::{data_type, widened};
 use crate::table::{ChosenColumn, Columns};
 use datafusion::arrow::array::{Array, ArrayRef, new_empty_array};

@@ -8,9 +8,9 @@ mod positions;
 pub(super) mod statistics;
 
 use crate::chess::validity::Validity;
-use crate::columnar::Positions;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
+use crate::jobs::Positions;
 use crate::table::COLUMNS;
 use crate::tiers::{Analyzer, Tier};
 use columns::ColumnFunction;

@@ -47,7 +47,7 @@ fn each<T: Clone + Send>(
         part.into_iter().for_each(|(row, value)| values[row] = Some(value));
         Ok(())
     };
-    crate::columnar::judge(&positions, &options, analyzer, &Each(value), take).map_err(failed)?;
+    crate::jobs::judge(&positions, &options, analyzer, &Each(value), take).map_err(failed)?;
     Ok(values)
 }
 

@@ -99,7 +99,7 @@ impl Accumulator for Group {
             *rejected += bad;
             counting.add(part)
         };
-        crate::columnar::judge(&positions, &self.judging.options(), analyzer, &*counting, take).map_err(failed)
+        crate::jobs::judge(&positions, &self.judging.options(), analyzer, &*counting, take).map_err(failed)
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
         Ok(ScalarValue::Utf8(Some(serde_json::Value::Object(self.report()?.to_json()).to_string())))

@@ -1,12 +1,11 @@
 //! Columns of positions that are Arrow arrays in memory.
 //!
-//! The rows are divided into pieces of [`BLOCK`](super::BLOCK) rows, wherever the chunks of the arrays end. A thread takes a piece, decodes
-//! it as a row group of a file is decoded, judges it as the pipeline does, and fills the columns a tile at a time. A
-//! piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided. Threads
-//! belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no thread.
+//! The rows are divided into pieces of [`BLOCK`] rows, wherever the chunks of the arrays end. A thread takes a piece,
+//! decodes it as a row group of a file is decoded, judges it as the pipeline does, and fills the columns a tile at a
+//! time. A piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided.
+//! Threads belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no thread.
 
-use super::arrow::{record_batch, schema};
-use super::cells::{Cells, Described};
+use crate::columnar::{BLOCK, Cells, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, Part};
 use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
@@ -198,7 +197,7 @@ struct Work<'a> {
 /// Columns of the catalogue for positions in memory.
 ///
 /// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. In the order of
-/// the rows, every batch but the last one has [`BLOCK`](super::BLOCK) rows, less those left out.
+/// the rows, every batch but the last one has [`BLOCK`] rows, less those left out.
 ///
 /// # Errors
 /// If there is no column of positions, a row is bad and [`OnBad::Raise`] is set ([`Error::Strict`]), or the work was
@@ -206,7 +205,7 @@ struct Work<'a> {
 ///
 /// ```
 /// use arrow_array::{ArrayRef, StringArray, UInt16Array};
-/// use lanefish::columnar::{ComputeOptions, Positions, compute};
+/// use lanefish::jobs::{ComputeOptions, Positions, compute};
 /// use lanefish::{table::Columns, tiers::Tier};
 /// use std::sync::Arc;
 ///
@@ -225,7 +224,7 @@ struct Work<'a> {
 pub fn compute(positions: &Positions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
     let decode = options.decode.clone().fields(columns.fields());
     let decode = decode.tags(columns.tags());
-    let part = positions.0.parts(super::BLOCK as u64, &decode);
+    let part = positions.0.parts(BLOCK as u64, &decode);
     let part = part.map_err(wrong)?;
     let described: Vec<Described> = columns
         .iter()
@@ -248,7 +247,7 @@ pub fn compute(positions: &Positions, columns: &Columns, options: &ComputeOption
         is_interrupted: AtomicBool::new(false),
         done: Mutex::default(),
     };
-    let pieces = positions.len().div_ceil(super::BLOCK as u64);
+    let pieces = positions.len().div_ceil(BLOCK as u64);
     let threads = (options.threads.max(1) as u64).min(pieces);
     let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
     std::thread::scope(|scope| {
@@ -386,10 +385,10 @@ pub(crate) fn judge<J: Job>(
     job: &J,
     mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let part = positions.0.parts(super::BLOCK as u64, options);
+    let part = positions.0.parts(BLOCK as u64, options);
     let part = part.map_err(wrong)?;
     let mut results = vec![GroupResults::default(); TILE];
-    for number in 0..positions.len().div_ceil(super::BLOCK as u64) {
+    for number in 0..positions.len().div_ceil(BLOCK as u64) {
         let Some(part) = part(number) else {
             break;
         };
