@@ -5,9 +5,9 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::block::{Group, Packed};
 use lanefish::chess::Position;
 use lanefish::kernels::{BoardCounts, SquareCounters};
+use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
 use std::hint::black_box;

@@ -4,10 +4,10 @@
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::block::{Group, Packed};
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
 use lanefish::jobs::Statistics;
+use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{self, RunOptions};
 use lanefish::table::{Batch, Fields};
 use lanefish::tiers::Tier;

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let boards: Boards = fens.map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
 
     let start = Instant::now();
-    let counts = boards.legal_moves();
+    let counts = boards.legal_move_counts();
     let seconds = start.elapsed().as_secs_f64();
 
     let total: u64 = counts.iter().map(|&count| u64::from(count)).sum();

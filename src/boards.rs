@@ -4,12 +4,18 @@
 //! at once. Large collections are divided among the threads of rayon's pool; the results are the same, bit for
 //! bit, whatever the tier and the number of threads.
 
-use crate::block::{Group, PackError, Packed};
-use crate::chess::{Bitboard, Color, LegalCounts, Position};
+use crate::chess::{Bitboard, Color, LegalCounts, Move, Position};
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::jobs::Collect;
+use crate::packed::{Group, PackError, Packed};
+use crate::pipeline::{ReadOptions, RunOptions, run};
 use crate::queries::{GroupResults, Queries};
 use crate::table::Batch;
 use crate::tiers::{Analyzer, Tier};
 use rayon::prelude::*;
+use std::ops::Index;
+use std::path::Path;
 
 /// Groups that one thread asks about at a time.
 const RUN: usize = 256;
@@ -29,7 +35,7 @@ const RUN: usize = 256;
 ///     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
 /// ];
 /// let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
-/// assert_eq!(boards.legal_moves(), [20, 48]);
+/// assert_eq!(boards.legal_move_counts(), [20, 48]);
 /// # Ok::<(), lanefish::chess::PositionError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -43,10 +49,38 @@ impl Boards {
     pub fn new() -> Self {
         Self::default()
     }
+    /// The positions of a file of any format, or of the files in a directory, on all threads. For files that are larger
+    /// than memory, see [`PositionReader`](crate::jobs::PositionReader); for inputs with bad records,
+    /// [`pipeline`](crate::pipeline).
+    ///
+    /// # Errors
+    /// If a file cannot be read as a whole, or has a bad record: the first one.
+    ///
+    /// ```
+    /// use lanefish::Boards;
+    /// let boards = Boards::read("data/sample.epd")?;
+    /// let moves: u64 = boards.legal_move_counts().into_iter().map(u64::from).sum();
+    /// assert!(moves > boards.len() as u64);
+    /// # Ok::<(), lanefish::Error>(())
+    /// ```
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let inputs = Inputs::resolve(&[path.as_ref().to_owned()], crate::formats::is_supported)?;
+        let mut boards = Self::new();
+        let options = RunOptions::new(boards.analyzer())
+            .threads(rayon::current_num_threads())
+            .read(ReadOptions::default().strict(true));
+        let append = |part: Batch| {
+            boards.batch.extend_from(&part, 0..part.len());
+            Ok(())
+        };
+        run(&inputs, options, &Collect, append).into_result().map(drop)?;
+        Ok(boards)
+    }
     /// Chooses the tier that is used, instead of the best one of this CPU.
     ///
     /// # Panics
     /// When the CPU cannot run it; see [`Tier::is_available`].
+    #[must_use]
     pub fn with_tier(mut self, tier: Tier) -> Self {
         assert!(tier.is_available(), "this CPU cannot run the tier {tier}");
         self.tier = Some(tier);
@@ -78,14 +112,60 @@ impl Boards {
     pub fn iter(&self) -> impl Iterator<Item = Position> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
+    /// Keeps only the positions for which this returns true, in their order.
+    ///
+    /// ```
+    /// use lanefish::Boards;
+    /// let mut boards = Boards::read("data/sample.epd")?;
+    /// boards.retain(|position| !position.checkers().is_empty());
+    /// assert!(boards.checkers().iter().all(|checkers| !checkers.is_empty()));
+    /// # Ok::<(), lanefish::Error>(())
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(&Position) -> bool) {
+        let kept: Vec<usize> =
+            (0..self.len()).filter(|&index| self.get(index).is_some_and(|position| keep(&position))).collect();
+        if kept.len() < self.len() {
+            let mut batch = Batch::new();
+            batch.extend_from(&self.batch, kept.iter().copied());
+            self.batch = batch;
+        }
+    }
     /// The packed boards, eight to a group; lanes past [`Boards::len`] are empty boards.
     pub fn groups(&self) -> &[Group] {
         self.batch.groups()
     }
 
     /// Number of legal moves; each promotion piece counts, castling counts once per rook.
-    pub fn legal_moves(&self) -> Vec<u16> {
+    pub fn legal_move_counts(&self) -> Vec<u16> {
         self.ask(Queries::MOVES, |results, lane| results.legal(lane).moves)
+    }
+    /// The legal moves themselves, in the order of [`Position::legal_moves`].
+    ///
+    /// ```
+    /// use lanefish::{Boards, chess::Position};
+    /// let boards: Boards = [Position::standard(), Position::empty()].into_iter().collect();
+    /// let moves = boards.legal_moves();
+    /// assert_eq!((moves[0].len(), moves[1].len()), (20, 0));
+    /// ```
+    pub fn legal_moves(&self) -> LegalMoves {
+        let listed = |first: usize| {
+            let mut part = LegalMoves::default();
+            for index in first..(first + RUN * Group::LEN).min(self.len()) {
+                part.push(&self.get(index).map(|position| position.legal_moves()).unwrap_or_default());
+            }
+            part
+        };
+        let runs = self.len().div_ceil(RUN * Group::LEN);
+        let parts: Vec<LegalMoves> = (0..runs).into_par_iter().map(|run| listed(run * RUN * Group::LEN)).collect();
+        let mut all = LegalMoves::default();
+        all.moves.reserve_exact(parts.iter().map(|part| part.moves.len()).sum());
+        all.ends.reserve_exact(self.len());
+        for part in parts {
+            let before = all.moves.len();
+            all.ends.extend(part.ends.iter().map(|end| before + end));
+            all.moves.extend(part.moves);
+        }
+        all
     }
     /// Numbers of legal moves, captures, promotions, castling moves and en passant captures.
     pub fn legal_counts(&self) -> Vec<LegalCounts> {
@@ -145,6 +225,48 @@ impl Boards {
     }
 }
 
+/// The legal moves of many positions, one list after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LegalMoves {
+    moves: Vec<Move>,
+    /// Where each list ends.
+    ends: Vec<usize>,
+}
+
+impl LegalMoves {
+    fn push(&mut self, moves: &[Move]) {
+        self.moves.extend_from_slice(moves);
+        self.ends.push(self.moves.len());
+    }
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+    /// Whether there are no positions.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+    /// The moves of the position at an index, `None` beyond the last.
+    pub fn get(&self, index: usize) -> Option<&[Move]> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.moves.get(start..end)
+    }
+    /// The moves of each position, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Move]> {
+        (0..self.len()).map(|index| &self[index])
+    }
+}
+
+impl Index<usize> for LegalMoves {
+    type Output = [Move];
+    /// # Panics
+    /// Beyond the last position.
+    fn index(&self, index: usize) -> &[Move] {
+        self.get(index).expect("there are not so many positions")
+    }
+}
+
 impl Extend<Position> for Boards {
     /// # Panics
     /// When a position has no packed form; every valid one has. See [`Boards::push`].
@@ -186,7 +308,14 @@ mod tests {
                 let counts = expected(&positions, Position::legal_counts);
                 assert_eq!(boards.legal_counts(), counts);
                 let moves: Vec<u16> = counts.iter().map(|counts| counts.moves).collect();
-                assert_eq!(boards.legal_moves(), moves);
+                assert_eq!(boards.legal_move_counts(), moves);
+                let listed = boards.legal_moves();
+                assert_eq!(listed.len(), len);
+                assert!(listed.iter().zip(&positions).all(|(moves, position)| *moves == *position.legal_moves()));
+                assert!(listed.get(len).is_none());
+                let mut kept = boards.clone();
+                kept.retain(|position| position.fullmove % 3 == 0);
+                assert!(kept.iter().eq(positions.iter().filter(|position| position.fullmove % 3 == 0).cloned()));
                 assert_eq!(boards.checkers(), expected(&positions, Position::checkers));
                 assert_eq!(boards.pinned(), expected(&positions, Position::pinned));
                 for color in Color::ALL {

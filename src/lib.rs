@@ -46,7 +46,7 @@
 //!
 //! let fens = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "8/8/8/8/8/8/6k1/4K2R w K - 0 1"];
 //! let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
-//! assert_eq!(boards.legal_moves(), [20, 12]);
+//! assert_eq!(boards.legal_move_counts(), [20, 12]);
 //! # Ok::<(), lanefish::chess::PositionError>(())
 //! ```
 //!
@@ -118,7 +118,6 @@
 
 #[doc(hidden)]
 pub mod bench;
-pub mod block;
 mod boards;
 pub mod chess;
 #[cfg(feature = "parquet")]
@@ -136,6 +135,7 @@ pub mod kernels;
 #[doc(hidden)]
 pub mod locks;
 pub mod output;
+pub mod packed;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
@@ -152,7 +152,7 @@ pub mod table;
 pub mod text;
 pub mod tiers;
 
-pub use boards::Boards;
+pub use boards::{Boards, LegalMoves};
 pub use error::Error;
 
 /// The examples of a chapter, which are tests.

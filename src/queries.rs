@@ -1,6 +1,6 @@
 //! What can be asked of boards, and the results: shared by kernels, tiers and columns.
 //!
-//! [`Queries`] is a set; the results of a [group](crate::block::Group) come back together in a
+//! [`Queries`] is a set; the results of a [group](crate::packed::Group) come back together in a
 //! [`GroupResults`], one `u64` for each lane and query. The counts of legal moves share one word, whose
 //! layout is written here and nowhere else.
 
@@ -107,7 +107,7 @@ pub(crate) fn pack_counts(counts: LegalCounts) -> u64 {
         | u64::from(counts.en_passants) << EN_PASSANTS
 }
 
-/// The results for the eight boards of a [`Group`](crate::block::Group), lane by lane.
+/// The results for the eight boards of a [`Group`](crate::packed::Group), lane by lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 #[non_exhaustive]
@@ -126,7 +126,7 @@ pub struct GroupResults {
     /// Mobility: bits 0-15 White's, 16-31 Black's.
     pub mobility: [u64; 8],
     /// Not zero where the board breaks a rule of [`crate::chess::validity`]'s playable level, or does not
-    /// decode; [`crate::block::Packed::unpack`] and that module then say what is wrong.
+    /// decode; [`crate::packed::Packed::unpack`] and that module then say what is wrong.
     pub invalid: [u64; 8],
 }
 

@@ -1,10 +1,10 @@
 //! Every kernel in every implementation that the CPU supports, compared with the plain rules of `chess`.
 
 use crate::support::{self, Random};
-use lanefish::block::{Group, Packed};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
 use lanefish::kernels::BoardCounts;
+use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{self, Alternative, Analyzer, Tier};
 

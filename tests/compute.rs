@@ -10,12 +10,12 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
-use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::columnar::{BLOCK, Cells};
 use lanefish::formats::DecodeOptions;
 use lanefish::jobs::{ComputeOptions, Computed, OnBad, Positions, compute};
+use lanefish::packed::Packed;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::cell::Cell;

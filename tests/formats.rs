@@ -1,13 +1,13 @@
 //! Formats: round trips keep everything, nothing is lost silently, and all damage is found.
 
 use crate::support::Random;
-use lanefish::block::{Group, Packed};
 use lanefish::chess::validity::Validity;
 use lanefish::chess::{Move, Position};
 use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
+use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{Job, RunOptions, Summary, run};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;

@@ -1,9 +1,9 @@
 //! Mates are distinct from scores: PGN, evaluations and boards files of both versions agree on them.
 
 use crate::formats::{lines, read};
-use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
+use lanefish::packed::Packed;
 use lanefish::queries::GroupResults;
 use lanefish::stats::Stats;
 use lanefish::table::{Array, Batch, Field, Fields, Tile, Values};

@@ -1,8 +1,8 @@
 //! Shared helpers of the tests.
 
-use lanefish::block::{Group, Packed};
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Access;
+use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use std::io::Read;
 use std::path::PathBuf;

@@ -13,7 +13,6 @@
 use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::block::Packed;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
@@ -22,6 +21,7 @@ use crate::input::Inputs;
 use crate::jobs::{OutputFormat, Statistics, WriteJob, Written};
 use crate::output::AtomicFile;
 use crate::output::rows::Masks;
+use crate::packed::Packed;
 use crate::pipeline::{Job, ReadOptions, RunOptions, run};
 use crate::sliders::Kind;
 use crate::table::{Columns, Fields};

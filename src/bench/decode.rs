@@ -14,11 +14,11 @@
 use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::block::Packed;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{Chunk, DecodeOptions, Format};
+use crate::packed::Packed;
 use crate::sliders::Kind;
 use crate::table::{Batch, Fields};
 use std::hint::black_box;

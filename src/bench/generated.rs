@@ -1,10 +1,10 @@
 //! Generated texts and files, with what a reader must find in them.
 
-use crate::block::Packed;
 use crate::chess::Position;
 use crate::chess::fen::CastlingStyle;
 use crate::chess::random::{RandomPlay, Start};
 use crate::formats::{Chunk, Decoded};
+use crate::packed::Packed;
 use crate::table::Batch;
 use std::fmt::Write;
 use std::path::Path;

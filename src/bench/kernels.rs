@@ -6,10 +6,10 @@
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::block::Group;
 use crate::chess::{Color, Position, Role};
 use crate::error::Error;
 use crate::kernels::PieceSets;
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::sliders::{Kind, Pext, Sliders};
 use crate::tiers::{self, Alternative, Analyzer, Tier};

@@ -1,8 +1,8 @@
 //! The positions of the rows.
 
-use crate::block::{Group, Packed};
 use crate::chess::Position;
 use crate::chess::random::Random;
+use crate::packed::{Group, Packed};
 
 /// The default positions; the first lines of the file name their source.
 const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");

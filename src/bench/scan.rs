@@ -7,10 +7,10 @@
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, LEAST_NANOSECONDS, Row, Subject, nanoseconds_since};
-use crate::block::Group;
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::Checksum;
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::sliders::Kind;
 use crate::tiers::{Analyzer, Tier};

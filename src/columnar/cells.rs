@@ -1,7 +1,7 @@
 //! Values of columns on their way into a file, and what they are.
 
-use crate::block::Packed;
 use crate::games::Date;
+use crate::packed::Packed;
 use crate::table::{Array, ChosenColumn, Column, Kind, Texts, Tile, Values};
 use std::ops::Range;
 use std::sync::Arc;

@@ -10,9 +10,9 @@
 //! system removes them, however the process ends.
 
 use super::{Canonical, LEVELS, canonical, castling_files, keys};
-use crate::block::Group;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
+use crate::packed::Group;
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
 use std::cmp::Reverse;
@@ -414,9 +414,9 @@ impl Read for Section<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
     use crate::chess::Position;
     use crate::chess::random::{RandomPlay, Start};
+    use crate::packed::Packed;
     use crate::queries::Queries;
     use crate::table::Batch;
     use crate::tiers::Tier;

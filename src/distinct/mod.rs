@@ -12,7 +12,8 @@ mod sketch;
 
 pub use sketch::{Sketch, Sketches};
 
-use crate::block::{Group, Packed};
+use crate::kernels::ROOTS;
+use crate::packed::{Group, Packed};
 
 /// The names of the levels.
 pub const LEVELS: [&str; 4] = ["board", "stm", "castling", "position"];
@@ -39,7 +40,7 @@ impl Canonical {
         let castling = t0 & t1 & t2;
         let occupied = t0 | t1 | t2;
         let sentinel = board.color & !occupied;
-        // See `crate::block`: a sentinel bit on rank 6 is White's en passant square, anywhere else Black is to move.
+        // See `crate::packed`: a sentinel bit on rank 6 is White's en passant square, anywhere else Black is to move.
         let rank_6 = 0xFF << 40;
         let legal = u64::from(en_passant_is_legal).wrapping_neg();
         Self {
@@ -57,24 +58,10 @@ pub(crate) fn castling_files(castling: u64) -> u16 {
     (castling & 0xFF | castling >> 48 & 0xFF00) as u16
 }
 
-/// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of the
-/// contract: equal positions have equal keys in every version.
-pub(crate) const ROOTS: [u64; 9] = [
-    0x6A09_E667_F3BC_C908,
-    0xBB67_AE85_84CA_A73B,
-    0x3C6E_F372_FE94_F82B,
-    0xA54F_F53A_5F1D_36F1,
-    0x510E_527F_ADE6_82D1,
-    0x9B05_688C_2B3E_6C1F,
-    0x1F83_D9AB_FB41_BD6B,
-    0x5BE0_CD19_137E_2179,
-    0xCBBB_9D5D_C105_9ED8,
-];
-
 /// The keys of a position at the four levels.
 ///
 /// ```
-/// use lanefish::block::Packed;
+/// use lanefish::packed::Packed;
 /// use lanefish::chess::Position;
 /// use lanefish::distinct::{Canonical, keys};
 ///

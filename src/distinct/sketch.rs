@@ -7,8 +7,8 @@
 //! sketches" (2017), gives in section 2.3: it needs no corrections for small or large numbers.
 
 use super::LEVELS;
-use crate::block::Group;
 use crate::kernels::{Keys, REGISTER_BITS};
+use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::table::rows_of;
 use crate::tiers::Analyzer;

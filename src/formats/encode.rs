@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Turns records into pieces of an output. One static value per format.
-pub trait Encoder: fmt::Debug + Sync {
+pub(crate) trait Encoder: fmt::Debug + Sync {
     /// The fields for which a written record has a place.
     fn fields(&self) -> Fields;
 
@@ -58,21 +58,20 @@ pub trait Encoder: fmt::Debug + Sync {
 
 /// Encoded records that are not written yet. A format uses what suits it.
 #[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Encoded {
+pub(crate) struct Encoded {
     /// Finished bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Records of a format that is made of blocks, in order, still where they were decoded.
-    pub runs: Vec<(Arc<Batch>, Range<usize>)>,
+    pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,
     /// Number of the records of a block.
-    pub records: u64,
+    pub(crate) records: u64,
     /// The fields that any record of a block has.
-    pub present: Fields,
+    pub(crate) present: Fields,
 }
 
 impl Encoded {
     /// Adds a run of rows to those that are noted.
-    pub fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
+    pub(crate) fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
         match self.runs.last_mut() {
             Some((last, run)) if run.end == rows.start && Arc::ptr_eq(last, batch) => {
                 run.end = rows.end;
@@ -87,7 +86,7 @@ const ROW_LEN: usize = 64;
 
 /// Cuts records into blocks.
 #[derive(Debug)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     encoder: &'static dyn Encoder,
     block_len: usize,
     /// Records that are no whole block yet.
@@ -98,14 +97,14 @@ pub struct Blocks {
 
 impl Blocks {
     /// For an output of this format, if it is made of blocks.
-    pub fn of(encoder: &'static dyn Encoder) -> Option<Self> {
+    pub(crate) fn of(encoder: &'static dyn Encoder) -> Option<Self> {
         Some(Self { encoder, block_len: encoder.block_len()?, waiting: Runs::default(), records: 0 })
     }
     /// Takes the next piece; returns the blocks that it completes.
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    pub fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
+    pub(crate) fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
         for run in piece.runs {
             self.waiting.push(run);
         }
@@ -140,7 +139,7 @@ impl Blocks {
         Ok(())
     }
     /// The last block, if there are records left.
-    pub fn finish(mut self) -> Option<Block> {
+    pub(crate) fn finish(mut self) -> Option<Block> {
         let len = self.waiting.len();
         (len > 0).then(|| self.take(len))
     }
@@ -153,7 +152,7 @@ impl Blocks {
 
 /// The records of a block that is not encoded yet.
 #[derive(Debug)]
-pub struct Block {
+pub(crate) struct Block {
     encoder: &'static dyn Encoder,
     first: u64,
     runs: Vec<Run<Batch>>,
@@ -164,7 +163,7 @@ impl Block {
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    pub fn encode(&self, mut used: Encoded) -> io::Result<Encoded> {
+    pub(crate) fn encode(&self, mut used: Encoded) -> io::Result<Encoded> {
         let runs = self.runs.iter();
         let runs: Vec<_> = runs.map(|(batch, rows)| (&**batch, rows.clone())).collect();
         self.encoder.block(self.first, &runs, &mut used)?;
@@ -173,7 +172,7 @@ impl Block {
 }
 
 /// Writes the finished pieces of one output, in order.
-pub trait Writer: Send {
+pub(crate) trait Writer: Send {
     /// Writes what comes before the first record.
     ///
     /// # Errors

@@ -14,7 +14,7 @@
 
 use super::lines;
 use super::tables::OpenTable;
-use crate::formats::{Watch, boards};
+use crate::formats::Watch;
 use crate::input::Shard;
 use memchr::memchr;
 use std::fmt;
@@ -188,13 +188,23 @@ fn whole_chains(chains: &dyn Chains, bytes: &[u8], max_record: usize) -> usize {
     at
 }
 
+/// Which sections are requested of a file that has to be read from its beginning. The headers of the others are still
+/// read, and so are header, index and end of the file: what is true of the file as a whole is checked in every shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Requested {
+    /// Those that begin in these bytes of the file.
+    Within(Range<u64>),
+    /// Those that have their turn, of a file whose length is not known.
+    Turn(Shard),
+}
+
 /// What of its bytes a chunk is.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
     /// All records in them.
     All,
-    /// Of a boards file: the blocks of a shard.
-    Blocks(boards::Share),
+    /// Of a format with sections: those that are requested.
+    Sections(Requested),
     /// Of a table: these rows; the bytes are only those that their positions come from.
     Rows(super::tables::Part),
 }

@@ -26,7 +26,7 @@ pub(crate) mod selected;
 pub mod tables;
 pub mod text;
 
-pub use encode::{Block, Blocks, Encoded, Encoder, Writer};
+pub(crate) use encode::{Block, Blocks, Encoded, Encoder, Writer};
 pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
 pub(crate) use open::to_line_feeds;
@@ -239,7 +239,7 @@ impl Format {
     }
 
     /// Encodes records; `None` if the format cannot be written.
-    pub fn encoder(self) -> Option<&'static dyn Encoder> {
+    pub(crate) fn encoder(self) -> Option<&'static dyn Encoder> {
         self.0.encoder()
     }
 
@@ -462,7 +462,7 @@ impl Chunk {
     pub fn rows(&self) -> Option<&tables::Part> {
         match &self.extent {
             Extent::Rows(rows) => Some(rows),
-            Extent::All | Extent::Blocks(_) => None,
+            Extent::All | Extent::Sections(_) => None,
         }
     }
 }

@@ -2,11 +2,11 @@
 //! that are kept only if some record has them.
 
 use super::{Chunk, DecodeOptions, Decoded, Remark};
-use crate::block::Packed;
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
 use crate::error::{Damage, Place, Reject};
+use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

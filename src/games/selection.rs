@@ -5,7 +5,7 @@
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
 use super::{Date, Facts, Outcome, Variant};
-use crate::block::Packed;
+use crate::packed::Packed;
 use crate::setters::setters;
 use crate::table::{Field, Fields};
 use std::cmp::Ordering;

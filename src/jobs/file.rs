@@ -1,7 +1,8 @@
 //! Records of any inputs as a file of any format: `convert` for programs.
 
 use super::output_format::{Content, OutputFormat};
-use super::write::{WriteJob, Written};
+use super::write::WriteJob;
+use super::written::Written;
 use crate::error::Error;
 use crate::input::{Compression, Inputs};
 use crate::output::AtomicFile;

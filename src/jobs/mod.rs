@@ -9,15 +9,16 @@ mod file;
 mod games;
 mod in_order;
 mod output_format;
+mod positions;
 mod rows;
 #[cfg(feature = "parquet")]
 mod scan;
 mod statistics;
-#[cfg(feature = "parquet")]
 mod stream;
 #[cfg(feature = "parquet")]
 mod table;
 mod write;
+mod written;
 
 #[cfg(feature = "sql")]
 pub(crate) use arrays::judge;
@@ -25,9 +26,12 @@ pub(crate) use arrays::judge;
 pub use arrays::{ComputeOptions, Computed, OnBad, Positions, compute};
 pub use file::{FileOptions, RecordFile};
 pub use output_format::{Content, OutputFormat};
+pub(crate) use positions::Collect;
+pub use positions::PositionReader;
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
 #[cfg(feature = "sql")]
 pub(crate) use stream::{Sender, Stream};
-pub use write::{Complete, WriteFile, WriteJob, WritePart, Written};
+pub use write::{Complete, WriteFile, WriteJob, WritePart};
+pub use written::Written;

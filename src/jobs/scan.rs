@@ -4,7 +4,7 @@
 
 use super::stream::{Sender, Stream};
 use super::table::{Table, TableBlock, Tabulated};
-use super::write::Written;
+use super::written::Written;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::output::rows::Masks;

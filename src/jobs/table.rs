@@ -2,13 +2,13 @@
 
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
-use super::write::Written;
-use crate::block::Group;
+use super::written::Written;
 use crate::columnar::{
     Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
+use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Array, Batch, COLUMNS, Column, Field, Fields, Kind, Tile, first_rows};

@@ -6,47 +6,22 @@
 
 use super::conversion::{Conversion, Converted};
 use super::games::GameRows;
-use super::output_format::{Content, OutputFormat};
+use super::output_format::OutputFormat;
 use super::rows::Rows;
 #[cfg(feature = "parquet")]
 use super::table::{Table, TableFile, Tabulated};
+use super::written::Written;
 use crate::formats;
 use crate::games::GameRow;
 use crate::output::csv::Csv;
 use crate::output::jsonl::JsonLines;
-use crate::output::rows::Masks;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Batch, Columns, Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
-
-/// What is written.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Written<'a> {
-    /// Whole records: board, clocks, and everything that they carry.
-    Records {
-        /// Whether a table has also a column with the FEN.
-        fen: bool,
-    },
-    /// Columns of records, and how sets of squares are written as text.
-    Columns(&'a Columns, Masks),
-    /// A row of each game.
-    Games,
-}
-
-impl Written<'_> {
-    /// What an output of it consists of.
-    pub fn content(self) -> Content {
-        match self {
-            Self::Records { .. } => Content::Records,
-            Self::Columns(..) | Self::Games => Content::Rows,
-        }
-    }
-}
 
 /// A job that writes what it reads.
 ///
@@ -91,6 +66,7 @@ enum Part {
 }
 
 /// An output that is being written.
+#[must_use = "an output has to be finished"]
 pub struct WriteFile<W: Write> {
     to: To<W>,
     lost: BTreeMap<Field, u64>,

@@ -1,7 +1,7 @@
 //! From planes to piece sets, flipped so that the side to move plays up the board.
 
 use super::RANK_6;
-use crate::block::{Group, Planes};
+use crate::packed::{Group, Planes};
 use crate::simd::{Lanes, Simd, inlined};
 
 /// The pieces of one side; a queen is in both slider sets.

@@ -14,7 +14,7 @@
 use super::RANK_6;
 use super::board::load_planes;
 use super::sums::Sums;
-use crate::block::Group;
+use crate::packed::Group;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
 

@@ -5,7 +5,7 @@
 //! [`Signature`](crate::report::Signature).
 
 use super::board::load_planes;
-use crate::block::Group;
+use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
 /// In place of the index of a [`Signature`](crate::report::Signature): the board has too many pieces of a kind.

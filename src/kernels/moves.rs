@@ -11,7 +11,7 @@ use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
 use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
-use crate::block::Group;
+use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::simd::{Lanes, Simd, inlined};
 

@@ -5,7 +5,7 @@ use super::board::Board;
 use super::danger;
 use super::rays::Rays;
 use super::{RANK_1, RANK_8};
-use crate::block::Group;
+use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::simd::{Lanes, Simd, inlined};
 

@@ -438,8 +438,8 @@ pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
     use crate::chess::Position;
+    use crate::packed::Packed;
     use crate::queries::GroupResults;
     use crate::table::Batch;
     use crate::tiers::Tier;

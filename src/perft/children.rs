@@ -6,15 +6,15 @@
 //! [`crate::chess::legal_moves`]. The loss of a castling right when a rook moves or is captured costs nothing, since
 //! the right is part of the piece code.
 //!
-//! The sentinel bits are valid for the lanes but not always the canonical ones of [`crate::block`]: some empty
+//! The sentinel bits are valid for the lanes but not always the canonical ones of [`crate::packed`]: some empty
 //! square outside ranks 3 and 6 indicates that Black is to move, and an en passant square is set whenever an
 //! enemy pawn stands beside a double step, whether or not it can legally capture.
 
-use crate::block::{Group, Packed};
 use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
 use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
+use crate::packed::{Group, Packed};
 use crate::sliders::Sliders;
 
 const FILE_A: u64 = 0x0101_0101_0101_0101;

@@ -7,9 +7,9 @@
 
 mod children;
 
-use crate::block::Packed;
 use crate::chess::{Move, Position, Validity};
 use crate::error::Error;
+use crate::packed::Packed;
 use crate::queries::{GroupResults, Queries};
 use crate::sliders::{HyperbolaRankTable, Pext, Sliders};
 use crate::tiers::{Analyzer, Tier};

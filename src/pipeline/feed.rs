@@ -7,10 +7,10 @@
 use super::line::{Step, Supply};
 use super::sieve::{Finder, Sieve, Sifted};
 use crate::error::Error;
-use crate::formats::layout::Sections;
+use crate::formats::layout::{Requested, Sections};
 use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, Part, Table, TableError};
-use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch, boards};
+use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
 use crate::table::Fields;
 use memchr::memchr_iter;
@@ -506,11 +506,11 @@ impl Cutter {
                     })? {
                         Some((at, follows)) => (start, watch) = (at, Some(follows)),
                         None => {
-                            extent = Extent::Blocks(match len.map(|len| shard.range(len)) {
+                            extent = Extent::Sections(match len.map(|len| shard.range(len)) {
                                 // Some systems have files that are longer than they report.
-                                Some(range) if shard.is_last() => boards::Share::Within(range.start..u64::MAX),
-                                Some(range) => boards::Share::Within(range),
-                                None => boards::Share::Turn(shard),
+                                Some(range) if shard.is_last() => Requested::Within(range.start..u64::MAX),
+                                Some(range) => Requested::Within(range),
+                                None => Requested::Turn(shard),
                             });
                         }
                     }

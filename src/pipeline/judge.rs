@@ -5,7 +5,6 @@
 //! tile with a mask of the records that count.
 
 use super::{Job, TILE};
-use crate::block::Group;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::records::hexadecimal;
@@ -13,6 +12,7 @@ use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, first_rows, rows_of};
 use crate::tiers::Analyzer;

@@ -9,7 +9,7 @@
 //! | text, records or chains in a regular file of L bytes | N parts; part I begins at the first division at or after byte L·I/N |
 //! | text in a zstd file of several frames | part I begins at the first division that is [`Text::reach`](crate::formats::layout::Text::reach) bytes after the beginning of the first frame that begins at or after byte L·I/N of the compressed file |
 //! | anything else: pipes, gzip, bzip2, a single frame | many parts, dealt out in turn; each begins at the first division that is [`turn_len`] bytes after the beginning of the part before |
-//! | boards files | blocks, see [`boards::Share`](crate::formats::boards::Share) |
+//! | boards files | blocks, see [`Requested`](crate::formats::layout::Requested) |
 //!
 //! The first part begins at the beginning of the input, and where there is no division, a part is empty or the one before
 //! it goes on to the end.

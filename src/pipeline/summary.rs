@@ -48,6 +48,17 @@ impl Summary {
     pub fn accepted(&self) -> u64 {
         self.records - self.rejected
     }
+
+    /// The same, if the run did not end early.
+    ///
+    /// # Errors
+    /// The [failure](Self::failure).
+    pub fn into_result(mut self) -> Result<Self, Error> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(self),
+        }
+    }
 }
 
 /// What was read of one input.

@@ -7,8 +7,8 @@
 
 use super::details::Boards;
 use super::{Carried, Stats};
-use crate::block::Group;
 use crate::kernels::BoardCounts;
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
 use crate::table::{Array, ChosenColumn, Columns, Fields, Kind, Tile, UnknownColumn, Values, first_rows, rows_of};

@@ -3,8 +3,8 @@
 //! The lanes count *vertically* ([`VerticalCounters`]); their bits are converted to numbers here, when the counters
 //! are full or the maps are needed.
 
-use crate::block::Group;
 use crate::kernels::VerticalCounters;
+use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::report::Squares;
 use crate::simd::Lanes;

@@ -22,9 +22,9 @@ mod tests;
 pub(crate) use groups::Grouped;
 pub use groups::{GroupBy, GroupByError, MOST_GROUPS};
 
-use crate::block::Group;
 use crate::chess::Color;
 use crate::kernels::BoardCounts;
+use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
 use crate::report::{Castling, HeatMap, Histogram, Mates, Report, Results};
 use crate::table::{Array, Batch, Field, Tile, Values, rows_of};

@@ -1,10 +1,10 @@
 //! Statistics against counting by hand.
 
 use super::*;
-use crate::block::Packed;
 use crate::chess::random::{RandomPlay, Start};
 use crate::chess::{Position, Role, Square};
 use crate::distinct::{Canonical, keys};
+use crate::packed::Packed;
 use crate::report::{Details, Matrix, Signature};
 use crate::table::Texts;
 use crate::tiers::Tier;

@@ -7,9 +7,9 @@
 
 use super::array::{Array, Texts};
 use super::field::Field;
-use crate::block::{Group, Packed, UnpackError};
 use crate::chess::Position;
 use crate::input::Mapped;
+use crate::packed::{Group, Packed, UnpackError};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;

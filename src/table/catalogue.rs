@@ -281,10 +281,10 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
     use crate::chess::Position;
     use crate::output::csv::Csv;
     use crate::output::rows::{Masks, RowFormat};
+    use crate::packed::Packed;
     use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};
     use crate::tiers::Tier;

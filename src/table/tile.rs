@@ -2,8 +2,8 @@
 
 use super::batch::Batch;
 use super::field::Field;
-use crate::block::{Group, Packed};
 use crate::chess::Position;
+use crate::packed::{Group, Packed};
 use crate::queries::GroupResults;
 use crate::tiers::Analyzer;
 use std::cell::OnceCell;

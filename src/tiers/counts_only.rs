@@ -2,8 +2,8 @@
 
 use super::set_wise::SetWise;
 use super::{Analyzer, Tier};
-use crate::block::Group;
 use crate::kernels;
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{Scalar, Simd};
 

@@ -11,8 +11,8 @@ mod counts_only;
 mod per_piece;
 mod set_wise;
 
-use crate::block::Group;
 use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
 use crate::sliders::{self, Kind};

@@ -8,7 +8,6 @@
 //! check, en passant) are rare enough to be left to the plain rules.
 
 use super::{Analyzer, Tier};
-use crate::block::Group;
 use crate::chess::attacks::{king_attacks, knight_attacks};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, LegalCounts, Square};
@@ -18,6 +17,7 @@ use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
 use crate::kernels::{self, BoardCounts, Keys, PieceSets};
+use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Queries, pack_counts};
 use crate::simd::{Lanes, Scalar, inlined};
 use crate::sliders::Sliders;

@@ -1,8 +1,8 @@
 //! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
-use crate::block::Group;
 use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
 

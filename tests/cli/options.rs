@@ -2,8 +2,8 @@
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
 use crate::formats::boards_bytes;
-use lanefish::block::Packed;
 use lanefish::chess::Position;
+use lanefish::packed::Packed;
 use lanefish::table::Batch;
 use std::fs;
 

@@ -1,9 +1,9 @@
 //! Control characters of the input start no new line in any output and never reach a terminal.
 
 use super::{Dir, START, json, lanefish, output, stderr_of};
-use lanefish::block::Packed;
 use lanefish::chess::Position;
 use lanefish::formats::boards::BoardsWriter;
+use lanefish::packed::Packed;
 use lanefish::table::{Array, Batch, Field, Fields, Texts};
 use serde_json::Value;
 

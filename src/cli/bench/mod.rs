@@ -79,7 +79,7 @@ enum Group {
 }
 
 /// Bytes of a packed board.
-const PACKED_BYTES: f64 = (lanefish::block::Group::BYTES / lanefish::block::Group::LEN) as f64;
+const PACKED_BYTES: f64 = (lanefish::packed::Group::BYTES / lanefish::packed::Group::LEN) as f64;
 
 /// As many positions as are queried; more would not be used.
 const MOST_POSITIONS: u64 = 100_000;

@@ -8,9 +8,9 @@
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, check_kind, field_of, named};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
-use crate::block::Group;
 use crate::chess::Move;
 use crate::input::Bytes;
+use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where};
 use std::collections::BTreeMap;
 use std::ops::{Mul, Range};

@@ -3,7 +3,7 @@
 //! A file is a sequence of *sections*, each a multiple of 64 bytes long and each with checksums of its own: a
 //! header, blocks of records, an index, an end section. It can be written in one pass without knowing the number
 //! of records, read in one pass from a pipe, and used in place when it is mapped: the boards of a
-//! block are an array of [`Group`](crate::block::Group)s as the kernels load them. All numbers are little-endian.
+//! block are an array of [`Group`](crate::packed::Group)s as the kernels load them. All numbers are little-endian.
 //!
 //! ## Section header (64 bytes)
 //!
@@ -50,7 +50,7 @@
 //! | 16 | 8 | its bytes, without the padding |
 //! | 24 | 8 | 0 |
 //!
-//! - *Groups*: eight boards in 256 bytes, see [`crate::block`]. Lanes after the last record are zero.
+//! - *Groups*: eight boards in 256 bytes, see [`crate::packed`]. Lanes after the last record are zero.
 //! - *Numbers*: one per row, 0 if it has none.
 //! - *Text*: number of different texts (4), 0 (4), where each of them ends (4 each), the text of each row (2
 //!   each, 0 if it has none), the texts.
@@ -175,13 +175,11 @@ mod file;
 mod header;
 mod section;
 mod sequence;
-mod share;
 mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
 pub use file::BoardsFile;
-pub use share::Share;
 pub use write::{BoardsWriter, Finished};
 
 use super::layout::{Entry, ReadAt, Sections};
@@ -350,8 +348,8 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         let len = header.len as usize;
         if header.kind == Kind::Block
-            && let Extent::Blocks(share) = &chunk.extent
-            && !share.has(&header, chunk.offset + at as u64)
+            && let Extent::Sections(requested) = &chunk.extent
+            && !header.is_requested(requested, chunk.offset + at as u64)
         {
             at += len;
             continue;
@@ -406,8 +404,8 @@ fn mismatch(header: &SectionHeader) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
     use crate::chess::Position;
+    use crate::packed::Packed;
     use crate::table::{Array, Batch, Field, Fields, Values};
     use std::path::Path;
     use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The header that every section begins with.
 
 use super::{Checksum, UNIT};
+use crate::formats::layout::Requested;
 
 /// Bytes of the header section.
 pub(super) const HEADER_LEN: usize = 1024;
@@ -38,6 +39,14 @@ pub(super) struct SectionHeader {
 }
 
 impl SectionHeader {
+    /// Whether a block with this header, which begins at this byte of the file, is requested.
+    pub(super) fn is_requested(&self, requested: &Requested, at: u64) -> bool {
+        match requested {
+            Requested::Within(range) => range.contains(&at),
+            // The number of the block: all but the last have the same number of records.
+            Requested::Turn(shard) => shard.has_turn(self.first / u64::from(self.count).max(1)),
+        }
+    }
     pub(super) fn to_bytes(self) -> [u8; UNIT] {
         let mut bytes = [0; UNIT];
         let magic = match self.kind {

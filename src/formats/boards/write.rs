@@ -6,7 +6,7 @@ use super::block::out_of_range;
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, id_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::block::Group;
+use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -136,7 +136,7 @@ impl Outline {
 ///
 /// ```
 /// use lanefish::table::{Batch, Fields};
-/// use lanefish::block::Packed;
+/// use lanefish::packed::Packed;
 /// use lanefish::chess::Position;
 /// use lanefish::formats::boards::BoardsWriter;
 ///

@@ -4,9 +4,9 @@ use super::engine;
 use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
-use crate::block::{Group, Packed};
 use crate::chess::Move;
 use crate::games::hash_on;
+use crate::packed::{Group, Packed};
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::{memchr, memchr_iter};
 

@@ -2,7 +2,6 @@
 
 use super::blocks::{BLOCK_REACH, Line};
 use super::operations::{best_move, clocks_of_operations, separate};
-use crate::block::Packed;
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
@@ -10,6 +9,7 @@ use crate::error::{Place, Reject};
 use crate::formats::lines::{windows_1252, without_mark};
 use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
+use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Texts, Values};
 use memchr::memchr;
 use std::borrow::Cow;

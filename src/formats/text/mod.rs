@@ -212,8 +212,8 @@ fn sniff(head: &[u8]) -> Option<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Packed;
     use crate::chess::Position;
+    use crate::packed::Packed;
     use crate::table::Array;
 
     #[test]

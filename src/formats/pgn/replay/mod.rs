@@ -1,6 +1,6 @@
 //! The replay board: plays the moves of a game and is, at every moment, a packed record.
 //!
-//! Two ideas make it fast. First, the board *is* the four planes of [`crate::block`], so that a move is a
+//! Two ideas make it fast. First, the board *is* the four planes of [`crate::packed`], so that a move is a
 //! few masks on four words, a capture does not depend on the captured piece, and writing a position out is
 //! copying it. Second, a SAN move is resolved backwards, with no move list: the candidates are the pieces
 //! of the named kind within [`REACH`] of the target square, and nearly always there is just one. One table
@@ -17,10 +17,10 @@ mod tests;
 
 pub(super) use san::San;
 
-use crate::block::Packed;
 use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
 use crate::chess::{self, Bitboard, Color, MoveError, Position, Role, Square};
+use crate::packed::Packed;
 use san::{CODE, is_promoted};
 use std::hint::cold_path;
 use tables::{ALL, BLACK, CAPTURES, KING, PAWN, REACH, ROWS, SELECT, all_if};

@@ -46,7 +46,7 @@ const fn reach() -> [[u64; 64]; ROWS] {
     table
 }
 
-/// Piece codes of [`crate::block`], which are role index plus one.
+/// Piece codes of [`crate::packed`], which are role index plus one.
 pub(super) const PAWN: usize = 1;
 pub(super) const KING: usize = 6;
 

@@ -1,0 +1,30 @@
+//! What an output has in it.
+
+use super::output_format::Content;
+use crate::output::rows::Masks;
+use crate::table::Columns;
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Written<'a> {
+    /// Whole records: board, clocks, and everything that they carry.
+    Records {
+        /// Whether a table has also a column with the FEN.
+        fen: bool,
+    },
+    /// Columns of records, and how sets of squares are written as text.
+    Columns(&'a Columns, Masks),
+    /// A row of each game.
+    Games,
+}
+
+impl Written<'_> {
+    /// What an output of it consists of.
+    pub fn content(self) -> Content {
+        match self {
+            Self::Records { .. } => Content::Records,
+            Self::Columns(..) | Self::Games => Content::Rows,
+        }
+    }
+}
