@@ -45,7 +45,8 @@ const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 const RANK_6: u64 = 0x0000_FF00_0000_0000;
 
 /// One board without its clocks, in 32 bytes. See the [module](self) for the layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Packed {
     /// Set for Black on occupied squares; at most one sentinel bit on an empty one.
     pub color: u64,

@@ -8,7 +8,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
 use assert_cmd::Command;
 use bytes::Bytes;
-use lanefish::columnar::{BLOCK, Blocks, Cells, Compression, Described, Parquet, ROW_GROUP};
+use lanefish::columnar::{BLOCK, Blocks, Compression, Described, Parquet, ROW_GROUP};
 use lanefish::games::Date;
 use lanefish::table::{self, Kind, Texts, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -362,7 +362,7 @@ fn statistics_are_those_of_the_values() {
     ]
     .map(column)
     .into();
-    let cells: Vec<Cells> = [
+    let cells: Vec<table::Array> = [
         table::Array::Flag(flags),
         table::Array::U8(small),
         table::Array::U16(half),
@@ -373,7 +373,6 @@ fn statistics_are_those_of_the_values() {
         table::Array::Text(long),
         table::Array::Text(dates),
     ]
-    .map(Cells::Array)
     .into();
     let file = parquet_of(&columns, vec![cells]);
     let options = ReadOptionsBuilder::new().with_page_index();
@@ -434,7 +433,7 @@ fn ends_of(index: &ColumnIndexMetaData, page: usize) -> [Vec<u8>; 2] {
     }
 }
 
-fn parquet_of(columns: &[Described], pieces: Vec<Vec<Cells>>) -> Bytes {
+fn parquet_of(columns: &[Described], pieces: Vec<Vec<table::Array>>) -> Bytes {
     let encoder = Parquet::new(columns, Compression::default());
     let mut out = Vec::new();
     let mut file = encoder.begin(&mut out).unwrap();
@@ -470,7 +469,7 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
         let pieces = lens.iter().map(|&len| {
             let numbers: Values<u16> = (start..start + len).map(|row| row as u16).collect();
             start += len;
-            vec![Cells::Array(table::Array::U16(numbers))]
+            vec![table::Array::U16(numbers)]
         });
         let file = parquet_of(&columns, pieces.collect());
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
-use lanefish::columnar::{BLOCK, Cells};
+use lanefish::columnar::BLOCK;
 use lanefish::formats::DecodeOptions;
 use lanefish::jobs::{ComputeOptions, Computed, OnBad, Positions, compute};
 use lanefish::packed::Packed;
@@ -186,8 +186,8 @@ fn all_rows_may_be_bad_and_none_be_there() {
 fn boards_and_tables_are_positions() {
     let positions = FAMOUS.map(|fen| fen.parse::<Position>().expect("a position"));
     let boards = positions.each_ref().map(|position| {
-        let words = Cells::board(&Packed::pack(position).expect("a valid position"));
-        words.map(u64::to_le_bytes).as_flattened().to_vec()
+        let Packed { color, types: [t0, t1, t2] } = Packed::pack(position).expect("a valid position");
+        [color, t0, t1, t2].map(u64::to_le_bytes).as_flattened().to_vec()
     });
     let boards = FixedSizeBinaryArray::try_from_iter(boards.iter()).expect("32 bytes each");
     let boards: ArrayRef = Arc::new(boards);

@@ -1,6 +1,6 @@
 //! Columns as Arrow arrays.
 
-use super::cells::{Cells, Described, days_of};
+use super::described::{Described, days_of};
 use super::signature;
 use crate::table::{Array, Kind, Values};
 use arrow_array::builder::StringBuilder;
@@ -41,11 +41,11 @@ fn data_type(kind: Kind) -> DataType {
 pub(crate) fn record_batch(
     columns: &[Described],
     schema: &SchemaRef,
-    cells: Vec<Cells>,
+    values: Vec<Array>,
 ) -> Result<RecordBatch, ArrowError> {
-    let rows = cells.first().map_or(0, Cells::len);
-    let arrays = columns.iter().zip(cells);
-    let arrays = arrays.map(|(column, cells)| array(column.kind, cells));
+    let rows = values.first().map_or(0, Array::len);
+    let arrays = columns.iter().zip(values);
+    let arrays = arrays.map(|(column, values)| arrow_array(column.kind, values));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays.collect(), &options)
 }
@@ -65,14 +65,7 @@ where
     Arc::new(PrimitiveArray::<T>::new(values, nulls))
 }
 
-fn array(kind: Kind, cells: Cells) -> ArrayRef {
-    let array = match cells {
-        Cells::Boards(boards) => {
-            let bytes = bytemuck::cast_slice::<_, u8>(&boards).to_vec();
-            return Arc::new(FixedSizeBinaryArray::new(32, Buffer::from(bytes), None));
-        }
-        Cells::Array(array) => array,
-    };
+fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
     match array {
         Array::Flag(flags) => {
             let nulls = nulls(flags.present(), flags.len());
@@ -84,6 +77,11 @@ fn array(kind: Kind, cells: Cells) -> ArrayRef {
         Array::U16(values) => primitive::<UInt16Type>(values),
         Array::U32(values) => primitive::<UInt32Type>(values),
         Array::U64(values) => primitive::<UInt64Type>(values),
+        Array::Boards(boards) => {
+            let nulls = nulls(boards.present(), boards.len());
+            let bytes = bytemuck::cast_slice::<_, u8>(boards.values()).to_vec();
+            Arc::new(FixedSizeBinaryArray::new(32, Buffer::from(bytes), nulls))
+        }
         Array::Text(texts) if kind == Kind::Date => primitive::<Date32Type>(days_of(&texts)),
         Array::Text(_) | Array::Strings(_) => {
             let rows = array.len();

@@ -1,6 +1,6 @@
 //! Rows in the order of the input, cut into blocks of the same number of rows.
 
-use super::{BLOCK, Cells};
+use super::BLOCK;
 use crate::table::runs::{Run, Runs};
 use crate::table::{Array, Texts};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Blocks {
     /// Rows that are no whole block yet.
-    waiting: Runs<Vec<Cells>>,
+    waiting: Runs<Vec<Array>>,
     /// Rows in blocks.
     rows: u64,
     /// By column.
@@ -72,7 +72,7 @@ impl Dictionary {
 /// The rows of a block, which any thread can encode.
 #[derive(Debug)]
 pub struct Block {
-    runs: Vec<Run<Vec<Cells>>>,
+    runs: Vec<Run<Vec<Array>>>,
     /// By column: the code of each row in the dictionary of the row group, if it has one.
     pub(super) codes: Vec<Option<Vec<u32>>>,
     /// Of the last block of a row group, by column: the dictionary.
@@ -85,11 +85,11 @@ impl Block {
         self.runs.is_empty()
     }
     /// The values by column.
-    pub(super) fn columns(&self) -> Vec<Cells> {
+    pub(super) fn columns(&self) -> Vec<Array> {
         let Some((first, _)) = self.runs.first() else {
             return Vec::new();
         };
-        let mut columns: Vec<Cells> = first.iter().map(Cells::empty_like).collect();
+        let mut columns: Vec<Array> = first.iter().map(Array::empty_like).collect();
         for (piece, rows) in &self.runs {
             for (column, cells) in columns.iter_mut().zip(piece.iter()) {
                 column.append(cells, rows.clone());
@@ -101,7 +101,7 @@ impl Block {
 
 impl Blocks {
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
-    pub fn join(&mut self, piece: Vec<Cells>, rows: Range<usize>) -> Vec<Block> {
+    pub fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<Block> {
         self.waiting.push((Arc::new(piece), rows));
         let complete = self.waiting.len() / BLOCK;
         (0..complete).map(|_| self.take(BLOCK, false)).collect()
@@ -123,7 +123,7 @@ impl Blocks {
         Block { runs, codes, words }
     }
     /// The codes of the texts that repeat.
-    fn encode_texts(&mut self, runs: &[Run<Vec<Cells>>], len: usize) -> Vec<Option<Vec<u32>>> {
+    fn encode_texts(&mut self, runs: &[Run<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
         self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
         let dictionaries = self.dictionaries.iter_mut().enumerate();
@@ -131,7 +131,7 @@ impl Blocks {
             .map(|(column, dictionary)| {
                 let mut codes = Vec::with_capacity(len);
                 for (piece, rows) in runs {
-                    let Cells::Array(Array::Text(texts)) = &piece[column] else {
+                    let Array::Text(texts) = &piece[column] else {
                         return None;
                     };
                     if dictionary.is_full {

@@ -2,7 +2,7 @@
 
 use super::arrow::{record_batch, schema};
 use super::blocks::Block;
-use super::cells::Described;
+use super::described::Described;
 use super::signature;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};

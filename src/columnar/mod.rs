@@ -1,17 +1,17 @@
 //! Columns for other tools: how they are encoded in Parquet and Arrow files, and in Arrow arrays.
 //!
-//! A job fills columns a tile at a time, as for CSV, and keeps the rows that count ([`Cells`]). The rows of all chunks,
-//! in order, are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that
-//! completes a block encodes it: a page per column for Parquet, a record batch for Arrow. The thread that writes
-//! receives finished blocks. What is written therefore does not depend on the number of threads, and only the
-//! compressed pages of one row group are in memory, besides the chunks under way.
+//! A job fills columns a tile at a time, as for CSV, and keeps the rows that count. The rows of all chunks, in order,
+//! are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that completes a
+//! block encodes it: a page per column for Parquet, a record batch for Arrow. The thread that writes receives finished
+//! blocks. What is written therefore does not depend on the number of threads, and only the compressed pages of one row
+//! group are in memory, besides the chunks under way.
 //!
 //! The only thing that blocks share are the dictionaries of texts that repeat, which belong to a row group: a text
 //! receives its number when its block is cut, in order, and is written when the row group ends.
 
 mod arrow;
 mod blocks;
-mod cells;
+mod described;
 mod ipc;
 mod parquet;
 mod signature;
@@ -21,8 +21,8 @@ mod tests;
 pub(crate) use arrow::record_batch;
 pub use arrow::schema;
 pub use blocks::{Block, Blocks, ROW_GROUP};
-pub use cells::{Cells, Described};
-pub(crate) use cells::{DATE_TEXT, dates_without_days};
+pub use described::Described;
+pub(crate) use described::{DATE_TEXT, dates_without_days};
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
 pub(crate) use signature::{check_columns, check_file};

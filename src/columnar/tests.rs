@@ -1,7 +1,8 @@
 //! What is written is what the readers of the crates `parquet` and `arrow-ipc` find.
 
-use super::{BLOCK, Blocks, Cells, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP};
+use super::{BLOCK, Blocks, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP};
 use crate::chess::random::Random;
+use crate::packed::Packed;
 use crate::table::{Array, Kind, Texts, Values};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -48,7 +49,7 @@ fn values<T: Clone + Default>(rows: usize, random: &mut Random, mut value: impl 
 }
 
 /// Random rows of all columns.
-fn rows(len: usize, random: &mut Random) -> Vec<Cells> {
+fn rows(len: usize, random: &mut Random) -> Vec<Array> {
     let most = 1 << random.below(16);
     let words: Vec<Arc<str>> = (0..200).map(|n| Arc::from(format!("word {n}"))).collect();
     let text = values(len, random, |random| words[random.below(200) as usize].to_string());
@@ -61,9 +62,13 @@ fn rows(len: usize, random: &mut Random) -> Vec<Cells> {
         (0..len).for_each(|row| texts.push(values.get(row).map(|text| Arc::from(&**text))));
         Array::Text(texts)
     };
-    let boards = (0..len).map(|_| std::array::from_fn(|_| random.bits())).collect();
+    let boards = (0..len).map(|_| {
+        let color = random.bits();
+        Packed { color, types: std::array::from_fn(|_| random.bits()) }
+    });
+    let boards = boards.collect();
     let required: Values<u16> = (0..len).map(|_| random.below(40) as u16).collect();
-    let mut columns: Vec<Cells> = [
+    let mut columns: Vec<Array> = [
         Array::Flag(values(len, random, |random| random.below(2) > 0)),
         Array::U8(values(len, random, |random| random.below(most.min(256)) as u8)),
         Array::U16(values(len, random, |random| random.below(most) as u16)),
@@ -74,20 +79,19 @@ fn rows(len: usize, random: &mut Random) -> Vec<Cells> {
         texts(date),
         texts(long),
     ]
-    .map(Cells::Array)
     .into();
-    columns.push(Cells::Boards(boards));
-    columns.push(Cells::Array(Array::U16(required)));
+    columns.push(Array::Boards(boards));
+    columns.push(Array::U16(required));
     columns
 }
 
 /// The rows as one batch.
-fn whole(columns: &[Described], pieces: &[Vec<Cells>]) -> RecordBatch {
+fn whole(columns: &[Described], pieces: &[Vec<Array>]) -> RecordBatch {
     let schema = Arc::new(super::schema(columns));
     super::arrow::record_batch(columns, &schema, joined(pieces)).unwrap()
 }
 
-fn parquet(columns: &[Described], pieces: &[Vec<Cells>], compression: Compression) -> Bytes {
+fn parquet(columns: &[Described], pieces: &[Vec<Array>], compression: Compression) -> Bytes {
     let encoder = Parquet::new(columns, compression);
     let mut out = Vec::new();
     let mut file = encoder.begin(&mut out).unwrap();
@@ -143,8 +147,8 @@ fn parquet_files_have_the_values() {
     }
 }
 
-fn joined(pieces: &[Vec<Cells>]) -> Vec<Cells> {
-    let mut all: Vec<Cells> = pieces[0].iter().map(Cells::empty_like).collect();
+fn joined(pieces: &[Vec<Array>]) -> Vec<Array> {
+    let mut all: Vec<Array> = pieces[0].iter().map(Array::empty_like).collect();
     for piece in pieces {
         for (all, cells) in all.iter_mut().zip(piece) {
             all.append(cells, 0..cells.len());
@@ -166,11 +170,7 @@ fn row_groups_statistics_and_page_index() {
             let mut words = Texts::default();
             words.push_many(Some(Arc::from(format!("piece {piece:02}"))), len);
             let numbers: Values<u16> = vec![100 * piece; len].into();
-            vec![
-                Cells::Array(Array::U16(numbers)),
-                Cells::Array(Array::Text(words)),
-                Cells::Array(Array::I16(Values::missing(len))),
-            ]
+            vec![Array::U16(numbers), Array::Text(words), Array::I16(Values::missing(len))]
         })
         .collect();
     let file = parquet(&columns, &pieces, Compression::default());
@@ -211,7 +211,7 @@ fn a_missing_value_where_none_can_be_is_an_error() {
     let columns = [Described::new("number", Kind::U16, "a number")];
     let encoder = Parquet::new(columns.to_vec(), Compression::default());
     let mut blocks = Blocks::default();
-    let piece = vec![Cells::Array(Array::U16(Values::missing(3)))];
+    let piece = vec![Array::U16(Values::missing(3))];
     assert!(blocks.join(piece, 0..3).is_empty());
     assert!(encoder.encode(blocks.finish().unwrap()).is_err());
 }

@@ -5,7 +5,7 @@
 //! time. A piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided.
 //! Threads belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no thread.
 
-use crate::columnar::{BLOCK, Cells, Described, record_batch, schema};
+use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, Part};
 use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
@@ -13,7 +13,7 @@ use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
-use crate::table::{Batch, Columns, Fields, Tile};
+use crate::table::{Array, Batch, Columns, Fields, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -136,12 +136,12 @@ fn wrong(reason: String) -> Error {
 struct Fill<'a>(&'a Columns);
 
 impl Fill<'_> {
-    fn add(&self, cells: &mut Vec<Cells>, tile: &Tile<'_>) {
-        let filled = self.0.iter().map(|column| Cells::of_array(column.fill(tile)));
-        Cells::append_tile(cells, filled.collect(), tile);
+    fn add(&self, cells: &mut Vec<Array>, tile: &Tile<'_>) {
+        let filled = self.0.iter().map(|column| column.fill(tile).without_empty());
+        Array::append_tile(cells, filled.collect(), tile);
     }
     /// The columns without rows.
-    fn empty(&self, analyzer: &'static dyn Analyzer) -> Vec<Cells> {
+    fn empty(&self, analyzer: &'static dyn Analyzer) -> Vec<Array> {
         let batch = Arc::new(Batch::new());
         let mut cells = Vec::new();
         self.add(&mut cells, &Tile::new(analyzer, &batch, 0, 0, &[], &[]));
@@ -150,7 +150,7 @@ impl Fill<'_> {
 }
 
 impl Job for Fill<'_> {
-    type Part = Vec<Cells>;
+    type Part = Vec<Array>;
     fn queries(&self) -> Queries {
         self.0.queries()
     }
@@ -160,10 +160,10 @@ impl Job for Fill<'_> {
     fn tags(&self) -> Arc<[Arc<str>]> {
         self.0.tags()
     }
-    fn begin(&self) -> Vec<Cells> {
+    fn begin(&self) -> Vec<Array> {
         Vec::new()
     }
-    fn tile(&self, cells: &mut Vec<Cells>, tile: &Tile<'_>) {
+    fn tile(&self, cells: &mut Vec<Array>, tile: &Tile<'_>) {
         self.add(cells, tile);
     }
 }
@@ -399,7 +399,7 @@ pub(crate) fn judge<J: Job>(
 }
 
 /// The cells as `len` rows, of which those of these numbers are missing.
-fn spread(cells: &Cells, missing: &[usize], len: usize) -> Cells {
+fn spread(cells: &Array, missing: &[usize], len: usize) -> Array {
     let mut all = cells.empty_like();
     let mut from = 0;
     for &row in missing {

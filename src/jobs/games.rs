@@ -1,7 +1,7 @@
 //! A row of each game, as CSV or JSON lines.
 
 #[cfg(feature = "parquet")]
-use crate::columnar::{Cells, Described};
+use crate::columnar::Described;
 use crate::games::GameRow;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
@@ -117,7 +117,7 @@ pub(super) fn described() -> Vec<Described> {
 
 /// The values of the [columns](described).
 #[cfg(feature = "parquet")]
-pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Cells> {
+pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Array> {
     let texts = |text: &dyn Fn(&GameRow) -> Option<String>| {
         let mut texts = Texts::default();
         for game in games {
@@ -144,7 +144,7 @@ pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Cells> {
     columns.push(texts(&|game| Some(outcome(game).to_owned())));
     columns.push(texts(&|game| game.last.as_ref().map(ToString::to_string)));
     columns.push(texts(&|game| game.error.clone()));
-    columns.into_iter().map(Cells::Array).collect()
+    columns
 }
 
 fn csv_line<T: AsRef<str>>(fields: &[T], line: &mut Vec<u8>) {

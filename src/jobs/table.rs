@@ -4,7 +4,7 @@ use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use super::written::Written;
 use crate::columnar::{
-    Block, Blocks, Cells, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
+    Block, Blocks, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
@@ -56,7 +56,7 @@ enum Finish {
 /// What a chunk becomes.
 #[derive(Debug, Default)]
 pub(super) struct Tabulated {
-    cells: Vec<Cells>,
+    cells: Vec<Array>,
     blocks: Option<Finished<TableBlock>>,
 }
 
@@ -68,10 +68,10 @@ impl Tabulated {
 }
 
 impl Cut for Blocks {
-    type Piece = Vec<Cells>;
+    type Piece = Vec<Array>;
     type Block = Block;
-    fn join(&mut self, piece: Vec<Cells>) -> io::Result<Vec<Block>> {
-        let len = piece.first().map_or(0, Cells::len);
+    fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<Block>> {
+        let len = piece.first().map_or(0, Array::len);
         Ok(Self::join(self, piece, 0..len))
     }
 }
@@ -278,7 +278,7 @@ impl Job for Table<'_> {
         let mut filled = Vec::new();
         if let Written::Records { .. } = self.rows {
             let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
-            filled.push(Cells::Boards(boards.map(|board| Cells::board(&board)).collect()));
+            filled.push(Array::Boards(boards.collect()));
         }
         let mut arrays = self.fill(tile);
         if let Written::Records { fen } = self.rows {
@@ -288,8 +288,8 @@ impl Job for Table<'_> {
                 arrays.push(Array::Text(dates_without_days(dates)));
             }
         }
-        filled.extend(arrays.into_iter().map(Cells::of_array));
-        Cells::append_tile(&mut part.cells, filled, tile);
+        filled.extend(arrays.into_iter().map(Array::without_empty));
+        Array::append_tile(&mut part.cells, filled, tile);
     }
     fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
         if let Written::Games = self.rows {

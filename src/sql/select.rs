@@ -4,11 +4,11 @@
 //! tile of which nothing passes fills none of them.
 
 use super::columns::widened_batch;
-use crate::columnar::{Cells, Described, record_batch, schema};
+use crate::columnar::{Described, record_batch, schema};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, Columns, Fields, Tile};
+use crate::table::{Array, ChosenColumn, Columns, Fields, Tile};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
@@ -41,7 +41,7 @@ const ROWS: usize = 8192;
 /// What a chunk becomes.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
-    cells: Vec<Cells>,
+    cells: Vec<Array>,
     rows: usize,
     batches: Vec<Result<RecordBatch, ArrowError>>,
 }
@@ -71,8 +71,8 @@ impl Select {
     /// Adds the rows of a tile that passes at least in part.
     fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
         part.rows += tile.count();
-        let filled = self.columns.iter().map(|column| Cells::of_array(column.fill(tile)));
-        Cells::append_tile(&mut part.cells, filled.collect(), tile);
+        let filled = self.columns.iter().map(|column| column.fill(tile).without_empty());
+        Array::append_tile(&mut part.cells, filled.collect(), tile);
         if part.rows >= ROWS {
             self.complete(part);
         }
@@ -116,9 +116,7 @@ impl Job for Select {
         let mut mask = tile.mask.to_vec();
         for condition in &self.conditions {
             let passing = tile.masked(&mask);
-            let Cells::Array(array) = Cells::of_array(condition.column.fill(&passing)) else {
-                continue;
-            };
+            let array = condition.column.fill(&passing).without_empty();
             let bits = condition.test.bits(&array);
             mask.iter_mut().zip(bits).for_each(|(mask, bits)| *mask &= bits);
             if mask.iter().all(|&word| word == 0) {

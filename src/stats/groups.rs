@@ -210,6 +210,7 @@ impl Grouped {
                 self.find_ranges(&column, width, tile.mask, &mut places);
             }
             Array::Text(_) | Array::Strings(_) => self.find_texts(&array, tile.mask, &mut places),
+            Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
         }
         if self.is_over {
             return;

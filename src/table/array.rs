@@ -5,6 +5,7 @@
 //! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
 
 use super::strings::Strings;
+use crate::packed::Packed;
 use std::ops::{Mul, Range};
 use std::sync::Arc;
 
@@ -384,6 +385,8 @@ pub enum Array {
     Text(Texts),
     /// Texts that hardly repeat.
     Strings(Strings),
+    /// Boards: in tables of whole records, and nowhere else.
+    Boards(Values<Packed>),
 }
 
 /// Does the same to the column of each type.
@@ -398,6 +401,7 @@ macro_rules! each_type {
             Array::Flag($column) => $do,
             Array::Text($column) => $do,
             Array::Strings($column) => $do,
+            Array::Boards($column) => $do,
         }
     };
 }
@@ -414,6 +418,7 @@ macro_rules! same_type {
             (Array::Flag($to_column), Array::Flag($from_column)) => $do,
             (Array::Text($to_column), Array::Text($from_column)) => $do,
             (Array::Strings($to_column), Array::Strings($from_column)) => $do,
+            (Array::Boards($to_column), Array::Boards($from_column)) => $do,
             (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
         }
     };
@@ -466,6 +471,7 @@ impl Array {
             Self::U32(column) => Self::U32(column.rows(rows)),
             Self::U64(column) => Self::U64(column.rows(rows)),
             Self::Flag(column) => Self::Flag(column.rows(rows)),
+            Self::Boards(column) => Self::Boards(column.rows(rows)),
             Self::Text(column) => Self::Text(column.rows(rows)),
             Self::Strings(column) => {
                 let mut some = Strings::default();
@@ -478,7 +484,7 @@ impl Array {
     pub fn push_missing(&mut self) {
         each_type!(self, column => column.push(None));
     }
-    /// The number in a row; `None` where it is missing or a text.
+    /// The number in a row; `None` where it is missing or no number.
     ///
     /// # Panics
     /// When the row is out of range.
@@ -491,10 +497,10 @@ impl Array {
             Self::U32(column) => column.get(row).map(|&value| value.into()),
             Self::U64(column) => column.get(row).map(|&value| value as i64),
             Self::Flag(column) => column.get(row).map(|&value| value.into()),
-            Self::Text(_) | Self::Strings(_) => None,
+            Self::Text(_) | Self::Strings(_) | Self::Boards(_) => None,
         }
     }
-    /// The text in a row; `None` where it is missing or a number.
+    /// The text in a row; `None` where it is missing or no text.
     ///
     /// # Panics
     /// When the row is out of range.

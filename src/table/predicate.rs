@@ -91,7 +91,9 @@ impl Test {
                 Array::U16(values) => within(values, ranges, |value| *value),
                 Array::U32(values) => within(values, ranges, |value| *value),
                 Array::U64(values) => within(values, ranges, |value| *value),
-                Array::Text(_) | Array::Strings(_) => panic!("texts are not compared with numbers"),
+                Array::Text(_) | Array::Strings(_) | Array::Boards(_) => {
+                    panic!("only numbers are compared with numbers")
+                }
             },
             (Self::In(words), _) => among(array, words, true),
             (Self::NotIn(words), _) => among(array, words, false),
@@ -128,7 +130,7 @@ fn among(array: &Array, words: &[Arc<str>], are: bool) -> Vec<u64> {
     match array {
         Array::Text(texts) => in_dictionary(texts, is_one),
         Array::Strings(strings) => in_strings(strings, is_one),
-        _ => panic!("numbers are not compared with texts"),
+        _ => panic!("only texts are compared with texts"),
     }
 }
 

@@ -14,7 +14,7 @@ pub use compression::{Compression, CompressionError};
 
 use super::arrow::schema;
 use super::blocks::Block;
-use super::cells::Described;
+use super::described::Described;
 use super::signature;
 use crate::locks::Unpoisoned;
 use crate::table::Kind;
@@ -77,9 +77,9 @@ impl Parquet {
     pub fn encode(&self, mut block: Block) -> io::Result<Pages> {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
-        for ((column, cells), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {
+        for ((column, values), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {
             let codes = codes.as_deref();
-            pages.push(encoder.page(&cells, column.kind, column.nullable, codes)?);
+            pages.push(encoder.page(&values, column.kind, column.nullable, codes)?);
         }
         let idle = self.idle.lock();
         idle.unpoisoned().push(encoder);

@@ -9,8 +9,7 @@
 
 use super::compression::Compressor;
 use super::range::Range;
-use crate::columnar::Cells;
-use crate::columnar::cells::days_of;
+use crate::columnar::described::days_of;
 use crate::table::{Array, Kind, Texts, Values};
 use std::io;
 use std::sync::Arc;
@@ -145,44 +144,33 @@ impl PageEncoder {
     /// A page of these values of a column; `codes` are those of texts, if they have any.
     pub(super) fn page(
         &mut self,
-        cells: &Cells,
+        values: &Array,
         kind: Kind,
         nullable: bool,
         codes: Option<&[u32]>,
     ) -> io::Result<Page> {
-        let dates;
-        let cells = match (kind, cells) {
-            (Kind::Date, Cells::Array(Array::Text(texts))) => {
-                dates = days_of(texts);
-                Numbers::Dates(&dates)
-            }
-            (_, cells) => Numbers::Cells(cells),
+        let days = match (kind, values) {
+            (Kind::Date, Array::Text(texts)) => Some(days_of(texts)),
+            _ => None,
         };
-        let (rows, present) = match &cells {
-            Numbers::Dates(dates) => (dates.len(), Some(dates.present())),
-            Numbers::Cells(Cells::Array(array)) => (array.len(), Some(array.present())),
-            Numbers::Cells(cells) => (cells.len(), None),
-        };
-        let there = present.map_or(rows, |present| present.iter().map(|word| word.count_ones() as usize).sum());
+        let present = days.as_ref().map_or(values.present(), Values::present);
+        let rows = values.len();
+        let there = present.iter().map(|word| word.count_ones() as usize).sum();
         self.content.clear();
         if nullable {
-            self.push_levels(present.unwrap_or(&[]), rows, there);
+            self.push_levels(present, rows, there);
         } else if there < rows {
             return Err(io::Error::other("a value is missing that cannot be"));
         }
         let all = there == rows;
-        let written = match cells {
-            Numbers::Dates(dates) => {
-                let values = there_of(dates, all);
-                let range = Range::of(values.iter().copied(), Range::Signed);
-                push_numbers(&values, |day| day.to_le_bytes(), &mut self.content);
+        let written = match &days {
+            Some(days) => {
+                let days = there_of(days, all);
+                let range = Range::of(days.iter().copied(), Range::Signed);
+                push_numbers(&days, |day| day.to_le_bytes(), &mut self.content);
                 Written::plain(range)
             }
-            Numbers::Cells(Cells::Boards(boards)) => {
-                self.content.extend_from_slice(bytemuck::cast_slice(boards));
-                Written::plain(None)
-            }
-            Numbers::Cells(Cells::Array(array)) => self.push_values(array, all, codes),
+            None => self.push_values(values, all, codes),
         };
         let encoding = match written.codes {
             Some(_) => RLE_DICTIONARY,
@@ -287,6 +275,10 @@ impl PageEncoder {
                 push_numbers(&values, u64::to_le_bytes, out);
                 Written::plain(Range::of(values.iter().copied(), Range::U64))
             }
+            Array::Boards(boards) => {
+                out.extend_from_slice(bytemuck::cast_slice(&there_of(boards, all)));
+                Written::plain(None)
+            }
             Array::Text(texts) => match codes {
                 Some(codes) => {
                     self.codes.clear();
@@ -350,12 +342,6 @@ impl PageEncoder {
         push_numbers(values, |value| i32::from(value).to_le_bytes(), &mut self.content);
         Written::plain(range)
     }
-}
-
-/// The values of a page, dates as numbers.
-enum Numbers<'a> {
-    Dates(&'a Values<i32>),
-    Cells(&'a Cells),
 }
 
 /// The values that are there.

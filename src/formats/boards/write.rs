@@ -438,7 +438,7 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
             });
             put_texts(section, columns, rows, texts);
         }
-        Array::Flag(_) | Array::Strings(_) => unreachable!("no field has such values"),
+        Array::Flag(_) | Array::Strings(_) | Array::Boards(_) => unreachable!("no field has such values"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Columns put together from runs of rows, for tables.
 
 use super::{Array, Strings, Texts, Values};
+use crate::table::Tile;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -90,6 +91,7 @@ impl Array {
             Self::Flag(_) => Self::Flag(Values::default()),
             Self::Text(_) => Self::Text(Texts::default()),
             Self::Strings(_) => Self::Strings(Strings::default()),
+            Self::Boards(_) => Self::Boards(Values::default()),
         }
     }
     /// Adds a run of rows of a column of the same type.
@@ -98,6 +100,26 @@ impl Array {
     /// When the types differ, or the rows are out of range.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         same_type!(self, other, (to, from) => to.append(from, rows));
+    }
+    /// Makes empty texts of a dictionary missing ones, as tables have them.
+    #[must_use]
+    pub(crate) fn without_empty(mut self) -> Self {
+        if let Self::Text(texts) = &mut self {
+            texts.drop_empty();
+        }
+        self
+    }
+    /// Adds the rows of a tile that count to columns, which may not have been begun.
+    pub(crate) fn append_tile(columns: &mut Vec<Self>, filled: Vec<Self>, tile: &Tile<'_>) {
+        if columns.is_empty() {
+            *columns = filled.iter().map(Self::empty_like).collect();
+        }
+        let runs = tile.runs();
+        for (to, values) in columns.iter_mut().zip(&filled) {
+            for run in &runs {
+                to.append(values, run.start - tile.start..run.end - tile.start);
+            }
+        }
     }
 }
 

@@ -1,0 +1,74 @@
+//! What files say about columns, and dates as they are in files.
+
+use crate::games::Date;
+use crate::table::{ChosenColumn, Column, Kind, Texts, Values};
+use std::sync::Arc;
+
+/// What there is to know about a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The type of its values.
+    pub kind: Kind,
+    /// Whether values can be missing.
+    pub nullable: bool,
+    /// What it means.
+    pub meaning: Arc<str>,
+}
+
+impl Described {
+    /// A column that is computed for every record.
+    pub fn new(name: &str, kind: Kind, meaning: &str) -> Self {
+        Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
+    }
+    /// The same, with values that can be missing.
+    #[must_use]
+    pub fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+    /// A column of the catalogue.
+    pub fn of_listed(column: &'static Column) -> Self {
+        Self::of(&ChosenColumn::Listed(column))
+    }
+    /// A column of the catalogue, or a tag.
+    pub fn of(column: &ChosenColumn) -> Self {
+        Self {
+            name: column.name().into(),
+            kind: column.kind(),
+            nullable: column.is_carried(),
+            meaning: column.meaning().into(),
+        }
+    }
+}
+
+/// The column of dates that are no days, beside the column of days.
+pub(crate) const DATE_TEXT: &str = "date_text";
+
+/// The texts of dates that days do not say: without a day, or in another form.
+pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
+    let is_day = |word: &Arc<str>| {
+        let date = Date::parse(word.as_bytes()).filter(|date| date.days().is_some());
+        date.is_some_and(|date| *date.to_string() == **word)
+    };
+    let days: Vec<bool> = texts.words().iter().map(is_day).collect();
+    let mut codes = Values::default();
+    for row in 0..texts.len() {
+        let code = texts.codes().get(row);
+        codes.push(code.copied().filter(|&code| !days[code as usize]));
+    }
+    Texts::from_parts(codes, texts.words().to_vec())
+}
+
+/// Dates as days since 1970-01-01; missing where they are not known.
+pub(super) fn days_of(texts: &Texts) -> Values<i32> {
+    let days = |word: &Arc<str>| Date::parse(word.as_bytes())?.days();
+    let known: Vec<Option<i32>> = texts.words().iter().map(days).collect();
+    let mut dates = Values::default();
+    for row in 0..texts.len() {
+        let code = texts.codes().get(row);
+        dates.push(code.and_then(|&code| known[code as usize]));
+    }
+    dates
+}
