@@ -8,7 +8,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
 use assert_cmd::Command;
 use bytes::Bytes;
-use lanefish::columnar::{BLOCK, Blocks, Compression, Described, Parquet, ROW_GROUP};
+use lanefish::columnar::{BLOCK, Compression, Described, Parquet, ROW_GROUP, RowBlocks};
 use lanefish::games::Date;
 use lanefish::table::{self, Kind, Texts, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -437,7 +437,7 @@ fn parquet_of(columns: &[Described], pieces: Vec<Vec<table::Array>>) -> Bytes {
     let encoder = Parquet::new(columns, Compression::default());
     let mut out = Vec::new();
     let mut file = encoder.begin(&mut out).unwrap();
-    let mut blocks = Blocks::default();
+    let mut blocks = RowBlocks::default();
     for piece in pieces {
         let rows = piece[0].len();
         for block in blocks.join(piece, 0..rows) {

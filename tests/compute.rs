@@ -14,7 +14,7 @@ use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::columnar::BLOCK;
 use lanefish::formats::DecodeOptions;
-use lanefish::jobs::{ComputeOptions, Computed, OnBad, Positions, compute};
+use lanefish::jobs::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
 use lanefish::packed::Packed;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
@@ -45,9 +45,9 @@ fn texts(len: usize, bad_ones: bool) -> Vec<Option<String>> {
         .collect()
 }
 
-fn of_array(array: ArrayRef) -> Positions {
+fn of_array(array: ArrayRef) -> ArrowPositions {
     let data = array.data_type().clone();
-    Positions::of_array(&data, vec![array]).expect("one array")
+    ArrowPositions::of_array(&data, vec![array]).expect("one array")
 }
 
 /// What one position at a time has: the number of legal moves, where the text is a valid position.
@@ -134,7 +134,7 @@ fn neither_threads_nor_chunks_matter() {
                 chunks.push(array.slice(at, len));
                 at += len;
             }
-            let positions = Positions::of_array(&DataType::Utf8, chunks).expect("one type");
+            let positions = ArrowPositions::of_array(&DataType::Utf8, chunks).expect("one type");
             let options = options().on_bad(on_bad).threads(threads);
             let other = compute(&positions, &columns, &options).expect("bad rows are no error");
             assert_eq!(one.batches, other.batches);
@@ -208,7 +208,7 @@ fn boards_and_tables_are_positions() {
     let arrays: Vec<ArrayRef> =
         vec![Arc::new(NullArray::new(3)), scores, Arc::new(StringArray::from(FAMOUS[..3].to_vec()))];
     let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
-    let table = Positions::of_batches(&schema, &[batch.slice(1, 2), batch]).expect("one schema");
+    let table = ArrowPositions::of_batches(&schema, &[batch.slice(1, 2), batch]).expect("one schema");
     let named = DecodeOptions::default().fen_column(Some("position".into()));
     let options_of_it = options().decode(named).on_bad(OnBad::Null);
     let done = compute(&table, &columns("score"), &options_of_it).expect("a column of texts");

@@ -6,7 +6,7 @@ use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema};
-use lanefish::jobs::Positions;
+use lanefish::jobs::ArrowPositions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyString};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const TEXTS: usize = 1 << 16;
 
 /// The positions of any data.
-pub(crate) fn positions(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
+pub(crate) fn positions(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     if data.is_instance_of::<PyString>() || data.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("expected many positions: put a single one in a list"));
     }
@@ -28,7 +28,7 @@ pub(crate) fn positions(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
     }
 }
 
-fn of_arrow(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
+fn of_arrow(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     let py = data.py();
     let reader = data.extract::<AnyArray>()?.into_reader()?;
     let field = reader.field();
@@ -55,9 +55,9 @@ fn of_arrow(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
         DataType::Struct(fields) => {
             let batches = chunks.iter().map(batch_of).collect::<Result<Vec<_>, _>>();
             let batches = batches.map_err(|failed| error::message(py, failed.to_string()))?;
-            Positions::of_batches(&Schema::new(fields.clone()), &batches)
+            ArrowPositions::of_batches(&Schema::new(fields.clone()), &batches)
         }
-        data => Positions::of_array(data, chunks),
+        data => ArrowPositions::of_array(data, chunks),
     };
     positions.map_err(|failed| error::of(py, &failed))
 }
@@ -74,7 +74,7 @@ fn batch_of(array: &ArrayRef) -> Result<RecordBatch, ArrowError> {
 }
 
 /// Texts, or None.
-fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
+fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     let py = data.py();
     let items = data.try_iter().map_err(|_| {
         let name = data.get_type().name().map(|name| name.to_string());
@@ -96,7 +96,7 @@ fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<Positions> {
         }
     }
     let texts: ArrayRef = Arc::new(texts.finish());
-    Positions::of_array(&DataType::LargeUtf8, vec![texts]).map_err(|failed| error::of(py, &failed))
+    ArrowPositions::of_array(&DataType::LargeUtf8, vec![texts]).map_err(|failed| error::of(py, &failed))
 }
 
 /// None, or not a number, which stands for it in some packages.

@@ -2,7 +2,7 @@
 
 use super::args::size;
 use super::interrupt;
-use super::session::Session;
+use super::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
 use lanefish::sql::SqlError;
@@ -73,7 +73,7 @@ struct ExecutorArgs {
 }
 
 impl ClusterArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         log_to_stderr(session);
         // Tasks are given some time, and files removed.
         interrupt::be_patient();
@@ -103,7 +103,7 @@ impl ClusterArgs {
 }
 
 /// What the engine has to say: warnings, with -v every task, with -vv everything.
-fn log_to_stderr(session: &Session<'_>) {
+fn log_to_stderr(session: &Invocation<'_>) {
     let level = match session.global().verbose {
         _ if session.global().quiet => "error",
         0 => "warn",
@@ -117,7 +117,7 @@ fn log_to_stderr(session: &Session<'_>) {
 }
 
 /// The cluster that --cluster names.
-pub(crate) fn connect(session: &Session<'_>, address: &str) -> Result<Cluster, SqlError> {
+pub(crate) fn connect(session: &Invocation<'_>, address: &str) -> Result<Cluster, SqlError> {
     let _phase = session.phase("waiting for an executor");
     Cluster::connect(address)
 }

@@ -1,7 +1,7 @@
 //! `compute`: one row per position, any columns, as text or as a table.
 
 use super::args::{OutputArgs, Reading};
-use super::session::Session;
+use super::invocation::Invocation;
 use super::write::{self, TableArgs};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -74,7 +74,7 @@ impl From<Masks> for rows::Masks {
 }
 
 impl ComputeArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if self.list_columns {
             return list_columns(self.json);
         }

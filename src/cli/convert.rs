@@ -1,7 +1,7 @@
 //! `convert`: any input format to any output format, with no silent loss.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::session::Session;
+use super::invocation::Invocation;
 use super::write::{self, TableArgs};
 use anyhow::Result;
 use clap::Args;
@@ -30,7 +30,7 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let format = write::format_of(self.to, &self.output, Content::Records)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;

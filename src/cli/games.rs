@@ -1,7 +1,7 @@
 //! `games`: one row per game.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::session::Session;
+use super::invocation::Invocation;
 use super::write::{self, TableArgs};
 use anyhow::Result;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(crate) struct GamesArgs {
 }
 
 impl GamesArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let format = write::format_of(self.format, &self.output, Content::Rows)?;
         let read = (&self.read.inputs[..], &self.read.reading);
         write::write(session, read, Written::Games, (&self.output, format, &self.table))

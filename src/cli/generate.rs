@@ -2,7 +2,7 @@
 
 use super::args::OutputArgs;
 use super::interrupt;
-use super::session::Session;
+use super::invocation::Invocation;
 use super::write;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -45,7 +45,7 @@ pub(crate) struct GenerateArgs {
 const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output, Content::Records)?;

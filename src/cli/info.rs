@@ -2,7 +2,7 @@
 
 use super::args::{Global, Reading, TierChoice};
 use super::calibration::Calibration;
-use super::session::{Nothing, RunChoice, Session, analyzer_for};
+use super::invocation::{Invocation, Nothing, RunChoice, analyzer_for};
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::cpu::{self, Feature};
@@ -43,7 +43,7 @@ impl InfoArgs {
         self.calibrate
     }
 
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(session.global().tier, session.analyzer);
             let calibration = match self.calibrate {
@@ -156,7 +156,7 @@ fn why(choice: TierChoice, tier: Tier) -> String {
 const COUNTED: u64 = 16 << 20;
 
 impl InfoArgs {
-    fn file_facts(&self, session: &Session<'_>, path: &Path) -> Result<Object> {
+    fn file_facts(&self, session: &Invocation<'_>, path: &Path) -> Result<Object> {
         let path: Arc<Path> = Arc::from(path);
         let metadata = fs::metadata(&path).ok();
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {

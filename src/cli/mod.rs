@@ -15,6 +15,7 @@ mod generate;
 mod help;
 mod info;
 mod interrupt;
+mod invocation;
 mod man;
 mod output;
 mod perft;
@@ -22,7 +23,6 @@ mod places;
 mod position;
 mod progress;
 mod selection;
-mod session;
 mod show;
 #[cfg(feature = "sql")]
 mod sql;
@@ -35,9 +35,9 @@ mod write;
 use anyhow::Result;
 use args::{Cli, Command, TierChoice};
 use clap::FromArgMatches;
+use invocation::Invocation;
 use lanefish::text::one_line;
 use serde_json::{Map, Value};
-use session::Session;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -118,20 +118,20 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         }
         Some(Command::Completions(command)) => command.run(),
         Some(Command::Man(command)) => command.run(),
-        Some(Command::Info(command)) => command.run(&Session::new(global)?),
-        Some(Command::Stats(command)) => command.run(&Session::new(global)?),
-        Some(Command::Compute(command)) => command.run(&Session::new(global)?),
-        Some(Command::Convert(command)) => command.run(&Session::new(global)?),
-        Some(Command::Games(command)) => command.run(&Session::new(global)?),
+        Some(Command::Info(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Stats(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Compute(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Convert(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Games(command)) => command.run(&Invocation::new(global)?),
         #[cfg(feature = "sql")]
-        Some(Command::Sql(command)) => command.run(&Session::new(global)?),
+        Some(Command::Sql(command)) => command.run(&Invocation::new(global)?),
         #[cfg(feature = "cluster")]
-        Some(Command::Cluster(command)) => command.run(&Session::new(global)?),
-        Some(Command::Show(command)) => command.run(&Session::new(global)?),
-        Some(Command::Perft(command)) => command.run(&Session::new(global)?),
-        Some(Command::Generate(command)) => command.run(&Session::new(global)?),
-        Some(Command::Verify(command)) => command.run(&Session::new(global)?),
-        Some(Command::Bench(command)) => command.run(&Session::new(global)?),
+        Some(Command::Cluster(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Show(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Perft(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Generate(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Verify(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Bench(command)) => command.run(&Invocation::new(global)?),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
+use super::invocation::{Invocation, RunChoice};
 use super::position::position_of;
-use super::session::{RunChoice, Session};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
@@ -48,7 +48,7 @@ pub(crate) struct PerftArgs {
 }
 
 impl PerftArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if !self.suite.is_empty() {
             return self.suite(session);
         }
@@ -97,7 +97,7 @@ impl PerftArgs {
         Ok(0)
     }
 
-    fn suite(&self, session: &Session<'_>) -> Result<u8> {
+    fn suite(&self, session: &Invocation<'_>) -> Result<u8> {
         let reading = Reading { from: None, ..Reading::default() };
         let mut cases = Vec::new();
         let done = session.read(&self.suite, &reading, RunChoice::default(), &Suite, |some| {

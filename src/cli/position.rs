@@ -1,6 +1,6 @@
 //! A position given as an argument.
 
-use super::session::Session;
+use super::invocation::Invocation;
 use anyhow::{Context, Result, bail};
 use lanefish::chess::Position;
 use lanefish::chess::fen::{FenOptions, parse};
@@ -20,7 +20,7 @@ pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
 }
 
 /// The position of a FEN; no argument or `startpos` is the start position.
-pub(crate) fn position_of(fen: &str, session: &Session<'_>, keep_en_passant: bool) -> Result<Position> {
+pub(crate) fn position_of(fen: &str, session: &Invocation<'_>, keep_en_passant: bool) -> Result<Position> {
     if fen.is_empty() || fen == "startpos" {
         return Ok(Position::standard());
     }

@@ -1,8 +1,8 @@
 //! `show`: positions on a board in the terminal, with what attacks, checks and pins.
 
 use super::args::Reading;
+use super::invocation::{Invocation, RunChoice};
 use super::position::{looks_like_fen, position_of};
-use super::session::{RunChoice, Session};
 use super::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -70,7 +70,7 @@ impl Job for Take {
 }
 
 impl ShowArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if let Some(first) = self.inputs.first()
             && looks_like_fen(first.as_os_str())
             && !Path::new(first).exists()

@@ -3,9 +3,9 @@
 use super::args::{OutputArgs, Reading, size};
 use super::choice::did_you_mean;
 use super::interrupt;
+use super::invocation::Invocation;
 use super::output::Output;
 use super::progress::Meter;
-use super::session::Session;
 use super::stats::RULED;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -89,7 +89,7 @@ fn shown_or_written() -> impl TypedValueParser<Value = Shown> {
 }
 
 impl SqlArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let text = self.text()?;
         let format = self.format()?;
         if let (Shown::Table, Some(path)) = (format, &self.output.output)
@@ -144,9 +144,8 @@ impl SqlArgs {
     /// The session that carries the statements out.
     fn session(
         &self,
-        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))] session: &Session<
-            '_,
-        >,
+        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))]
+        session: &Invocation<'_>,
         options: SessionOptions,
         rejects: bool,
     ) -> Result<SqlSession, SqlError> {
@@ -232,7 +231,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
 
 /// Carries out a statement and prints its rows.
 fn carry_out(
-    session: &Session<'_>,
+    session: &Invocation<'_>,
     sql: &SqlSession,
     statement: &Statement,
     printer: &mut Printer,
@@ -351,7 +350,7 @@ impl Printer {
         Ok(())
     }
 
-    fn end(&mut self, printing: Printing, session: &Session<'_>) -> Result<()> {
+    fn end(&mut self, printing: Printing, session: &Invocation<'_>) -> Result<()> {
         match printing {
             Printing::Rows(writer) => {
                 let named = self.output.named();

@@ -2,7 +2,7 @@
 
 use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
-use super::session::{Nothing, RunChoice, Session};
+use super::invocation::{Invocation, Nothing, RunChoice};
 use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
@@ -30,7 +30,7 @@ pub(crate) struct VerifyArgs {
 }
 
 impl VerifyArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
         let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
         let summary = done.summary;

@@ -1,8 +1,8 @@
 //! What `convert`, `compute`, `games` and `generate` share: an output of any format.
 
 use super::args::{OutputArgs, Reading};
+use super::invocation::{Invocation, RunChoice};
 use super::output::Output;
-use super::session::{RunChoice, Session};
 use anyhow::{Result, bail};
 use clap::Args;
 #[cfg(feature = "parquet")]
@@ -54,7 +54,7 @@ fn of_path(path: &Path, content: Content) -> Result<OutputFormat> {
 }
 
 /// Opens an output for this format.
-pub(crate) fn open(session: &Session<'_>, args: &OutputArgs, format: OutputFormat) -> Result<Output> {
+pub(crate) fn open(session: &Invocation<'_>, args: &OutputArgs, format: OutputFormat) -> Result<Output> {
     let output = session.open_output(args)?;
     if format.is_table() && output.is_compressed() {
         bail!("{format} files are not compressed as a whole: name the file without the last extension");
@@ -67,7 +67,7 @@ pub(crate) fn open(session: &Session<'_>, args: &OutputArgs, format: OutputForma
 
 /// Reads inputs and writes what is asked for.
 pub(crate) fn write(
-    session: &Session<'_>,
+    session: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
     written: Written<'_>,
     (args, format, table): (&OutputArgs, OutputFormat, &TableArgs),
@@ -97,7 +97,7 @@ pub(crate) fn write(
 }
 
 /// Makes a complete output appear, with its final first bytes.
-pub(crate) fn commit(session: &Session<'_>, mut output: Output, start: Option<&[u8]>) -> Result<()> {
+pub(crate) fn commit(session: &Invocation<'_>, mut output: Output, start: Option<&[u8]>) -> Result<()> {
     if let Some(start) = start {
         output.rewrite_start(start)?;
     }

@@ -1,7 +1,7 @@
 //! Rows in the order of the input, cut into blocks of the same number of rows.
 
 use super::BLOCK;
-use crate::table::runs::{Run, Runs};
+use crate::table::runs::{RowRun, RowRuns};
 use crate::table::{Array, Texts};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,9 +15,9 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// Cuts rows into blocks.
 #[derive(Debug, Default)]
-pub struct Blocks {
+pub struct RowBlocks {
     /// Rows that are no whole block yet.
-    waiting: Runs<Vec<Array>>,
+    waiting: RowRuns<Vec<Array>>,
     /// Rows in blocks.
     rows: u64,
     /// By column.
@@ -71,15 +71,15 @@ impl Dictionary {
 
 /// The rows of a block, which any thread can encode.
 #[derive(Debug)]
-pub struct Block {
-    runs: Vec<Run<Vec<Array>>>,
+pub struct RowBlock {
+    runs: Vec<RowRun<Vec<Array>>>,
     /// By column: the code of each row in the dictionary of the row group, if it has one.
     pub(super) codes: Vec<Option<Vec<u32>>>,
     /// Of the last block of a row group, by column: the dictionary.
     pub(super) words: Option<Vec<Vec<Arc<str>>>>,
 }
 
-impl Block {
+impl RowBlock {
     /// Whether it has no rows, and only ends a row group.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -99,19 +99,19 @@ impl Block {
     }
 }
 
-impl Blocks {
+impl RowBlocks {
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
-    pub fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<Block> {
+    pub fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
         self.waiting.push((Arc::new(piece), rows));
         let complete = self.waiting.len() / BLOCK;
         (0..complete).map(|_| self.take(BLOCK, false)).collect()
     }
     /// The last block, if there are rows left.
-    pub fn finish(mut self) -> Option<Block> {
+    pub fn finish(mut self) -> Option<RowBlock> {
         let len = self.waiting.len();
         (len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64)).then(|| self.take(len, true))
     }
-    fn take(&mut self, len: usize, is_last: bool) -> Block {
+    fn take(&mut self, len: usize, is_last: bool) -> RowBlock {
         self.rows += len as u64;
         let runs = self.waiting.take(len);
         let codes = self.encode_texts(&runs, len);
@@ -120,10 +120,10 @@ impl Blocks {
             let dictionaries = self.dictionaries.iter_mut().map(std::mem::take);
             dictionaries.map(|dictionary| dictionary.words).collect()
         });
-        Block { runs, codes, words }
+        RowBlock { runs, codes, words }
     }
     /// The codes of the texts that repeat.
-    fn encode_texts(&mut self, runs: &[Run<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
+    fn encode_texts(&mut self, runs: &[RowRun<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
         self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
         let dictionaries = self.dictionaries.iter_mut().enumerate();

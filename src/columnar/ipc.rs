@@ -1,7 +1,7 @@
 //! Arrow files and streams.
 
 use super::arrow::{record_batch, schema};
-use super::blocks::Block;
+use super::blocks::RowBlock;
 use super::described::Described;
 use super::signature;
 use arrow_array::RecordBatch;
@@ -42,7 +42,7 @@ impl Ipc {
     ///
     /// # Errors
     /// If a value is missing in a column in which none may be.
-    pub fn encode(&self, block: &Block) -> io::Result<RecordBatch> {
+    pub fn encode(&self, block: &RowBlock) -> io::Result<RecordBatch> {
         record_batch(&self.columns, &self.schema, block.columns()).map_err(other)
     }
     /// Begins a file.

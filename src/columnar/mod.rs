@@ -20,7 +20,7 @@ mod tests;
 
 pub(crate) use arrow::record_batch;
 pub use arrow::schema;
-pub use blocks::{Block, Blocks, ROW_GROUP};
+pub use blocks::{ROW_GROUP, RowBlock, RowBlocks};
 pub use described::Described;
 pub(crate) use described::{DATE_TEXT, dates_without_days};
 pub use ipc::{Ipc, IpcFile, IpcKind};

@@ -1,6 +1,6 @@
 //! What is written is what the readers of the crates `parquet` and `arrow-ipc` find.
 
-use super::{BLOCK, Blocks, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP};
+use super::{BLOCK, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP, RowBlocks};
 use crate::chess::random::Random;
 use crate::packed::Packed;
 use crate::table::{Array, Kind, Texts, Values};
@@ -95,7 +95,7 @@ fn parquet(columns: &[Described], pieces: &[Vec<Array>], compression: Compressio
     let encoder = Parquet::new(columns, compression);
     let mut out = Vec::new();
     let mut file = encoder.begin(&mut out).unwrap();
-    let mut blocks = Blocks::default();
+    let mut blocks = RowBlocks::default();
     for piece in pieces {
         for block in blocks.join(piece.clone(), 0..piece[0].len()) {
             file.put(encoder.encode(block).unwrap()).unwrap();
@@ -195,7 +195,7 @@ fn row_groups_statistics_and_page_index() {
     let encoder = Parquet::new(columns.to_vec(), Compression::default());
     let mut out = Vec::new();
     let mut sink = encoder.begin(&mut out).unwrap();
-    let mut blocks = Blocks::default();
+    let mut blocks = RowBlocks::default();
     for block in blocks.join(pieces[0].clone(), 0..len).into_iter().chain(blocks.finish()) {
         sink.put(encoder.encode(block).unwrap()).unwrap();
     }
@@ -210,7 +210,7 @@ fn row_groups_statistics_and_page_index() {
 fn a_missing_value_where_none_can_be_is_an_error() {
     let columns = [Described::new("number", Kind::U16, "a number")];
     let encoder = Parquet::new(columns.to_vec(), Compression::default());
-    let mut blocks = Blocks::default();
+    let mut blocks = RowBlocks::default();
     let piece = vec![Array::U16(Values::missing(3))];
     assert!(blocks.join(piece, 0..3).is_empty());
     assert!(encoder.encode(blocks.finish().unwrap()).is_err());
@@ -226,7 +226,7 @@ fn arrow_files_and_streams_have_the_values() {
         let encoder = Ipc::new(columns.clone(), kind);
         let mut out = Vec::new();
         let mut file = encoder.begin(&mut out).unwrap();
-        let mut blocks = Blocks::default();
+        let mut blocks = RowBlocks::default();
         for piece in &pieces {
             for block in blocks.join(piece.clone(), 0..piece[0].len()) {
                 file.put(&encoder.encode(&block).unwrap()).unwrap();

@@ -1,12 +1,12 @@
 //! Writing records: what a format that can be written provides.
 //!
 //! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats are finished bytes.
-//! Formats made of blocks only note which records are to be written, without copying them; [`Blocks`] takes the
+//! Formats made of blocks only note which records are to be written, without copying them; [`RecordBlocks`] takes the
 //! pieces in order and cuts them into blocks of the same number of records, whatever the size of pieces; each
-//! [`Block`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
+//! [`RecordBlock`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
 //! stands before, between and after them.
 
-use crate::table::runs::{Run, Runs};
+use crate::table::runs::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields};
 use std::fmt;
 use std::io;
@@ -86,25 +86,25 @@ const ROW_LEN: usize = 64;
 
 /// Cuts records into blocks.
 #[derive(Debug)]
-pub(crate) struct Blocks {
+pub(crate) struct RecordBlocks {
     encoder: &'static dyn Encoder,
     block_len: usize,
     /// Records that are no whole block yet.
-    waiting: Runs<Batch>,
+    waiting: RowRuns<Batch>,
     /// Records in blocks.
     records: u64,
 }
 
-impl Blocks {
+impl RecordBlocks {
     /// For an output of this format, if it is made of blocks.
     pub(crate) fn of(encoder: &'static dyn Encoder) -> Option<Self> {
-        Some(Self { encoder, block_len: encoder.block_len()?, waiting: Runs::default(), records: 0 })
+        Some(Self { encoder, block_len: encoder.block_len()?, waiting: RowRuns::default(), records: 0 })
     }
     /// Takes the next piece; returns the blocks that it completes.
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    pub(crate) fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
+    pub(crate) fn join(&mut self, piece: Encoded) -> io::Result<Vec<RecordBlock>> {
         for run in piece.runs {
             self.waiting.push(run);
         }
@@ -139,26 +139,26 @@ impl Blocks {
         Ok(())
     }
     /// The last block, if there are records left.
-    pub(crate) fn finish(mut self) -> Option<Block> {
+    pub(crate) fn finish(mut self) -> Option<RecordBlock> {
         let len = self.waiting.len();
         (len > 0).then(|| self.take(len))
     }
-    fn take(&mut self, len: usize) -> Block {
+    fn take(&mut self, len: usize) -> RecordBlock {
         let first = self.records;
         self.records += len as u64;
-        Block { encoder: self.encoder, first, runs: self.waiting.take(len) }
+        RecordBlock { encoder: self.encoder, first, runs: self.waiting.take(len) }
     }
 }
 
 /// The records of a block that is not encoded yet.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct RecordBlock {
     encoder: &'static dyn Encoder,
     first: u64,
-    runs: Vec<Run<Batch>>,
+    runs: Vec<RowRun<Batch>>,
 }
 
-impl Block {
+impl RecordBlock {
     /// Encodes it in the memory of a piece that is no longer needed, or a new one.
     ///
     /// # Errors
@@ -217,7 +217,7 @@ mod tests {
         let len = encoder.block_len().unwrap();
         let batches = [Arc::new(Batch::new()), Arc::new(Batch::new())];
         for lens in [&[0, 1, len - 1, 0, len, 2 * len, 3][..], &[3 * len + 5, 0, len], &[1; 100], &[]] {
-            let mut blocks = Blocks::of(encoder).unwrap();
+            let mut blocks = RecordBlocks::of(encoder).unwrap();
             let mut made = Vec::new();
             let mut expected = Vec::new();
             for (at, &len) in lens.iter().enumerate() {
@@ -243,7 +243,7 @@ mod tests {
             }
             assert_eq!(records, expected);
         }
-        fn lens_of(block: &Block) -> usize {
+        fn lens_of(block: &RecordBlock) -> usize {
             block.runs.iter().map(|(_, rows)| rows.len()).sum()
         }
     }

@@ -206,5 +206,5 @@ pub(crate) enum Extent {
     /// Of a format with sections: those that are requested.
     Sections(Requested),
     /// Of a table: these rows; the bytes are only those that their positions come from.
-    Rows(super::tables::Part),
+    Rows(super::tables::RowPart),
 }

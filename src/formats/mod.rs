@@ -26,7 +26,7 @@ pub(crate) mod selected;
 pub mod tables;
 pub mod text;
 
-pub(crate) use encode::{Block, Blocks, Encoded, Encoder, Writer};
+pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
 pub(crate) use open::to_line_feeds;
@@ -449,17 +449,17 @@ impl Chunk {
     /// If the file has become shorter, or its length cannot be read.
     pub fn check(&self) -> io::Result<()> {
         self.bytes.check()?;
-        self.rows().map_or(Ok(()), tables::Part::check)
+        self.rows().map_or(Ok(()), tables::RowPart::check)
     }
 
     /// Rows of a table.
-    pub fn of_rows(file: Arc<Path>, rows: tables::Part) -> Self {
+    pub fn of_rows(file: Arc<Path>, rows: tables::RowPart) -> Self {
         let (offset, bytes) = (rows.place(), rows.content());
         Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
     }
 
     /// The rows that it is, if it is part of a table.
-    pub fn rows(&self) -> Option<&tables::Part> {
+    pub fn rows(&self) -> Option<&tables::RowPart> {
         match &self.extent {
             Extent::Rows(rows) => Some(rows),
             Extent::All | Extent::Sections(_) => None,

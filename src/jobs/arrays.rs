@@ -7,7 +7,7 @@
 
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
-use crate::formats::tables::{Arrays, Part};
+use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
@@ -40,7 +40,7 @@ pub enum OnBad {
 ///
 /// Any type of strings will do, also views and dictionaries; boards are 32 bytes, as in boards files.
 #[derive(Clone, Debug)]
-pub struct Positions(Arrays);
+pub struct ArrowPositions(Arrays);
 
 /// How [`compute`] works.
 #[non_exhaustive]
@@ -103,7 +103,7 @@ pub struct Computed {
 /// What stands for the name of a file in messages.
 const NAME: &str = "data";
 
-impl Positions {
+impl ArrowPositions {
     /// Chunks of an array, of FEN in any type of strings, or of packed boards (`FixedSizeBinary(32)`).
     ///
     /// # Errors
@@ -179,7 +179,7 @@ struct Piece {
 
 /// What all threads work on.
 struct Work<'a> {
-    part: &'a (dyn Fn(u64) -> Option<Part> + Sync),
+    part: &'a (dyn Fn(u64) -> Option<RowPart> + Sync),
     columns: &'a Columns,
     described: &'a [Described],
     schema: &'a SchemaRef,
@@ -205,7 +205,7 @@ struct Work<'a> {
 ///
 /// ```
 /// use arrow_array::{ArrayRef, StringArray, UInt16Array};
-/// use lanefish::jobs::{ComputeOptions, Positions, compute};
+/// use lanefish::jobs::{ComputeOptions, ArrowPositions, compute};
 /// use lanefish::{table::Columns, tiers::Tier};
 /// use std::sync::Arc;
 ///
@@ -213,7 +213,7 @@ struct Work<'a> {
 ///     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
 ///     "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
 /// ]));
-/// let positions = Positions::of_array(&fens.data_type().clone(), vec![fens])?;
+/// let positions = ArrowPositions::of_array(&fens.data_type().clone(), vec![fens])?;
 /// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let columns = Columns::named("legal_moves")?;
 /// let computed = compute(&positions, &columns, &ComputeOptions::new(analyzer))?;
@@ -221,7 +221,7 @@ struct Work<'a> {
 /// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compute(positions: &Positions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
+pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
     let decode = options.decode.clone().fields(columns.fields());
     let decode = decode.tags(columns.tags());
     let part = positions.0.parts(BLOCK as u64, &decode);
@@ -311,7 +311,7 @@ impl Work<'_> {
         }
     }
 
-    fn piece(&self, part: Part, results: &mut [GroupResults]) -> Result<Piece, Error> {
+    fn piece(&self, part: RowPart, results: &mut [GroupResults]) -> Result<Piece, Error> {
         let job = Fill(self.columns);
         let Judged { rows, output: mut cells, mut rejects, remarks } =
             judged(part, self.decode, self.analyzer, &job, results)?;
@@ -352,7 +352,7 @@ fn damaged(what: String) -> Error {
 
 /// Decodes a piece, and runs a job on the rows that count.
 fn judged<J: Job>(
-    part: Part,
+    part: RowPart,
     options: &DecodeOptions,
     analyzer: &'static dyn Analyzer,
     job: &J,
@@ -379,7 +379,7 @@ fn judged<J: Job>(
 /// If there is no column of positions, or `take` fails.
 #[cfg(feature = "sql")]
 pub(crate) fn judge<J: Job>(
-    positions: &Positions,
+    positions: &ArrowPositions,
     options: &DecodeOptions,
     analyzer: &'static dyn Analyzer,
     job: &J,

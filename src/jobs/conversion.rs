@@ -3,7 +3,7 @@
 //! Text is finished when a chunk ends; records of a format that is made of blocks are joined [in order](super::in_order).
 
 use super::in_order::{Cut, Finished, InOrder};
-use crate::formats::{Block, Blocks, Encoded, Encoder};
+use crate::formats::{Encoded, Encoder, RecordBlock, RecordBlocks};
 use crate::locks::Unpoisoned;
 use crate::pipeline::Job;
 use crate::queries::Queries;
@@ -16,16 +16,16 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
-    joint: Option<InOrder<Blocks, Encoded>>,
+    joint: Option<InOrder<RecordBlocks, Encoded>>,
     /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
     used: Mutex<Vec<Encoded>>,
 }
 
-impl Cut for Blocks {
+impl Cut for RecordBlocks {
     type Piece = Encoded;
-    type Block = Block;
-    fn join(&mut self, piece: Encoded) -> io::Result<Vec<Block>> {
-        Blocks::join(self, piece)
+    type Block = RecordBlock;
+    fn join(&mut self, piece: Encoded) -> io::Result<Vec<RecordBlock>> {
+        RecordBlocks::join(self, piece)
     }
 }
 
@@ -50,7 +50,7 @@ impl Converted {
 impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
     pub(super) fn new(encoder: &'static dyn Encoder) -> Self {
-        Self { encoder, joint: Blocks::of(encoder).map(InOrder::new), used: Mutex::default() }
+        Self { encoder, joint: RecordBlocks::of(encoder).map(InOrder::new), used: Mutex::default() }
     }
 
     /// Encodes whole batches that come from no run, by their numbers.
@@ -71,7 +71,7 @@ impl Conversion {
         }
     }
 
-    fn encode(&self, block: &Block) -> io::Result<Encoded> {
+    fn encode(&self, block: &RecordBlock) -> io::Result<Encoded> {
         let used = self.used.lock();
         let used = used.unpoisoned().pop();
         block.encode(used.unwrap_or_default())

@@ -23,7 +23,7 @@ mod written;
 #[cfg(feature = "sql")]
 pub(crate) use arrays::judge;
 #[cfg(feature = "parquet")]
-pub use arrays::{ComputeOptions, Computed, OnBad, Positions, compute};
+pub use arrays::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
 pub use file::{FileOptions, RecordFile};
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;

@@ -4,7 +4,7 @@ use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use super::written::Written;
 use crate::columnar::{
-    Block, Blocks, Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile,
+    Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(super) struct Table<'a> {
     rows: Written<'a>,
     encoder: Encoder,
-    line: InOrder<Blocks, TableBlock>,
+    line: InOrder<RowBlocks, TableBlock>,
 }
 
 #[derive(Debug)]
@@ -67,10 +67,10 @@ impl Tabulated {
     }
 }
 
-impl Cut for Blocks {
+impl Cut for RowBlocks {
     type Piece = Vec<Array>;
-    type Block = Block;
-    fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<Block>> {
+    type Block = RowBlock;
+    fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<RowBlock>> {
         let len = piece.first().map_or(0, Array::len);
         Ok(Self::join(self, piece, 0..len))
     }
@@ -128,7 +128,7 @@ impl<'a> Table<'a> {
     }
 
     fn new(rows: Written<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
-        Self { rows, encoder: encoder(described(rows)), line: InOrder::new(Blocks::default()) }
+        Self { rows, encoder: encoder(described(rows)), line: InOrder::new(RowBlocks::default()) }
     }
 
     /// Begins the file.
@@ -206,13 +206,13 @@ impl<'a> Table<'a> {
 
 impl Encoder {
     /// The last block.
-    fn last(&self, blocks: Blocks) -> io::Result<Option<TableBlock>> {
+    fn last(&self, blocks: RowBlocks) -> io::Result<Option<TableBlock>> {
         // A block without rows ends a row group; other formats have no such thing.
-        let is_needed = |block: &Block| matches!(self, Self::Parquet(_)) || !block.is_empty();
+        let is_needed = |block: &RowBlock| matches!(self, Self::Parquet(_)) || !block.is_empty();
         let last = blocks.finish().filter(is_needed);
         last.map(|block| self.encode(block)).transpose()
     }
-    fn encode(&self, block: Block) -> io::Result<TableBlock> {
+    fn encode(&self, block: RowBlock) -> io::Result<TableBlock> {
         Ok(TableBlock(match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
             Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),

@@ -9,7 +9,7 @@ use super::sieve::{Finder, Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::layout::{Requested, Sections};
 use crate::formats::selected::cannot_select;
-use crate::formats::tables::{Budget, OpenTable, Part, Table, TableError};
+use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
 use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
 use crate::table::Fields;
@@ -104,9 +104,9 @@ pub(super) struct TableInput {
     path: Arc<Path>,
     format: Format,
     /// Or why it cannot be read, which is reported after its beginning.
-    table: Result<Box<dyn Table>, Option<Error>>,
+    table: Result<Box<dyn TableReader>, Option<Error>>,
     /// A part that waits for memory.
-    waiting: Option<Part>,
+    waiting: Option<RowPart>,
     /// Bytes of the file, and how many of them count as read.
     len: u64,
     counted: u64,

@@ -114,12 +114,12 @@ impl fmt::Debug for SessionOptions {
 
 /// Inputs, and how they are read.
 #[derive(Debug)]
-struct Source {
+struct PositionSource {
     inputs: Inputs,
     options: SessionOptions,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for PositionSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.inputs.paths[..] {
             [] => f.write_str("nothing"),

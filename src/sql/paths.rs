@@ -5,8 +5,8 @@
 
 use super::errors::of_table;
 use super::reads::Reads;
-use super::table::Positions;
-use super::{SessionOptions, Source};
+use super::table::PositionTable;
+use super::{PositionSource, SessionOptions};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Likeness};
@@ -61,13 +61,13 @@ impl UrlTableFactory for Paths {
         match found.map_err(of_table)? {
             Some(inputs) => {
                 let columns = self.columns.lock().unpoisoned().clone();
-                let source = Source { inputs, options: self.options.clone() };
+                let source = PositionSource { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {
                     return self.divided(source, columns, pieces).await.map(Some);
                 }
                 let reads = Arc::clone(&self.reads);
-                Ok(Some(Arc::new(Positions::new(source, columns, reads))))
+                Ok(Some(Arc::new(PositionTable::new(source, columns, reads))))
             }
             None => self.plain(name).await.map(Some),
         }
@@ -79,12 +79,12 @@ impl Paths {
     #[cfg(feature = "cluster")]
     async fn divided(
         &self,
-        mut source: Source,
+        mut source: PositionSource,
         columns: Vec<ChosenColumn>,
         pieces: usize,
     ) -> Result<Arc<dyn TableProvider>> {
         let divided = tokio::task::spawn_blocking(move || {
-            let Source { inputs, options } = &mut source;
+            let PositionSource { inputs, options } = &mut source;
             super::cluster::absolute(inputs)?;
             let pieces = super::cluster::divide(inputs, pieces, options.read.from, options.read.access)?;
             Ok((source, pieces))
@@ -92,7 +92,7 @@ impl Paths {
         let divided = divided.await;
         let divided = divided.map_err(|error| DataFusionError::External(error.into()))?;
         let (source, pieces) = divided.map_err(of_table)?;
-        let table = Positions::new(source, columns, Arc::clone(&self.reads));
+        let table = PositionTable::new(source, columns, Arc::clone(&self.reads));
         Ok(Arc::new(table.divided(pieces)))
     }
 

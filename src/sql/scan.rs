@@ -5,7 +5,7 @@
 //! scan with a single partition therefore has the rows in the order of the records. The run is a [`Stream`] that begins
 //! with the first row that is asked for.
 
-use super::Source;
+use super::PositionSource;
 use super::reads::{Read, Reads};
 use super::select::{Condition, Select};
 use crate::error::{Error, Reject};
@@ -39,7 +39,7 @@ pub(super) const NAME: &str = "PositionScan";
 /// What a scan reads and returns.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) source: Arc<Source>,
+    pub(super) source: Arc<PositionSource>,
     pub(super) columns: Vec<ChosenColumn>,
     pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
@@ -68,13 +68,13 @@ pub(super) struct Scan {
 /// The run that partitions share, and the partitions that have begun to read it.
 #[derive(Debug, Default)]
 struct Shared {
-    run: Option<Arc<Run>>,
+    run: Option<Arc<ScanRun>>,
     partitions: BTreeSet<usize>,
 }
 
 /// A run that is under way, or `None` after its end. Partitions wait in turn; dropped, it ends.
 #[derive(Debug)]
-pub(super) struct Run(tokio::sync::Mutex<Option<Stream<Batch, Result<()>>>>);
+pub(super) struct ScanRun(tokio::sync::Mutex<Option<Stream<Batch, Result<()>>>>);
 
 /// What a run returns; after an error, nothing comes.
 pub(super) type Batch = Result<RecordBatch>;
@@ -91,7 +91,7 @@ impl Scan {
     }
 
     /// The run that a partition reads: a new one if it has read the last one before.
-    fn run_for(&self, partition: usize) -> Result<Arc<Run>> {
+    fn run_for(&self, partition: usize) -> Result<Arc<ScanRun>> {
         let mut shared = self.shared.lock().unpoisoned();
         if let Some(run) = &shared.run
             && !shared.partitions.contains(&partition)
@@ -102,7 +102,7 @@ impl Scan {
             return Ok(run);
         }
         let partitions = self.properties.partitioning.partition_count();
-        let (request, part) = (Arc::clone(&self.request), Part::default());
+        let (request, part) = (Arc::clone(&self.request), ScanPart::default());
         let run = Arc::new(begin(request, part, &self.reads, partitions * WAITING)?);
         shared.run = Some(Arc::clone(&run));
         shared.partitions = BTreeSet::from([partition]);
@@ -119,9 +119,9 @@ impl Scan {
 }
 
 /// Begins to read the columns of a part of the inputs.
-pub(super) fn begin(request: Arc<Request>, part: Part, reads: &Arc<Reads>, waiting: usize) -> Result<Run> {
+pub(super) fn begin(request: Arc<Request>, part: ScanPart, reads: &Arc<Reads>, waiting: usize) -> Result<ScanRun> {
     let read = reads.begin();
-    Run::begin(waiting, move |sender| read_all(&request, part, read, sender))
+    ScanRun::begin(waiting, move |sender| read_all(&request, part, read, sender))
 }
 
 /// The properties of a plan that returns rows in no order.
@@ -134,7 +134,7 @@ pub(super) fn properties(schema: &SchemaRef, partitions: usize) -> Arc<PlanPrope
     ))
 }
 
-impl Run {
+impl ScanRun {
     /// Begins a run on a thread of its own.
     pub(super) fn begin(
         waiting: usize,
@@ -171,7 +171,7 @@ impl Run {
 
 /// What of the inputs a run reads; all of it by default.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct ScanPart {
     /// Instead of all inputs.
     pub(super) own: Option<Inputs>,
     pub(super) shard: Option<Shard>,
@@ -197,7 +197,7 @@ enum End {
 }
 
 /// Reads all inputs, as far as rows are requested.
-fn read_all(request: &Request, part: Part, read: Read, sender: &Sender<Batch>) -> Result<()> {
+fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch>) -> Result<()> {
     let interrupt = sender.interrupt();
     let Request { source, columns, conditions, limit, schema } = request;
     let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));

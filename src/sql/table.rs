@@ -1,6 +1,6 @@
 //! Inputs as a table: a column for each of the catalogue, filled where a query names it.
 
-use super::Source;
+use super::PositionSource;
 #[cfg(feature = "cluster")]
 use super::cluster::Piece;
 use super::columns::schema;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// The records of some inputs.
 #[derive(Debug)]
-pub(super) struct Positions {
-    source: Arc<Source>,
+pub(super) struct PositionTable {
+    source: Arc<PositionSource>,
     columns: Vec<ChosenColumn>,
     schema: SchemaRef,
     reads: Arc<Reads>,
@@ -28,8 +28,8 @@ pub(super) struct Positions {
     pieces: Option<Vec<Piece>>,
 }
 
-impl Positions {
-    pub(super) fn new(source: Source, columns: Vec<ChosenColumn>, reads: Arc<Reads>) -> Self {
+impl PositionTable {
+    pub(super) fn new(source: PositionSource, columns: Vec<ChosenColumn>, reads: Arc<Reads>) -> Self {
         Self {
             source: Arc::new(source),
             schema: Arc::new(schema(&columns)),
@@ -48,7 +48,7 @@ impl Positions {
 
     /// What it reads.
     #[cfg(feature = "cluster")]
-    pub(super) fn source(&self) -> &Source {
+    pub(super) fn source(&self) -> &PositionSource {
         &self.source
     }
 
@@ -66,7 +66,7 @@ impl Positions {
 }
 
 #[async_trait]
-impl TableProvider for Positions {
+impl TableProvider for PositionTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

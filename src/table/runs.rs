@@ -5,39 +5,39 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Some rows of what holds them.
-pub(crate) type Run<T> = (Arc<T>, Range<usize>);
+pub(crate) type RowRun<T> = (Arc<T>, Range<usize>);
 
 /// Rows in order.
 #[derive(Debug)]
-pub(crate) struct Runs<T> {
-    runs: VecDeque<Run<T>>,
+pub(crate) struct RowRuns<T> {
+    runs: VecDeque<RowRun<T>>,
     len: usize,
 }
 
-impl<T> Default for Runs<T> {
+impl<T> Default for RowRuns<T> {
     fn default() -> Self {
         Self { runs: VecDeque::new(), len: 0 }
     }
 }
 
-impl<T> Runs<T> {
+impl<T> RowRuns<T> {
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
     /// The runs in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Run<T>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &RowRun<T>> {
         self.runs.iter()
     }
     /// Adds a run at the end.
-    pub(crate) fn push(&mut self, rows: Run<T>) {
+    pub(crate) fn push(&mut self, rows: RowRun<T>) {
         if !rows.1.is_empty() {
             self.len += rows.1.len();
             self.runs.push_back(rows);
         }
     }
     /// Takes rows from the beginning: this number, or all if there are fewer.
-    pub(crate) fn take(&mut self, len: usize) -> Vec<Run<T>> {
+    pub(crate) fn take(&mut self, len: usize) -> Vec<RowRun<T>> {
         let mut taken = Vec::new();
         let mut missing = len.min(self.len);
         self.len -= missing;

@@ -6,8 +6,8 @@ mod titles;
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
+use super::invocation::{Invocation, RunChoice};
 use super::selection::SelectionArgs;
-use super::session::{RunChoice, Session};
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use lanefish::bench::commands::measure_commands;
@@ -85,7 +85,7 @@ const PACKED_BYTES: f64 = (lanefish::packed::Group::BYTES / lanefish::packed::Gr
 const MOST_POSITIONS: u64 = 100_000;
 
 impl BenchArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         ensure!(
             self.seconds > 0.0 && self.seconds <= 3600.0,
             "--seconds must be > 0 and at most 3600, got {}",
@@ -158,7 +158,7 @@ impl BenchArgs {
         Ok(status)
     }
 
-    fn positions(&self, session: &Session<'_>, status: &mut u8) -> Result<Vec<Position>> {
+    fn positions(&self, session: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
         let reading =
             Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
         let run = RunChoice { limit: Some(MOST_POSITIONS), ..RunChoice::default() };

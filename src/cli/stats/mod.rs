@@ -9,8 +9,8 @@ mod text;
 pub(crate) use text::RULED;
 
 use super::args::{OutputArgs, ReadArgs, Reading, size};
+use super::invocation::{Invocation, RunChoice, Timed};
 use super::output::Output;
-use super::session::{RunChoice, Session, Timed};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
@@ -121,7 +121,7 @@ struct Made {
 }
 
 impl StatsArgs {
-    pub(crate) fn run(&self, session: &Session<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if self.compare {
             return self.run_comparison(session);
         }
@@ -146,7 +146,7 @@ impl StatsArgs {
     }
 
     /// Shows two datasets side by side.
-    fn run_comparison(&self, session: &Session<'_>) -> Result<u8> {
+    fn run_comparison(&self, session: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
         let [a, b] = inputs.as_slice() else {
             bail!("--compare needs two inputs, but there are {}", inputs.len());
@@ -195,7 +195,7 @@ impl StatsArgs {
     }
 
     /// Counts the positions of the inputs. There is no report if the run failed for a reason other than its input.
-    fn read(&self, session: &Session<'_>, inputs: &[PathBuf], reading: &Reading) -> Result<(Option<Made>, Timed)> {
+    fn read(&self, session: &Invocation<'_>, inputs: &[PathBuf], reading: &Reading) -> Result<(Option<Made>, Timed)> {
         #[cfg(feature = "cluster")]
         if let Some(address) = &self.cluster {
             return self.read_on_cluster(session, inputs, reading, address);
@@ -253,7 +253,7 @@ impl StatsArgs {
     #[cfg(feature = "cluster")]
     fn read_on_cluster(
         &self,
-        session: &Session<'_>,
+        session: &Invocation<'_>,
         inputs: &[PathBuf],
         reading: &Reading,
         address: &str,
@@ -337,7 +337,7 @@ impl StatsArgs {
     }
 
     /// Merges the reports of earlier runs.
-    fn merged(&self, session: &Session<'_>) -> Result<Made> {
+    fn merged(&self, session: &Invocation<'_>) -> Result<Made> {
         let mut inputs = self.read.inputs.iter();
         let Some(first) = inputs.next() else {
             bail!("--merge: name the files that stats --json has written");
@@ -392,7 +392,7 @@ impl StatsArgs {
         })
     }
 
-    fn show(&self, session: &Session<'_>, made: &Made) -> Result<()> {
+    fn show(&self, session: &Invocation<'_>, made: &Made) -> Result<()> {
         if self.json {
             let mut object = made.report.to_json();
             object.insert("run".to_owned(), made.run.clone().into());
@@ -407,7 +407,7 @@ impl StatsArgs {
     }
 
     /// Opens the page, and finds out now whether other files can be written later.
-    fn open_files(&self, session: &Session<'_>) -> Result<Option<Output>> {
+    fn open_files(&self, session: &Invocation<'_>) -> Result<Option<Output>> {
         let inputs = &self.read.inputs;
         if let Some(directory) = &self.csv {
             let failed = || format!("cannot write to {}", directory.display());
@@ -433,7 +433,7 @@ impl StatsArgs {
         Ok(Some(session.open_output(&output)?))
     }
 
-    fn write_files(&self, session: &Session<'_>, made: &Made, page: Option<Output>) -> Result<()> {
+    fn write_files(&self, session: &Invocation<'_>, made: &Made, page: Option<Output>) -> Result<()> {
         let mut outputs = Vec::new();
         if let Some(mut page) = page {
             let about = self.about(made, &self.read.inputs);

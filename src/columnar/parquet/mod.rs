@@ -13,7 +13,7 @@ mod range;
 pub use compression::{Compression, CompressionError};
 
 use super::arrow::schema;
-use super::blocks::Block;
+use super::blocks::RowBlock;
 use super::described::Described;
 use super::signature;
 use crate::locks::Unpoisoned;
@@ -74,7 +74,7 @@ impl Parquet {
     ///
     /// # Errors
     /// If compression fails, or a page would be larger than the format allows.
-    pub fn encode(&self, mut block: Block) -> io::Result<Pages> {
+    pub fn encode(&self, mut block: RowBlock) -> io::Result<Pages> {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
         for ((column, values), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {

@@ -9,7 +9,7 @@ use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::values::Numbers;
 use super::words::{self, Known, Words};
-use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, Part, Table, TableError, most_texts};
+use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader, most_texts};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
@@ -72,7 +72,7 @@ impl OpenTable for Arrow {
         source: Source,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
-    ) -> Result<Box<dyn Table>, TableError> {
+    ) -> Result<Box<dyn TableReader>, TableError> {
         let mut messages = Messages::open(source)?;
         let schema = &messages.schema;
         check_columns(&schema.fields, &schema.metadata).map_err(|what| damage(0, what))?;
@@ -317,7 +317,7 @@ impl ArrowTable {
     }
 
     /// A part that checks the dictionaries that have come since the last one.
-    fn checks(&mut self) -> Option<Part> {
+    fn checks(&mut self) -> Option<RowPart> {
         let needed = self.held();
         let mut replaced = std::mem::take(&mut self.replaced);
         let mut checks = Vec::new();
@@ -340,9 +340,9 @@ impl ArrowTable {
             // No batch after them can be read.
             self.is_over = true;
             let what = format!("dictionaries: {}", refusal(needed, self.most));
-            return Some(Part::damaged(damage(place, what), first..first, 0));
+            return Some(RowPart::damaged(damage(place, what), first..first, 0));
         }
-        Some(Part {
+        Some(RowPart {
             rows: first..first,
             place,
             bytes: 0,
@@ -418,8 +418,8 @@ impl ArrowTable {
     }
 }
 
-impl Table for ArrowTable {
-    fn next(&mut self) -> Option<Part> {
+impl TableReader for ArrowTable {
+    fn next(&mut self) -> Option<RowPart> {
         loop {
             if let Some(current) = &mut self.current {
                 if let Some(part) = current.next() {
@@ -444,20 +444,20 @@ impl Table for ArrowTable {
             let first = self.first_row;
             let at = match message? {
                 Ok(at) => at,
-                Err(damage) => return Some(Part::damaged(damage, first..first, 0)),
+                Err(damage) => return Some(RowPart::damaged(damage, first..first, 0)),
             };
             let rows = match at.kind {
                 Kept::Batch(rows) => rows,
                 Kept::Other => {
                     let damage = damage(at.place, "a message is neither a batch nor a dictionary");
-                    return Some(Part::damaged(damage, first..first, 0));
+                    return Some(RowPart::damaged(damage, first..first, 0));
                 }
                 Kept::Dictionary => {
                     if let Err(what) = self.dictionary(at) {
                         // No batch after it can be relied on.
                         self.is_over = true;
                         let damage = damage(at.place, what);
-                        return Some(Part::damaged(damage, first..first, 0));
+                        return Some(RowPart::damaged(damage, first..first, 0));
                     }
                     continue;
                 }
@@ -478,7 +478,7 @@ impl Table for ArrowTable {
                 Err((damage, rows)) => {
                     self.first_row += rows;
                     let (rows, bytes) = (first..first + rows, at.head + at.body);
-                    return Some(Part::damaged(damage, rows, bytes));
+                    return Some(RowPart::damaged(damage, rows, bytes));
                 }
             }
         }
@@ -497,7 +497,7 @@ impl Table for ArrowTable {
 }
 
 impl Current {
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<RowPart> {
         let batch = &self.batch;
         if self.row == batch.rows {
             return None;
@@ -510,7 +510,7 @@ impl Current {
         let place = batch.at.place;
         let content = batch.source.bytes(place + bytes.start..place + bytes.end);
         let own = Charge::of(batch.memory_of(rows.end - rows.start));
-        Some(Part {
+        Some(RowPart {
             rows: batch.first + rows.start..batch.first + rows.end,
             place,
             bytes: bytes.end - bytes.start,

@@ -2,7 +2,7 @@
 
 use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
-use super::{DecodeRows, Part, words};
+use super::{DecodeRows, RowPart, words};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::input::Bytes;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -91,13 +91,13 @@ impl Arrays {
         &self,
         rows: u64,
         options: &DecodeOptions,
-    ) -> Result<impl Fn(u64) -> Option<Part> + Sync + use<>, String> {
+    ) -> Result<impl Fn(u64) -> Option<RowPart> + Sync + use<>, String> {
         let plan = Plan::of(&self.columns, options)?;
         let all = self.rows();
         let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, chunks: Arc::clone(&self.chunks) });
         Ok(move |number: u64| {
             let start = number.checked_mul(rows).filter(|&start| start < all)?;
-            Some(Part {
+            Some(RowPart {
                 rows: start..start.saturating_add(rows).min(all),
                 place: 0,
                 bytes: 0,

@@ -2,7 +2,7 @@
 //!
 //! Position sets on data hubs are tables: a column of FENs and whatever belongs to them. Such a file has an index of
 //! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a format
-//! is `Layout::Tables`: it opens an input at once and divides it into [`Part`]s, which take the
+//! is `Layout::Tables`: it opens an input at once and divides it into [`RowPart`]s, which take the
 //! place of chunks of bytes in the pipeline. A part is some rows, 131,072 at most; parts are handed out in the order of
 //! the file, decode on any thread without each other, and depend on nothing but the file, so that results do not
 //! depend on threads.
@@ -140,7 +140,7 @@ pub trait OpenTable: fmt::Debug + Sync {
         source: Source,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
-    ) -> Result<Box<dyn Table>, TableError>;
+    ) -> Result<Box<dyn TableReader>, TableError>;
 
     /// What a file holds.
     ///
@@ -178,9 +178,9 @@ impl From<Damage> for TableError {
 }
 
 /// An open table.
-pub trait Table: fmt::Debug + Send {
+pub trait TableReader: fmt::Debug + Send {
     /// The next part, in the order of the file. Where the file is damaged, it decodes to the damage.
-    fn next(&mut self) -> Option<Part>;
+    fn next(&mut self) -> Option<RowPart>;
     /// What the user should know: columns that are not read.
     fn note(&self) -> Option<String>;
     /// The requested fields that it has columns of.
@@ -194,7 +194,7 @@ pub trait Table: fmt::Debug + Send {
 
 /// Rows of a table, which decode without those before them.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct RowPart {
     rows: Range<u64>,
     place: u64,
     bytes: u64,
@@ -204,7 +204,7 @@ pub struct Part {
     decode: Arc<dyn DecodeRows>,
 }
 
-impl Part {
+impl RowPart {
     /// The numbers of the rows in their file.
     pub fn rows(&self) -> Range<u64> {
         self.rows.clone()
@@ -291,7 +291,7 @@ impl DecodeRows for Damaged {
 }
 
 #[cfg(feature = "parquet")]
-impl Part {
+impl RowPart {
     /// Rows that cannot be read.
     fn damaged(damage: Damage, rows: Range<u64>, bytes: u64) -> Self {
         Self {

@@ -10,7 +10,8 @@ use super::pages::{self, Page, Pages};
 use super::pieces::OneColumn;
 use super::unpack::{Queue, Ready};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, Part, Table, TableError, most_texts, words,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
+    most_texts, words,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
@@ -73,7 +74,7 @@ impl OpenTable for Parquet {
         source: Source,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
-    ) -> Result<Box<dyn Table>, TableError> {
+    ) -> Result<Box<dyn TableReader>, TableError> {
         let metadata = metadata(&source)?;
         let leaves = leaves(&metadata)?;
         let columns: Vec<Column> = leaves.iter().map(|(column, _)| column.clone()).collect();
@@ -320,8 +321,8 @@ impl FileOfGroups {
     }
 }
 
-impl Table for ParquetTable {
-    fn next(&mut self) -> Option<Part> {
+impl TableReader for ParquetTable {
+    fn next(&mut self) -> Option<RowPart> {
         loop {
             if let Some(current) = &mut self.current {
                 if let Some(part) = current.next() {
@@ -350,7 +351,7 @@ impl Table for ParquetTable {
                 Ok(group) => {
                     self.current = Some(Current::of(group, rows, bytes));
                 }
-                Err(damage) => return Some(Part::damaged(damage, first..first + rows, bytes)),
+                Err(damage) => return Some(RowPart::damaged(damage, first..first + rows, bytes)),
             }
         }
     }
@@ -391,7 +392,7 @@ impl Current {
     }
 
     /// The next part: whole pages, or some rows of a large one.
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<RowPart> {
         let group = Arc::clone(&self.group);
         let pages = &group.pages.first()?.data;
         let page = pages.get(self.page)?;
@@ -434,7 +435,7 @@ impl Current {
             let what = refusal(needed, group.file.most);
             let what = format!("row group {}: {what}", group.number);
             let damage = Damage { offset: place, what };
-            return Some(Part::damaged(damage, numbers, bytes));
+            return Some(RowPart::damaged(damage, numbers, bytes));
         }
         let content = match rows.end == last.first_row + last.rows {
             true => place..last.place + last.len,
@@ -442,7 +443,7 @@ impl Current {
             false => place..place,
         };
         let content = group.file.source.bytes(content);
-        Some(Part {
+        Some(RowPart {
             rows: numbers,
             place,
             bytes,

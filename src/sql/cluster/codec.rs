@@ -12,7 +12,7 @@ use crate::sql::columns::nullable_schema;
 use crate::sql::functions::{self, Judging};
 use crate::sql::reads::Reads;
 use crate::sql::scan::Request;
-use crate::sql::table::Positions;
+use crate::sql::table::PositionTable;
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
@@ -67,7 +67,7 @@ impl LogicalExtensionCodec for LogicalCodec {
             AnyTable::Positions(table) => {
                 let (reads, _) = Reads::new(false);
                 let source = table.source.into_source()?;
-                let positions = Positions::new(source, columns(&table.columns)?, reads);
+                let positions = PositionTable::new(source, columns(&table.columns)?, reads);
                 Arc::new(positions.divided(table.pieces))
             }
             AnyTable::Statistics(counting, pieces) => {
@@ -83,7 +83,7 @@ impl LogicalExtensionCodec for LogicalCodec {
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         let any = &*table as &dyn Any;
-        let message = if let Some(table) = any.downcast_ref::<Positions>() {
+        let message = if let Some(table) = any.downcast_ref::<PositionTable>() {
             AnyTable::Positions(TableWire {
                 source: SourceWire::of(table.source()),
                 pieces: table.pieces().unwrap_or_default().to_vec(),

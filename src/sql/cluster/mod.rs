@@ -41,7 +41,7 @@ pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
 
 use super::scan::Request;
-use super::{Rows, Session, SessionOptions, Source, SqlError};
+use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::Inputs;
 use datafusion::common::Result as EngineResult;
 use datafusion::logical_expr::col;
@@ -93,7 +93,7 @@ impl Session {
         let count = link.cluster().partitions();
         let pieces = divide(&inputs, count, options.read.from, options.read.access).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
-        let source = Source { inputs, options: options.clone() };
+        let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());
         let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
         let frame = self.context.read_table(Arc::new(table))?;

@@ -6,9 +6,9 @@ use super::statistics::{self, Counting};
 use super::wire::SourceWire;
 use crate::error::Error;
 use crate::pipeline::Summary;
-use crate::sql::Source;
+use crate::sql::PositionSource;
 use crate::sql::reads::Reads;
-use crate::sql::scan::{NAME, Part, Request, Run, begin, external, properties};
+use crate::sql::scan::{NAME, Request, ScanPart, ScanRun, begin, external, properties};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
@@ -67,7 +67,7 @@ pub(super) enum Work {
     /// The columns of its records.
     Columns(Arc<Request>),
     /// The report of all of them.
-    Statistics(Arc<Source>, Counting),
+    Statistics(Arc<PositionSource>, Counting),
 }
 
 impl Work {
@@ -86,11 +86,11 @@ impl Work {
         })
     }
 
-    fn begin(&self, number: u32, piece: &Piece, told: Told) -> Result<Run> {
+    fn begin(&self, number: u32, piece: &Piece, told: Told) -> Result<ScanRun> {
         match self {
             Self::Columns(request) => {
                 let (own, shard) = piece.of(&request.source.inputs);
-                let part = Part {
+                let part = ScanPart {
                     own: Some(own),
                     shard,
                     on_end: Some(Box::new(move |summary| {

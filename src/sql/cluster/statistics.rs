@@ -12,8 +12,8 @@ use crate::jobs::{Sender, Statistics};
 use crate::pipeline::{Summary, run};
 use crate::report::Report;
 use crate::sql::functions::statistics as state;
-use crate::sql::scan::{Batch, Run};
-use crate::sql::{Source, SqlError};
+use crate::sql::scan::{Batch, ScanRun};
+use crate::sql::{PositionSource, SqlError};
 use crate::stats::GroupBy;
 use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
@@ -63,16 +63,16 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 /// The statistics of inputs, as a table.
 #[derive(Debug)]
 pub(super) struct StatisticsTable {
-    source: Arc<Source>,
+    source: Arc<PositionSource>,
     pieces: Vec<Piece>,
     counting: Counting,
 }
 
 impl StatisticsTable {
-    pub(super) fn new(source: Source, pieces: Vec<Piece>, counting: Counting) -> Self {
+    pub(super) fn new(source: PositionSource, pieces: Vec<Piece>, counting: Counting) -> Self {
         Self { source: Arc::new(source), pieces, counting }
     }
-    pub(super) fn source(&self) -> &Source {
+    pub(super) fn source(&self) -> &PositionSource {
         &self.source
     }
     pub(super) fn pieces(&self) -> &[Piece] {
@@ -109,9 +109,15 @@ pub(super) fn schema() -> SchemaRef {
 }
 
 /// Begins to count a piece.
-pub(super) fn begin(source: &Arc<Source>, counting: &Counting, number: u32, piece: &Piece, told: Told) -> Result<Run> {
+pub(super) fn begin(
+    source: &Arc<PositionSource>,
+    counting: &Counting,
+    number: u32,
+    piece: &Piece,
+    told: Told,
+) -> Result<ScanRun> {
     let (source, counting, piece) = (Arc::clone(source), counting.clone(), piece.clone());
-    Run::begin(2, move |sender| count(&source, &piece, &counting, number, sender, &told))
+    ScanRun::begin(2, move |sender| count(&source, &piece, &counting, number, sender, &told))
 }
 
 /// A row: the place is that among the rows of the piece.
@@ -129,7 +135,7 @@ fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> 
 
 /// Counts a piece.
 fn count(
-    source: &Source,
+    source: &PositionSource,
     piece: &Piece,
     counting: &Counting,
     number: u32,

@@ -12,7 +12,7 @@ use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
 use crate::sql::select::Condition;
-use crate::sql::{SessionOptions, Source};
+use crate::sql::{PositionSource, SessionOptions};
 use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
 use crate::tiers::Tier;
@@ -96,8 +96,8 @@ pub(super) struct SourceWire {
 }
 
 impl SourceWire {
-    pub(super) fn of(source: &Source) -> Self {
-        let Source { inputs, options } = source;
+    pub(super) fn of(source: &PositionSource) -> Self {
+        let PositionSource { inputs, options } = source;
         Self {
             paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
             broken: inputs.broken.clone(),
@@ -106,11 +106,11 @@ impl SourceWire {
     }
 
     /// The same on this machine, with what its CPU has, and one thread for each piece.
-    pub(super) fn into_source(self) -> Result<Source> {
+    pub(super) fn into_source(self) -> Result<PositionSource> {
         let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
         let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
         inputs.broken = self.broken;
-        Ok(Source { inputs, options: SessionOptions::new(analyzer).read(self.read) })
+        Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(self.read) })
     }
 }
 
@@ -427,7 +427,7 @@ mod tests {
         let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
         let access = Access::default().map(false).max_window(1 << 20);
         let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true);
-        let source = Source { inputs, options: SessionOptions::new(analyzer).read(read) };
+        let source = PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
         let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
         assert_eq!(back.inputs.paths, source.inputs.paths);
@@ -440,7 +440,8 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
         let analyzer = Tier::best().analyzer().unwrap();
-        let source = Source { inputs: Inputs::of(vec![Arc::from(odd)]), options: SessionOptions::new(analyzer) };
+        let source =
+            PositionSource { inputs: Inputs::of(vec![Arc::from(odd)]), options: SessionOptions::new(analyzer) };
         let error = encoded(&SourceWire::of(&source)).unwrap_err();
         let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
         assert!(text.contains("cannot be sent"), "{text}");

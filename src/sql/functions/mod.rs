@@ -10,7 +10,7 @@ pub(super) mod statistics;
 use crate::chess::validity::Validity;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
-use crate::jobs::Positions;
+use crate::jobs::ArrowPositions;
 use crate::table::COLUMNS;
 use crate::tiers::{Analyzer, Tier};
 use columns::ColumnFunction;
@@ -85,8 +85,8 @@ fn failed(error: Error) -> DataFusionError {
 }
 
 /// The positions of an array.
-fn positions_of(array: &ArrayRef) -> Result<Positions> {
-    Positions::of_array(array.data_type(), vec![array.clone()]).map_err(failed)
+fn positions_of(array: &ArrayRef) -> Result<ArrowPositions> {
+    ArrowPositions::of_array(array.data_type(), vec![array.clone()]).map_err(failed)
 }
 
 /// The type as which a function takes an argument that should be a FEN or a board.

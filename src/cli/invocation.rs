@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 /// The global options, checked.
 #[derive(Debug)]
-pub(crate) struct Session<'a> {
+pub(crate) struct Invocation<'a> {
     global: &'a Global,
     pub(crate) analyzer: &'static dyn Analyzer,
     pub(crate) threads: usize,
@@ -94,7 +94,7 @@ pub(crate) fn analyzer_for(choice: TierChoice) -> Result<&'static dyn Analyzer> 
     })
 }
 
-impl<'a> Session<'a> {
+impl<'a> Invocation<'a> {
     pub(crate) fn new(global: &'a Global) -> Result<Self> {
         let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
