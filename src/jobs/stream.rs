@@ -172,6 +172,7 @@ impl<T: Send + 'static, E: Send + 'static> Stream<T, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU32;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -218,6 +219,40 @@ mod tests {
         go.send(()).unwrap();
         assert_eq!(stream.wait(LONG), Poll::Ready(Some(7)));
         assert!(matches!(stream.end(), Ok(Ok(()))));
+    }
+
+    #[test]
+    fn the_last_task_that_looked_is_woken() {
+        #[derive(Default)]
+        struct Count(AtomicU32);
+        impl Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let (go, wait) = std::sync::mpsc::channel();
+        let (sent, have_sent) = std::sync::mpsc::channel();
+        let mut stream = Stream::begin(2, move |sender| {
+            for number in wait {
+                let _ = sent.send(sender.send(number));
+            }
+        })
+        .unwrap();
+        let tasks = [Arc::new(Count::default()), Arc::new(Count::default())];
+        for task in &tasks {
+            let waker = Waker::from(Arc::clone(task));
+            assert_eq!(stream.poll(&mut Context::from_waker(&waker)), Poll::Pending);
+        }
+        for number in [1, 2] {
+            go.send(number).unwrap();
+            assert!(have_sent.recv().unwrap().is_ok());
+        }
+        let woken = tasks.each_ref().map(|task| task.0.load(Ordering::Relaxed));
+        assert_eq!(woken, [0, 1]);
+        let mut next = || stream.poll(&mut Context::from_waker(Waker::noop()));
+        assert_eq!([next(), next(), next()], [Poll::Ready(Some(1)), Poll::Ready(Some(2)), Poll::Pending]);
+        drop(go);
+        assert_eq!(stream.wait(LONG), Poll::Ready(None));
     }
 
     #[test]
