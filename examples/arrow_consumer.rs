@@ -4,7 +4,7 @@
 //! $ cargo run --release --example arrow_consumer [FILE]...
 //! ```
 
-use arrow_array::{Array, Int16Array, UInt16Array};
+use lanefish::arrow::array::{Array, Int16Array, UInt16Array};
 use lanefish::input::Inputs;
 use lanefish::jobs::Scan;
 use lanefish::table::Columns;

@@ -152,6 +152,13 @@ pub mod table;
 pub mod text;
 pub mod tiers;
 
+/// The Arrow crates whose types appear here, in the versions that fit.
+#[cfg(feature = "parquet")]
+pub mod arrow {
+    pub use arrow_array as array;
+    pub use arrow_schema as schema;
+}
+
 pub use boards::{Boards, LegalMoves};
 pub use error::Error;
 
