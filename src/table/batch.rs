@@ -32,15 +32,15 @@ pub struct Batch {
     pub first_index: u64,
     /// Distance of each record's number from [`Batch::first_index`], where records between them were left
     /// out; without it the distance is the row.
-    pub ordinals: Option<Vec<u32>>,
+    pub(crate) ordinals: Option<Vec<u32>>,
     /// The records that a selection takes, a bit each; without it, all of them.
-    pub selected: Option<Vec<u64>>,
+    pub(crate) selected: Option<Vec<u64>>,
     /// With [`Batch::selected`]: distance of the number of each record that is taken from [`Batch::first_index`], not
     /// counting those left out.
     pub(crate) numbers: Option<Vec<u32>>,
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
-    pub origins: Vec<u32>,
+    pub(crate) origins: Vec<u32>,
 }
 
 /// Groups that are owned or lie in a mapped file.

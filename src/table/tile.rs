@@ -21,9 +21,9 @@ pub struct Tile<'a> {
     /// The batch that the records are in; shared, so that a job can keep it.
     pub batch: &'a Arc<Batch>,
     /// Row of the first record; a multiple of 64.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Number of records; the last group may be partly filled.
-    pub len: usize,
+    pub(crate) len: usize,
     /// The boards, from the first record on.
     pub(crate) groups: &'a [Group],
     /// The results, one for each group.
