@@ -263,7 +263,7 @@ impl Index<usize> for LegalMoves {
     /// # Panics
     /// Beyond the last position.
     fn index(&self, index: usize) -> &[Move] {
-        self.get(index).expect("there are not so many positions")
+        self.get(index).expect("no position has this index")
     }
 }
 

@@ -24,7 +24,7 @@
 //! | --- | --- |
 //! | [`Boards`] | the front door: positions in memory, queried in bulk |
 //! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference of all tests |
-//! | [`block`] | packed boards, 32 bytes each, in groups of eight |
+//! | [`packed`] | packed boards, 32 bytes each, in groups of eight |
 //! | [`queries`] | what can be asked of boards and what comes back |
 //! | [`tiers`] | which implementation runs on this CPU |
 //! | [`sliders`] | slider attacks: many algorithms behind one trait |
