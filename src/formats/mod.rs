@@ -214,7 +214,7 @@ impl Format {
     ///
     /// ```
     /// use lanefish::formats::{Format, MAX_RECORD};
-    /// assert_eq!(Format::FEN.cut(b"8/8/8/4k3/8/4K3/8/8 w - - 0 1\n8/8/8/4k3/8/8/", MAX_RECORD), Some(31));
+    /// assert_eq!(Format::FEN.cut(b"8/8/8/4k3/8/4K3/8/8 w - - 0 1\n8/8/8/4k3/8/8/", MAX_RECORD), Some(30));
     /// ```
     pub fn cut(self, bytes: &[u8], max_record: usize) -> Option<usize> {
         self.layout().cut(bytes, max_record)
