@@ -127,6 +127,26 @@ pub enum Error {
         /// How many are possible.
         most: usize,
     },
+    /// A record belongs to no game, where whole games are asked for.
+    #[error("record {record} belongs to no game: only records that carry `game` can be taken by games")]
+    NoGame {
+        /// Its number over all inputs.
+        record: u64,
+    },
+    /// What has to be read twice can be read only once.
+    #[error("{path} has to be read twice, which is possible only with files; save it as one first", path = shown(path))]
+    Once {
+        /// The input.
+        path: Arc<Path>,
+    },
+    /// The inputs are not what they were.
+    #[error("the inputs were changed while they were read: {before} records became {after}")]
+    Changed {
+        /// Records of the first run.
+        before: u64,
+        /// Records of the second.
+        after: u64,
+    },
     /// A temporary file cannot be created, written or read.
     #[error(
         "{directory}: temporary files failed after {written}; --temp DIR chooses another directory",
@@ -198,6 +218,9 @@ impl Error {
             | Self::EmptyDirectory { .. } => true,
             Self::Selection { .. }
             | Self::TooManyGroups { .. }
+            | Self::NoGame { .. }
+            | Self::Once { .. }
+            | Self::Changed { .. }
             | Self::Temporary { .. }
             | Self::Strict(_)
             | Self::Exists { .. }

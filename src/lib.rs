@@ -119,13 +119,16 @@
 #[doc(hidden)]
 pub mod bench;
 mod boards;
+mod canonical;
 pub mod chess;
 #[cfg(feature = "parquet")]
 pub mod columnar;
 #[doc(hidden)]
 pub mod cpu;
+pub mod datasets;
 pub mod distinct;
 pub mod error;
+pub mod expression;
 pub mod formats;
 pub mod games;
 pub mod input;
@@ -136,10 +139,12 @@ pub mod kernels;
 pub mod locks;
 pub mod output;
 pub mod packed;
+mod partition;
 pub mod perft;
 pub mod pipeline;
 pub mod queries;
 pub mod report;
+mod seed;
 mod setters;
 #[doc(hidden)]
 pub mod simd;

@@ -176,7 +176,7 @@ fn cases() -> Vec<Case> {
             false,
             "number of records in the header: 21 instead of 20",
         ),
-        ("another major version", |s| set(&mut s[HEADER], 32, 2, 2), false, "version 2.3"),
+        ("another major version", |s| set(&mut s[HEADER], 32, 2, 2), false, "version 2.4"),
         // A block as a whole.
         ("an empty block", |s| set(&mut s[BLOCK], 24, 4, 0), false, "a block of 0 records"),
         (

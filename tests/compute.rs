@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, UInt16Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeStringArray, NullArray, RecordBatch,
-    StringArray,
+    StringArray, UInt16Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
@@ -233,6 +233,36 @@ fn work_can_be_interrupted() {
         let options = options().threads(threads).interrupt(Some(&interrupt));
         let done = compute(&of_array(Arc::clone(&array)), &columns("legal_moves"), &options);
         assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
+    }
+}
+
+/// The opening of a record is that of the last position on the way to it, in whatever piece that is.
+#[test]
+fn openings_go_on_from_piece_to_piece() {
+    let names = ["rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"];
+    // In one game after the other: the rows in which each begins, and whether with a position of the list.
+    for begins in [vec![(0, true), (5, false)], vec![(0, false), (9, true), (3 * BLOCK - 1, true)], vec![(0, true)]] {
+        let game = |row: usize| begins.iter().rposition(|&(begin, _)| begin <= row).expect("the first begins at 0");
+        let rows = 0..4 * BLOCK - 7;
+        let is_named = |row: usize| begins.contains(&(row, true));
+        let fens: StringArray = rows.clone().map(|row| Some(names[usize::from(!is_named(row))])).collect();
+        let games: UInt64Array = rows.clone().map(|row| game(row) as u64).collect();
+        let plies: UInt16Array = rows.clone().map(|row| (row - begins[game(row)].0) as u16).collect();
+        let arrays: Vec<ArrayRef> = vec![Arc::new(fens), Arc::new(games), Arc::new(plies)];
+        let fields = ["fen", "game", "ply"].into_iter().zip(&arrays);
+        let fields: Vec<_> = fields.map(|(name, array)| Field::new(name, array.data_type().clone(), false)).collect();
+        let schema = Schema::new(fields);
+        let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
+        let table = ArrowPositions::of_batches(&schema, &[batch]).expect("one schema");
+        for threads in [1, 3] {
+            let computed = compute(&table, &columns("eco_position"), &options().threads(threads)).expect("good rows");
+            let batches = computed.batches.iter();
+            let found: Vec<Option<String>> = batches
+                .flat_map(|batch| batch.column(0).as_string::<i32>().iter().map(|eco| eco.map(str::to_owned)))
+                .collect();
+            let expected = rows.clone().map(|row| begins[game(row)].1.then(|| "B00".to_owned()));
+            assert!(found.into_iter().eq(expected), "{begins:?}");
+        }
     }
 }
 

@@ -6,8 +6,11 @@ mod agreement;
 mod boards_forged;
 /// The last double step, and games of Chess960, on every road.
 mod carried;
+/// Columns of the catalogue, compared with the plain rules.
+mod catalogue;
 /// The rules of one position.
 mod chess;
+mod chosen;
 /// The command-line contract.
 mod cli;
 /// Parquet and Arrow files as outputs.
@@ -34,6 +37,8 @@ mod html;
 mod input;
 /// Mates as distinct from scores, in every format.
 mod mate;
+/// Openings by position, and how long games are.
+mod openings;
 /// Perft on the lanes.
 mod perft;
 /// PGN: replay, unusual syntax, selection, damage.

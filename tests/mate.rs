@@ -116,7 +116,7 @@ fn mates_among_the_scores_of_older_files() {
     let clamped = old.map(|score: i16| Some(i64::from(score.clamp(-31_000, 31_000))));
     assert_eq!(values(&found, Field::Score), clamped);
 
-    let block = 1024..1024 + u64::from_le_bytes(bytes[1032..1040].try_into().unwrap()) as usize;
+    let block = 2048..2048 + u64::from_le_bytes(bytes[2056..2064].try_into().unwrap()) as usize;
     let section = &mut bytes[block];
     // The fourth directory entry is the column of scores.
     let at = u64::from_le_bytes(section[64 + 96 + 8..][..8].try_into().unwrap()) as usize;

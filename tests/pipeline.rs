@@ -326,9 +326,9 @@ fn the_first_rejects_are_kept_over_all_chunks() {
 fn sections_after_lost_bytes_are_found_however_the_file_is_cut() {
     let directory = tempfile::tempdir().unwrap();
     let mut bytes = boards_bytes(&sample_batch(5 * 4096));
-    let second = (1025..).find(|&at| bytes[at..].starts_with(b"LFBBLOCK"));
+    let second = (2049..).find(|&at| bytes[at..].starts_with(b"LFBBLOCK"));
     // The first block's section header and its content.
-    bytes[1024..second.unwrap()].fill(1);
+    bytes[2048..second.unwrap()].fill(1);
     let path = file(directory.path(), "x.boards", &bytes);
     let (found, summary) = outcome(&path, |options| options.past_damage = true);
     assert_eq!(found.len(), 4 * 4096);

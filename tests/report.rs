@@ -4,10 +4,11 @@ use crate::formats::read;
 use crate::support::{FAMOUS, shared_data};
 use cozy_chess::{Board, Color, Piece, Rank, Square};
 use lanefish::chess::Position;
-use lanefish::distinct::{Sketch, exact::ExactOptions};
+use lanefish::distinct::Sketch;
 use lanefish::games::Speed;
 use lanefish::input::{Inputs, Shard};
 use lanefish::jobs::Statistics;
+use lanefish::output::Space;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Signature, score_column};
 use lanefish::stats::GroupBy;
@@ -319,7 +320,7 @@ fn agrees(path: &Path, limit: u64) {
     let of = |analyzer, threads, memory: Option<u64>| {
         let mut job = Statistics::new().with_details();
         if let Some(memory) = memory {
-            let options = ExactOptions::default().memory(memory);
+            let options = Space::default().memory(memory);
             job = job.with_exact_distinct(&options).unwrap();
         }
         report_of(&paths, analyzer, job, |options| {

@@ -560,7 +560,7 @@ fn damage_of_a_boards_file_is_reported_by_some_shard() {
         &bytes[..blocks[4]],
         &without,
         &[&bytes[..], &[0; 64]].concat(),
-        &bytes[1024..],
+        &bytes[2048..],
     ] {
         assert_eq!(failures(damaged, 3), [true; 3]);
     }

@@ -224,6 +224,12 @@ pub(crate) struct Reading {
 
     #[command(flatten)]
     pub(crate) games: super::selection::SelectionArgs,
+
+    #[command(flatten)]
+    pub(crate) chosen: super::chosen::ChosenArgs,
+
+    #[command(flatten)]
+    pub(crate) space: super::space::SpaceArgs,
 }
 
 /// Where a command writes its output.
@@ -245,6 +251,10 @@ pub(crate) enum Command {
     Stats(super::stats::StatsArgs),
     Compute(super::compute::ComputeArgs),
     Convert(super::convert::ConvertArgs),
+    Shuffle(super::shuffle::ShuffleArgs),
+    Dedup(super::dedup::DedupArgs),
+    Split(super::split::SplitArgs),
+    Interleave(super::interleave::InterleaveArgs),
     Games(super::games::GamesArgs),
     Show(super::show::ShowArgs),
     #[cfg(feature = "sql")]

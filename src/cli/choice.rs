@@ -102,12 +102,21 @@ impl TypedValueParser for OutputName {
 
 /// Formats that rows can be written in, each with what it is.
 pub(crate) fn row_values() -> Vec<PossibleValue> {
-    OutputFormat::all(Content::Rows).map(|format| PossibleValue::new(format.name()).help(format.title())).collect()
+    values_of(Content::Rows)
+}
+
+fn values_of(content: Content) -> Vec<PossibleValue> {
+    OutputFormat::all(content).map(|format| PossibleValue::new(format.name()).help(format.title())).collect()
 }
 
 /// A format that rows can be written in.
 pub(crate) fn row_formats() -> impl TypedValueParser<Value = OutputFormat> {
     PossibleValuesParser::new(row_values()).try_map(|name| OutputFormat::named(&name, Content::Rows))
+}
+
+/// A format that games can be written in.
+pub(crate) fn game_formats() -> impl TypedValueParser<Value = OutputFormat> {
+    PossibleValuesParser::new(values_of(Content::Games)).try_map(|name| OutputFormat::named(&name, Content::Games))
 }
 
 fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {

@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, Reading};
 use super::invocation::Invocation;
-use super::write::{self, TableArgs};
+use super::write::{self, WriteArgs};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -49,7 +49,7 @@ pub(crate) struct ComputeArgs {
     output: OutputArgs,
 
     #[command(flatten)]
-    table: TableArgs,
+    write: WriteArgs,
 
     #[command(flatten)]
     reading: Reading,
@@ -81,7 +81,7 @@ impl ComputeArgs {
         let columns = Columns::named(&self.columns)?;
         let format = write::format_of(self.format, &self.output, Content::Rows)?;
         let written = Written::Columns(&columns, self.masks.into());
-        write::write(session, (&self.inputs, &self.reading), written, (&self.output, format, &self.table))
+        write::write(session, (&self.inputs, &self.reading), written, (&self.output, format, &self.write))
     }
 }
 

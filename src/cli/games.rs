@@ -1,24 +1,25 @@
-//! `games`: one row per game.
+//! `games`: one row per game, or the games themselves.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
-use super::write::{self, TableArgs};
+use super::write::{self, WriteArgs};
 use anyhow::Result;
 use clap::Args;
 use lanefish::jobs::{Content, OutputFormat, Written};
 
-/// One row per game: tags, plies, result, final position, and whether that is checkmate or stalemate
+/// One row per game (tags, plies, result, final position, whether that is checkmate or stalemate), or the games as PGN
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
-    /// Format of the rows; jsonl has all tags of the games [default: from the name given with -o, else csv]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::row_formats())]
+    /// Format of the output; jsonl has all tags of the games, pgn the games as they stand [default: from the name given
+    /// with -o, else csv]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::game_formats())]
     format: Option<OutputFormat>,
 
     #[command(flatten)]
     output: OutputArgs,
 
     #[command(flatten)]
-    table: TableArgs,
+    write: WriteArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -26,8 +27,8 @@ pub(crate) struct GamesArgs {
 
 impl GamesArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.format, &self.output, Content::Rows)?;
+        let format = write::format_of(self.format, &self.output, Content::Games)?;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(session, read, Written::Games, (&self.output, format, &self.table))
+        write::write(session, read, Written::Games, (&self.output, format, &self.write))
     }
 }

@@ -93,7 +93,7 @@ impl GenerateArgs {
         })?;
         drop(phase);
         let complete = job.finish(file).map_err(failed)?;
-        write::commit(session, output, complete.start.as_deref())?;
+        write::commit(session, vec![(output, format, &complete)], None)?;
         Ok(0)
     }
 

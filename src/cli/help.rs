@@ -14,13 +14,15 @@ use lanefish::table::TAGS;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, besides the choice of games.
-const RARE_OF_COMMANDS: [&str; 4] = ["keep_en_passant", "fen_column", "compression", "fen"];
+const RARE_OF_COMMANDS: [&str; 9] =
+    ["keep_en_passant", "fen_column", "compression", "fen", "where", "sample", "set", "memory", "temp"];
 
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
-        "output" | "level" | "to" | "format" | "compression" | "fen" => "Output",
+        "output" | "level" | "to" | "format" | "compression" | "fen" | "manifest" => "Output",
         "from" | "fen_column" | "keep_en_passant" => "Reading",
+        "where" | "sample" | "set" => "Choosing",
         _ if GAMES.contains(&id) => "Games",
         _ if GLOBAL.contains(&id) => "Global options",
         _ => return None,
@@ -101,16 +103,24 @@ const OF_READING: [&str; 12] = [
     "from",
 ];
 
+/// What chooses records and takes memory for it: `games` has rows of games, and statements of `sql` say it themselves.
+const OF_CHOOSING: [&str; 5] = ["where", "sample", "memory", "temp", "set"];
+
+/// Commands that write records, and can give them other values.
+const WRITES_RECORDS: [&str; 5] = ["convert", "shuffle", "dedup", "split", "interleave"];
+
 /// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
 /// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
 fn is_useless(command: &str, id: &str) -> bool {
     match command {
+        _ if id == "set" => !WRITES_RECORDS.contains(&command),
         "completions" | "man" | "cluster" => GLOBAL.contains(&id) && id != "quiet",
         "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
         "perft" => matches!(id, "force" | "color"),
         "bench" => matches!(id, "force" | "color"),
         "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
-        "sql" => matches!(id, "color" | "shard" | "skip" | "limit"),
+        "sql" => matches!(id, "color" | "shard" | "skip" | "limit" | "where" | "sample"),
+        "games" => id == "color" || OF_CHOOSING.contains(&id),
         "stats" | "show" => false,
         _ => id == "color",
     }
@@ -192,6 +202,19 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
     };
     let given = |id: &str| own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine);
     let missing = source(name).filter(|(id, _)| !given(id));
+    if let Some(id) = OF_CHOOSING.into_iter().find(|&id| given(id) && is_useless(name, id)) {
+        let reason = match name {
+            _ if id == "set" => "which writes no records",
+            "sql" => "whose statements say which records they want",
+            _ => "which knows only the columns of games",
+        };
+        let text = format!("--{id} means nothing to `lanefish {name}`, {reason}\n");
+        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
+        return Err(match all.find_subcommand_mut(name) {
+            Some(command) => error.with_cmd(command),
+            None => error,
+        });
+    }
     for id in OF_READING.into_iter().filter(|&id| given(id) && id != "from") {
         let reason = match missing {
             _ if name == "sql" && is_useless(name, id) => "whose statements say which records they want".to_owned(),
@@ -353,8 +376,40 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish convert mixed.epd -o good.epd --rejects bad.txt",
             ),
         ],
+        "shuffle" => &[
+            (
+                "A random order, the same for everybody",
+                "lanefish shuffle a.boards b.boards --seed 7 -o shuffled.boards",
+            ),
+            (
+                "Games in a random order, in little memory",
+                "lanefish shuffle games.pgn.zst --by game --memory 256M -o shuffled.boards",
+            ),
+        ],
+        "dedup" => &[
+            ("How often positions are repeated", "lanefish dedup games.pgn.zst"),
+            (
+                "Each position once, with its deepest evaluation, and none of the test data",
+                "lanefish dedup evals.jsonl.zst --keep most:depth --against test.boards -o unique.boards",
+            ),
+        ],
+        "interleave" => &[(
+            "Two sources, evenly mixed, each in its own order",
+            "lanefish interleave a.boards b.boards -o mixed.boards",
+        )],
+        "split" => &[
+            (
+                "Validation data that share no position with the training data",
+                "lanefish split all.boards --parts train=0.98,valid=0.02 -o '{part}.boards'",
+            ),
+            ("Whole games", "lanefish split games.pgn.zst --by game --parts train=0.9,test=10% -o '{part}.fen'"),
+        ],
         "games" => &[
             ("One row per game", "lanefish games games.pgn -o games.csv"),
+            (
+                "The games of strong players, as they stand",
+                "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst",
+            ),
             (
                 "Games that ended in stalemate",
                 "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'",

@@ -111,6 +111,7 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs and everything that can be known to be wrong with them before any output is opened. Without
     /// names it is standard input, if that is a pipe or a file.
     pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
+        reading.chosen.condition()?;
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),
@@ -164,6 +165,19 @@ impl<'a> Invocation<'a> {
         self.compare(path, inputs)?;
         self.compared.set(true);
         self.open(path, packing)
+    }
+
+    /// Opens a file beside an output.
+    pub(crate) fn open_beside(&self, path: &Path) -> Result<Output> {
+        let prepared = self.prepared.borrow();
+        let inputs = prepared.as_ref().map_or(&[][..], |prepared| &prepared.names);
+        self.compare(Some(path), inputs)?;
+        self.open(Some(path), None)
+    }
+
+    /// The files that will be read, once they have been prepared.
+    pub(crate) fn input_paths(&self) -> Vec<Arc<Path>> {
+        self.prepared.borrow().as_ref().map_or_else(Vec::new, |prepared| prepared.inputs.paths.clone())
     }
 
     fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {
@@ -263,7 +277,10 @@ impl<'a> Invocation<'a> {
     }
 
     /// How inputs are read as a whole: without `--shard`, `--skip` and `--limit`.
-    pub(crate) fn read_options(&self, reading: &Reading, default: Validity) -> ReadOptions {
+    ///
+    /// # Errors
+    /// If an expression is wrong.
+    pub(crate) fn read_options(&self, reading: &Reading, default: Validity) -> Result<ReadOptions> {
         let decode = DecodeOptions::default()
             .keep_en_passant(reading.keep_en_passant)
             .validity(self.validity(default))
@@ -272,7 +289,8 @@ impl<'a> Invocation<'a> {
             .max_record(self.global.max_record)
             .max_memory(self.global.max_memory)
             .fen_column(reading.fen_column.as_deref().map(Arc::from));
-        ReadOptions::default().from(reading.from).access(self.access()).decode(decode).strict(self.global.strict)
+        let read = ReadOptions::default().from(reading.from).access(self.access()).decode(decode);
+        reading.chosen.apply(read.strict(self.global.strict).seed(reading.games.seed))
     }
 
     /// The file of rejected records, if one is requested: runs that follow each other write one.
@@ -316,6 +334,17 @@ impl<'a> Invocation<'a> {
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
+        self.read_by(inputs, reading, choice, |inputs, options| pipeline::run(inputs, options, job, sink))
+    }
+
+    /// Has the inputs read under the global options.
+    pub(crate) fn read_by(
+        &self,
+        inputs: &[PathBuf],
+        reading: &Reading,
+        choice: RunChoice,
+        work: impl FnOnce(&Inputs, RunOptions<'_>) -> Summary,
+    ) -> Result<Timed> {
         let begin = Instant::now();
         let inputs = self.take_inputs(inputs, reading)?;
         let mut rejects = self.open_rejects()?;
@@ -333,7 +362,7 @@ impl<'a> Invocation<'a> {
         let mut meter = Meter::new(self.global.progress, total);
         let mut on_progress = |progress| meter.show(progress);
         let read = self
-            .read_options(reading, choice.default_validity)
+            .read_options(reading, choice.default_validity)?
             .shard(self.global.shard)
             .skip(self.global.skip.saturating_add(choice.skip.unwrap_or(0)))
             .limit(self.global.limit.or(choice.limit));
@@ -341,10 +370,11 @@ impl<'a> Invocation<'a> {
             .read(read)
             .threads(self.threads)
             .past_damage(choice.past_damage)
+            .space(reading.space.beside(None))
             .on_reject(Some(&mut on_reject))
             .on_progress(Some(&mut on_progress))
             .interrupt(Some(interrupt::flag()));
-        let summary = pipeline::run(&inputs, options, job, sink);
+        let summary = work(&inputs, options);
         meter.finish();
         if summary.failure.is_none() {
             self.keep_rejects(rejects);
@@ -428,16 +458,24 @@ impl<'a> Invocation<'a> {
         if matches!(summary.failure, Some(Error::Selection { .. })) {
             return;
         }
-        for (option, left_out) in &summary.left_out {
+        // In the order in which they apply: options for games come first.
+        let of_records = ["where", "sample"];
+        let of_games = summary.left_out.keys().filter(|option| !of_records.contains(*option));
+        for option in of_games.copied().chain(of_records) {
+            let Some(left_out) = summary.left_out.get(option) else {
+                continue;
+            };
+            let positions = counted(left_out.positions, "position");
+            if of_records.contains(&option) {
+                self.note(format_args!("--{option} left out {positions}"));
+                continue;
+            }
             let unknown = match left_out.unknown {
                 0 => String::new(),
                 games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
             };
-            self.note(format_args!(
-                "--{option} left out {} and {}{unknown}",
-                counted(left_out.games, "game"),
-                counted(left_out.positions, "position")
-            ));
+            let games = counted(left_out.games, "game");
+            self.note(format_args!("--{option} left out {games} and {positions}{unknown}"));
         }
     }
 }

@@ -4,19 +4,23 @@ mod args;
 mod bench;
 mod calibration;
 mod choice;
+mod chosen;
 mod closed;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod completions;
 mod compute;
 mod convert;
+mod dedup;
 mod games;
 mod generate;
 mod help;
 mod info;
+mod interleave;
 mod interrupt;
 mod invocation;
 mod man;
+mod manifest;
 mod output;
 mod perft;
 mod places;
@@ -24,6 +28,9 @@ mod position;
 mod progress;
 mod selection;
 mod show;
+mod shuffle;
+mod space;
+mod split;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
@@ -87,6 +94,9 @@ fn status(error: &anyhow::Error) -> u8 {
     // Nothing can be done if standard error is closed as well.
     let text = format!("{error:#}");
     let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
+    if let Some(wrong) = error.downcast_ref::<chosen::WrongExpression>() {
+        let _ = write!(io::stderr(), "{}", wrong.excerpt());
+    }
     #[cfg(feature = "sql")]
     if let Some(sql::Wrong { excerpt, .. }) = error.downcast_ref() {
         let _ = write!(io::stderr(), "{excerpt}");
@@ -122,6 +132,10 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Stats(command)) => command.run(&Invocation::new(global)?),
         Some(Command::Compute(command)) => command.run(&Invocation::new(global)?),
         Some(Command::Convert(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Shuffle(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Dedup(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Interleave(command)) => command.run(&Invocation::new(global)?),
+        Some(Command::Split(command)) => command.run(&Invocation::new(global)?),
         Some(Command::Games(command)) => command.run(&Invocation::new(global)?),
         #[cfg(feature = "sql")]
         Some(Command::Sql(command)) => command.run(&Invocation::new(global)?),

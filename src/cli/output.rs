@@ -147,18 +147,23 @@ impl Output {
         self.write_all(bytes).map_err(|error| self.named().failed(error))
     }
 
-    /// Flushes the buffer, then makes the files appear under their names, all or none.
+    /// Ends the compression, so that all bytes are there, and flushes the buffer.
+    pub(crate) fn complete(self) -> Result<Sink, Error> {
+        let named = self.named();
+        let failed = |error| named.failed(error);
+        let mut sink = match self {
+            Self::Plain(sink) => sink,
+            Self::Compressed { out, .. } => out.finish().map_err(failed)?,
+        };
+        sink.flush().map_err(failed)?;
+        Ok(sink)
+    }
+
+    /// Completes the files, then makes them appear under their names, all or none.
     pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let mut files = Vec::new();
         for output in outputs {
-            let named = output.named();
-            let failed = |error| named.failed(error);
-            let mut sink = match output {
-                Self::Plain(sink) => sink,
-                Self::Compressed { out, .. } => out.finish().map_err(failed)?,
-            };
-            sink.flush().map_err(failed)?;
-            if let Sink::File(file) = sink {
+            if let Sink::File(file) = output.complete()? {
                 files.push(file);
             }
         }

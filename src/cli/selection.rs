@@ -36,9 +36,9 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "N")]
     max_per_game: Option<u32>,
 
-    /// Seed for --max-per-game
+    /// Seed for everything that is chosen at random
     #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
-    seed: u64,
+    pub(crate) seed: u64,
 
     /// Only games in which both players are rated ELO or higher
     #[arg(long, value_name = "ELO")]

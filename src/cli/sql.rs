@@ -1,6 +1,6 @@
 //! `sql`: statements over files of positions, and their rows in any form.
 
-use super::args::{OutputArgs, Reading, size};
+use super::args::{OutputArgs, Reading};
 use super::choice::did_you_mean;
 use super::interrupt;
 use super::invocation::Invocation;
@@ -17,7 +17,7 @@ use lanefish::jobs::{Content, OutputFormat};
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
-use lanefish::sql::{Limits, RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
+use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
 use lanefish::text::numbers::counted;
 use lanefish::text::one_line;
 use std::fs;
@@ -49,14 +49,6 @@ pub(crate) struct SqlArgs {
 
     #[command(flatten)]
     output: OutputArgs,
-
-    /// Memory for grouping, joins and sorting; more goes to temporary files
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
-    memory: u64,
-
-    /// Directory for temporary files [default: that of the system]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    temp: Option<PathBuf>,
 
     /// Carry the statements out on a cluster: its scheduler
     #[cfg(feature = "cluster")]
@@ -114,7 +106,7 @@ impl SqlArgs {
             Shown::Rows(format) => (super::write::open(session, &self.output, format)?, !format.is_text()),
         };
         let mut rejects = session.open_rejects()?;
-        let read = session.read_options(&self.reading, Validity::default());
+        let read = session.read_options(&self.reading, Validity::default())?;
         let options = SessionOptions::new(session.analyzer).threads(session.threads).read(read);
         let sql = self.session(session, options, rejects.is_some()).map_err(failed)?;
         let mut printer = Printer { format, is_one: self.output.output.is_some() || is_binary, output, results: 0 };
@@ -153,8 +145,7 @@ impl SqlArgs {
         if let Some(address) = &self.cluster {
             return SqlSession::on_cluster(options, super::cluster::connect(session, address)?);
         }
-        let limits =
-            Limits::default().memory(Some(usize::try_from(self.memory).unwrap_or(usize::MAX))).temp(self.temp.clone());
+        let limits = self.reading.space.limits();
         SqlSession::new(options, &limits, rejects)
     }
 

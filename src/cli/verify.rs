@@ -3,8 +3,9 @@
 use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
 use super::invocation::{Invocation, Nothing, RunChoice};
+use super::manifest;
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::Format;
@@ -13,6 +14,7 @@ use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Check checksums, structure and the legality of each position
 ///
@@ -24,6 +26,10 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Check whether the files of this manifest are still those, instead of reading positions
+    #[arg(id = "listed", long = "manifest", value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "inputs")]
+    manifest: Option<PathBuf>,
+
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -31,6 +37,9 @@ pub(crate) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+        if let Some(manifest) = &self.manifest {
+            return manifest::verify(session, manifest, self.json);
+        }
         let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
         let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
         let summary = done.summary;

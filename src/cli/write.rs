@@ -1,28 +1,40 @@
 //! What `convert`, `compute`, `games` and `generate` share: an output of any format.
 
 use super::args::{OutputArgs, Reading};
-use super::invocation::{Invocation, RunChoice};
+use super::invocation::{Invocation, RunChoice, Timed};
+use super::manifest::Manifests;
 use super::output::Output;
 use anyhow::{Result, bail};
 use clap::Args;
+use lanefish::Error;
 #[cfg(feature = "parquet")]
 use lanefish::columnar::Compression;
-use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
+use lanefish::formats::LostTags;
+use lanefish::input::Inputs;
+use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, WritePart, Written};
+use lanefish::pipeline::{RunOptions, Summary, run};
+use lanefish::table::Field;
 use lanefish::text::numbers::counted;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Options of table outputs.
+/// What an output has besides its place and its format.
 #[derive(Debug, Default, Args)]
-pub(crate) struct TableArgs {
+pub(crate) struct WriteArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "NAME[:LEVEL]")]
     compression: Option<Compression>,
+
+    /// Also write FILE.manifest.json: the inputs, the output, their records and hashes, the seed and the arguments
+    #[arg(long)]
+    pub(crate) manifest: bool,
 }
 
-impl TableArgs {
+impl WriteArgs {
     /// The format with these options.
-    fn apply(&self, format: OutputFormat) -> Result<OutputFormat> {
+    pub(crate) fn apply(&self, format: OutputFormat) -> Result<OutputFormat> {
         #[cfg(feature = "parquet")]
         return match (format, self.compression) {
             (format, None) => Ok(format),
@@ -43,9 +55,9 @@ pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs, content:
     match (given, file, content) {
         (Some(format), ..) => Ok(format),
         (None, Some(path), Content::Records) if path != Path::new("-") => of_path(path, content),
-        (None, Some(path), Content::Rows) => of_path(path, content),
+        (None, Some(path), Content::Rows | Content::Games) => of_path(path, content),
         (None, _, Content::Records) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
-        (None, None, Content::Rows) => Ok(OutputFormat::Csv),
+        (None, None, Content::Rows | Content::Games) => Ok(OutputFormat::Csv),
     }
 }
 
@@ -65,41 +77,88 @@ pub(crate) fn open(session: &Invocation<'_>, args: &OutputArgs, format: OutputFo
     Ok(output)
 }
 
+/// What is done with the parts of an output, in order.
+pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
+
+/// What an output is: its place, its format and the rest.
+pub(crate) type Wanted<'a> = (&'a OutputArgs, OutputFormat, &'a WriteArgs);
+
 /// Reads inputs and writes what is asked for.
 pub(crate) fn write(
     session: &Invocation<'_>,
-    (inputs, reading): (&[PathBuf], &Reading),
+    read: (&[PathBuf], &Reading),
     written: Written<'_>,
-    (args, format, table): (&OutputArgs, OutputFormat, &TableArgs),
+    wanted: Wanted<'_>,
 ) -> Result<u8> {
-    let format = table.apply(format)?;
-    let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?;
-    session.prepare(inputs, reading)?;
-    let mut output = open(session, args, format)?;
-    let named = output.named();
-    let failed = |source| named.failed(source);
-    let mut file = job.open(&mut output).map_err(failed)?;
-    let done =
-        session.read(inputs, reading, RunChoice::default(), &job, |part| job.put(&mut file, part).map_err(failed))?;
-    if done.summary.failure.is_none() {
-        let complete = job.finish(file).map_err(failed)?;
-        commit(session, output, complete.start.as_deref())?;
-        let lost = complete.lost.into_iter();
-        let lost = lost.map(|(field, records)| format!("`{}` ({})", field.name(), counted(records, "record")));
-        let tags = &done.summary.lost_tags;
-        let tags = (!tags.is_empty()).then(|| tags.to_string());
-        let lost: Vec<String> = lost.chain(tags).collect();
-        if !lost.is_empty() {
-            session.note(format_args!("{format} cannot hold these, which were omitted: {}", lost.join(", ")));
-        }
-    }
+    let (done, _) =
+        write_by(session, read, written, wanted, &[], |inputs, options, job, sink| run(inputs, options, job, sink))?;
     session.conclude(done.summary)
 }
 
-/// Makes a complete output appear, with its final first bytes.
-pub(crate) fn commit(session: &Invocation<'_>, mut output: Output, start: Option<&[u8]>) -> Result<()> {
-    if let Some(start) = start {
-        output.rewrite_start(start)?;
+/// Has inputs read, and writes what is asked for; the summary is to be reported. Also the number of records written. Some
+/// commands compare their inputs with other files.
+pub(crate) fn write_by(
+    session: &Invocation<'_>,
+    (inputs, reading): (&[PathBuf], &Reading),
+    written: Written<'_>,
+    (args, format, more): Wanted<'_>,
+    against: &[Arc<Path>],
+    work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
+) -> Result<(Timed, u64)> {
+    let format = more.apply(format)?;
+    let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?;
+    session.prepare(inputs, reading)?;
+    let mut output = open(session, args, format)?;
+    let seed = reading.games.seed;
+    let manifests = more.manifest.then(|| Manifests::begin(session, seed, against, [&output])).transpose()?;
+    let named = output.named();
+    let failed = |source| named.failed(source);
+    let mut file = job.open(&mut output).map_err(failed)?;
+    let done = session.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
+        let options = options.space(reading.space.beside(args.output.as_deref()));
+        work(inputs, options, &job, &mut |part| job.put(&mut file, part).map_err(failed))
+    })?;
+    let mut records = 0;
+    if done.summary.failure.is_none() {
+        let complete = job.finish(file).map_err(failed)?;
+        records = complete.records;
+        commit(session, vec![(output, format, &complete)], manifests.map(|manifests| (manifests, &done.summary)))?;
+        report_lost(session, format, &complete.lost, &done.summary.lost_tags);
     }
-    Ok(session.commit(Some(output))?)
+    Ok((done, records))
+}
+
+/// Says what records carried that the format cannot hold.
+pub(crate) fn report_lost(
+    session: &Invocation<'_>,
+    format: OutputFormat,
+    fields: &BTreeMap<Field, u64>,
+    tags: &LostTags,
+) {
+    let lost = fields.iter().map(|(field, &records)| format!("`{}` ({})", field.name(), counted(records, "record")));
+    let tags = (!tags.is_empty()).then(|| tags.to_string());
+    let lost: Vec<String> = lost.chain(tags).collect();
+    if !lost.is_empty() {
+        session.note(format_args!("{format} cannot hold these, which were omitted: {}", lost.join(", ")));
+    }
+}
+
+/// Makes complete outputs appear, with their final first bytes and their manifests.
+pub(crate) fn commit(
+    session: &Invocation<'_>,
+    outputs: Vec<(Output, OutputFormat, &Complete)>,
+    manifests: Option<(Manifests, &Summary)>,
+) -> Result<()> {
+    let mut complete = Vec::new();
+    for (mut output, format, written) in outputs {
+        if let Some(start) = &written.start {
+            output.rewrite_start(start)?;
+        }
+        complete.push((output, format, written.records));
+    }
+    let files = match manifests {
+        Some((manifests, summary)) => manifests.complete(session, summary, complete)?,
+        None => complete.into_iter().map(|(output, ..)| output).collect(),
+    };
+    Ok(session.commit(files)?)
 }

@@ -12,16 +12,15 @@
 use super::{Canonical, LEVELS, canonical, castling_files, keys};
 use crate::error::Error;
 use crate::locks::Unpoisoned;
+use crate::output::Space;
+use crate::output::spill::{Section, Spill};
 use crate::packed::Group;
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Number of parts; a power of two.
@@ -38,35 +37,17 @@ const LEAST_MERGED: usize = 64;
 type Record = [u64; 5];
 const RECORD: usize = size_of::<Record>();
 
-/// How distinct positions are counted exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExactOptions {
-    /// Bytes of memory, about; at least a few megabytes are used.
-    pub memory: u64,
-    /// Where temporary files are made, if memory is not enough; by default in the directory of the system.
-    pub directory: PathBuf,
-}
-
-impl Default for ExactOptions {
-    fn default() -> Self {
-        Self { memory: 1 << 30, directory: std::env::temp_dir() }
-    }
-}
-
-crate::setters::setters!(ExactOptions { memory: u64, directory: PathBuf });
-
 /// Counts distinct positions exactly.
 #[derive(Debug)]
 pub struct Exact {
-    options: ExactOptions,
+    options: Space,
     /// Records that a part may hold in memory.
     room: usize,
     /// How many runs are merged at once at most.
     merged: usize,
     parts: Vec<Mutex<Part>>,
     /// The runs of all parts.
-    disk: Disk,
+    disk: Spill,
     failure: Mutex<Option<io::Error>>,
 }
 
@@ -83,14 +64,10 @@ impl Exact {
     ///
     /// # Errors
     /// If no file can be created in the directory.
-    pub fn new(options: &ExactOptions) -> Result<Self, Error> {
+    pub fn new(options: &Space) -> Result<Self, Error> {
         let share = usize::try_from(options.memory).unwrap_or(usize::MAX) / PARTS;
         // Better now than after an hour.
-        let disk = Disk::new(options).map_err(|source| Error::Temporary {
-            directory: options.directory.as_path().into(),
-            written: 0,
-            source,
-        })?;
+        let disk = Spill::begin(&options.directory)?;
         Ok(Self {
             options: options.clone(),
             room: share.max(LEAST) / RECORD,
@@ -101,14 +78,6 @@ impl Exact {
         })
     }
 
-    fn failed(&self, source: io::Error) -> Error {
-        Error::Temporary {
-            directory: self.options.directory.as_path().into(),
-            written: self.disk.written.load(Ordering::Relaxed),
-            source,
-        }
-    }
-
     /// The failure of another thread, if there was one.
     ///
     /// # Errors
@@ -116,7 +85,7 @@ impl Exact {
     pub fn check(&self) -> Result<(), Error> {
         match &*lock(&self.failure) {
             // It stays: there is no number after it.
-            Some(source) => Err(self.failed(match source.raw_os_error() {
+            Some(source) => Err(self.disk.failed(match source.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => io::Error::new(source.kind(), source.to_string()),
             })),
@@ -162,7 +131,7 @@ impl Exact {
         for part in &self.parts {
             let part = std::mem::take(&mut *lock(part));
             let counts = part.count(&self, &mut scratch);
-            let counts = counts.map_err(|source| self.failed(source))?;
+            let counts = counts.map_err(|source| self.disk.failed(source))?;
             for (sum, count) in distinct.iter_mut().zip(counts) {
                 *sum += count;
             }
@@ -194,20 +163,20 @@ impl Part {
         if self.records.len() <= exact.room / 2 {
             return Ok(());
         }
-        self.runs.push(exact.disk.append(&self.records)?);
+        self.runs.push(exact.disk.append(bytemuck::cast_slice(&self.records))?);
         self.records.clear();
         Ok(())
     }
 
     /// Merges all runs, and counts what differs from the position before it. `scratch` is for runs that are merged into
     /// fewer first.
-    fn count(mut self, exact: &Exact, scratch: &mut Vec<Disk>) -> io::Result<[u64; LEVELS.len()]> {
+    fn count(mut self, exact: &Exact, scratch: &mut Vec<Spill>) -> io::Result<[u64; LEVELS.len()]> {
         self.records.sort_unstable();
         let mut runs = self.runs;
         let mut is_merged = false;
         while runs.len() > exact.merged {
             while scratch.len() < 2 {
-                scratch.push(Disk::new(&exact.options)?);
+                scratch.push(Spill::new(&exact.options.directory)?);
             }
             let (from, to) = match (&mut **scratch, is_merged) {
                 ([from, to], true) => (&*from, to),
@@ -255,12 +224,12 @@ struct Merge<'a> {
 
 impl<'a> Merge<'a> {
     /// Runs in a file, and one in memory.
-    fn new(disk: &'a Disk, runs: &[Range<u64>], records: Vec<Record>) -> io::Result<Self> {
+    fn new(disk: &'a Spill, runs: &[Range<u64>], records: Vec<Record>) -> io::Result<Self> {
         let mut runs: Vec<Run<'_>> = runs
             .iter()
             .map(|run| {
                 let rest = run.clone();
-                Run::File(BufReader::with_capacity(READ, Section { disk, rest }))
+                Run::File(BufReader::with_capacity(READ, disk.section(rest)))
             })
             .collect();
         runs.push(Run::Memory(records.into_iter()));
@@ -281,7 +250,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Writes each record once, as a run of another file.
-    fn write(mut self, to: &Disk) -> io::Result<Range<u64>> {
+    fn write(mut self, to: &Spill) -> io::Result<Range<u64>> {
         let mut buffer: Vec<Record> = Vec::with_capacity(READ / RECORD);
         let mut run: Option<Range<u64>> = None;
         let mut last = None;
@@ -289,7 +258,7 @@ impl<'a> Merge<'a> {
             let record = self.next()?;
             if record.is_none() || buffer.len() == buffer.capacity() {
                 // Nobody else writes to this file.
-                let more = to.append(&buffer)?;
+                let more = to.append(bytemuck::cast_slice(&buffer))?;
                 run = Some(run.map_or(more.start, |run| run.start)..more.end);
                 buffer.clear();
             }
@@ -305,75 +274,6 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// A temporary file of sorted runs, which all threads use at once.
-#[derive(Debug)]
-struct Disk {
-    file: File,
-    /// Where the next run begins.
-    end: AtomicU64,
-    /// Bytes that could be written.
-    written: AtomicU64,
-    /// The file has one place where it is read and written.
-    #[cfg(not(unix))]
-    place: Mutex<()>,
-}
-
-impl Disk {
-    fn new(options: &ExactOptions) -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile_in(&options.directory)?,
-            end: AtomicU64::new(0),
-            written: AtomicU64::new(0),
-            #[cfg(not(unix))]
-            place: Mutex::new(()),
-        })
-    }
-
-    /// Forgets everything.
-    fn clear(&mut self) -> io::Result<()> {
-        *self.end.get_mut() = 0;
-        self.file.set_len(0)
-    }
-
-    /// Adds records; where they are.
-    fn append(&self, records: &[Record]) -> io::Result<Range<u64>> {
-        let bytes: &[u8] = bytemuck::cast_slice(records);
-        let len = bytes.len() as u64;
-        let start = self.end.fetch_add(len, Ordering::Relaxed);
-        self.write_at(bytes, start)?;
-        self.written.fetch_add(len, Ordering::Relaxed);
-        Ok(start..start + len)
-    }
-
-    #[cfg(unix)]
-    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
-    }
-
-    #[cfg(unix)]
-    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.file, to, at)
-    }
-
-    #[cfg(not(unix))]
-    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        use io::{Seek, SeekFrom, Write};
-        let _guard = lock(&self.place);
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(at))?;
-        file.write_all(bytes)
-    }
-
-    #[cfg(not(unix))]
-    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
-        use io::{Seek, SeekFrom};
-        let _guard = lock(&self.place);
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(at))?;
-        file.read(to)
-    }
-}
-
 /// Sorted records.
 enum Run<'a> {
     File(BufReader<Section<'a>>),
@@ -385,7 +285,7 @@ impl Run<'_> {
         match self {
             Self::Memory(records) => Ok(records.next()),
             Self::File(file) => {
-                if file.buffer().is_empty() && file.get_ref().rest.is_empty() {
+                if file.buffer().is_empty() && file.get_ref().is_empty() {
                     return Ok(None);
                 }
                 let mut record: Record = [0; 5];
@@ -393,21 +293,6 @@ impl Run<'_> {
                 Ok(Some(record))
             }
         }
-    }
-}
-
-/// A part of a file.
-struct Section<'a> {
-    disk: &'a Disk,
-    rest: Range<u64>,
-}
-
-impl Read for Section<'_> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let len = (self.rest.end - self.rest.start).min(to.len() as u64) as usize;
-        let read = self.disk.read_at(&mut to[..len], self.rest.start)?;
-        self.rest.start += read as u64;
-        Ok(read)
     }
 }
 
@@ -479,7 +364,7 @@ mod tests {
         assert!(expected.windows(2).all(|pair| pair[0] < pair[1]), "{expected:?}");
         // In memory; in runs that are merged at once; and in several passes.
         for (memory, merged) in [(1 << 30, None), (0, None), (0, Some(4)), (0, Some(2))] {
-            let mut exact = Exact::new(&ExactOptions::default().memory(memory)).unwrap();
+            let mut exact = Exact::new(&Space::default().memory(memory)).unwrap();
             if let Some(merged) = merged {
                 (exact.merged, exact.room) = (merged, 200);
             }
@@ -492,22 +377,22 @@ mod tests {
             assert!(merged.is_none_or(|merged| runs > Some(merged)), "{runs:?}");
             assert_eq!(exact.finish().unwrap(), expected);
         }
-        let none = Exact::new(&ExactOptions::default()).unwrap();
+        let none = Exact::new(&Space::default()).unwrap();
         assert_eq!(none.finish().unwrap(), [0; 4]);
     }
 
     #[test]
     fn repetitions_need_no_file() {
-        let exact = Exact::new(&ExactOptions::default().memory(0)).unwrap();
+        let exact = Exact::new(&Space::default().memory(0)).unwrap();
         let batch = batch_of(&vec![Position::standard(); 5000]);
         (0..20).for_each(|_| add(&exact, &batch));
-        assert_eq!(exact.disk.written.load(Ordering::Relaxed), 0);
+        assert_eq!(exact.disk.written(), 0);
         assert_eq!(exact.finish().unwrap(), [1; 4]);
     }
 
     #[test]
     fn a_directory_that_does_not_exist_is_an_error() {
-        let options = ExactOptions::default().directory("/nowhere/at/all".into());
+        let options = Space::default().directory("/nowhere/at/all".into());
         assert!(matches!(Exact::new(&options), Err(Error::Temporary { .. })));
     }
 }

@@ -10,93 +10,22 @@
 pub mod exact;
 mod sketch;
 
+pub use crate::canonical::{Canonical, keys};
 pub use sketch::{Sketch, Sketches};
 
-use crate::kernels::ROOTS;
-use crate::packed::{Group, Packed};
+pub(crate) use crate::canonical::castling_files;
+
+use crate::canonical::canonical;
+use crate::table::Batch;
 
 /// The names of the levels.
 pub const LEVELS: [&str; 4] = ["board", "stm", "castling", "position"];
 
-/// What makes a position distinct, in parts that say nothing twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Canonical {
-    /// The black pieces, then the three bits of the piece codes of [`Packed`]; rooks are rooks, whether or not they may
-    /// castle.
-    pub board: [u64; 4],
-    /// Whether Black is to move.
-    pub black_to_move: bool,
-    /// Rooks that may still castle.
-    pub castling: u64,
-    /// The en passant square, if such a capture is legal: a set of at most one square.
-    pub en_passant: u64,
-}
-
-impl Canonical {
-    /// The parts of a board; `en_passant_is_legal` if an en passant capture is.
-    #[inline(always)]
-    pub fn of(board: &Packed, en_passant_is_legal: bool) -> Self {
-        let [t0, t1, t2] = board.types;
-        let castling = t0 & t1 & t2;
-        let occupied = t0 | t1 | t2;
-        let sentinel = board.color & !occupied;
-        // See `crate::packed`: a sentinel bit on rank 6 is White's en passant square, anywhere else Black is to move.
-        let rank_6 = 0xFF << 40;
-        let legal = u64::from(en_passant_is_legal).wrapping_neg();
-        Self {
-            board: [board.color & occupied, t0 & !castling, t1 & !castling, t2],
-            black_to_move: sentinel & !rank_6 != 0,
-            castling,
-            en_passant: sentinel & legal,
-        }
-    }
-}
-
-/// The castling rooks on rank 1 in bits 0 to 7, those on rank 8 above them: there are none elsewhere.
-#[inline(always)]
-pub(crate) fn castling_files(castling: u64) -> u16 {
-    (castling & 0xFF | castling >> 48 & 0xFF00) as u16
-}
-
-/// The keys of a position at the four levels.
-///
-/// ```
-/// use lanefish::packed::Packed;
-/// use lanefish::chess::Position;
-/// use lanefish::distinct::{Canonical, keys};
-///
-/// let of = |fen: &str| {
-///     let position: Position = fen.parse().unwrap();
-///     keys(&Canonical::of(&Packed::pack(&position).unwrap(), position.en_passant.is_some()))
-/// };
-/// let [board, stm, castling, position] = of("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
-/// let other = of("4k3/8/8/8/8/8/8/4K2R w - - 5 20");
-/// assert_eq!([board, stm], other[..2]);
-/// assert!(castling != other[2] && position != other[3]);
-/// ```
-#[inline(always)]
-pub fn keys(position: &Canonical) -> [u64; 4] {
-    // Multiply, and fold the two halves of the product together: each bit of the factors changes about half of the
-    // result. What distinguishes positions with equal boards only flips bits of the board's key, which are as good as
-    // random already.
-    #[inline(always)]
-    fn fold(a: u64, b: u64) -> u64 {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    }
-    let [black, t0, t1, t2] = position.board;
-    let planes = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
-    let board = fold(planes ^ ROOTS[4], ROOTS[8]);
-    let stm = board ^ u64::from(position.black_to_move).wrapping_neg() & ROOTS[5];
-    let castling = stm ^ u64::from(castling_files(position.castling)).wrapping_mul(ROOTS[6]);
-    // Ranks 3 to 6, which is where en passant squares are.
-    let squares = (position.en_passant >> 16) as u32;
-    let all = castling ^ u64::from(squares).wrapping_mul(ROOTS[7]);
-    [board, stm, castling, all]
-}
-
-/// The canonical parts of a board in a group.
-#[inline(always)]
-pub(crate) fn canonical(group: &Group, lane: usize, en_passant_is_legal: bool) -> Canonical {
-    Canonical::of(&group.get(lane), en_passant_is_legal)
+/// The canonical parts of a record. Few have an en passant square: whether a capture is legal is decided one by one.
+#[inline]
+pub(crate) fn canonical_at(batch: &Batch, row: usize) -> Canonical {
+    let board = batch.board(row);
+    let captors = || batch.position(row).map(|position| position.en_passant_captors());
+    let legal = board.en_passant().is_some() && captors().is_ok_and(|captors| !captors.is_empty());
+    Canonical::of(&board, legal)
 }

@@ -15,7 +15,8 @@
 //! | 29 | 3 | 0 |
 //!
 //! Numbers are little-endian. There is no header: a file is recognized by its first records, in which the squares of the
-//! kings have to be those of their codes. Scores beyond 31,000 have no agreed meaning and are read as none.
+//! kings have to be those of their codes. Scores beyond 31,000 have no agreed meaning and are read as none, but for the
+//! sentinel 32,002 of either sign, which is kept as one.
 //!
 //! The layout is that of the crate `bulletformat`.
 
@@ -23,7 +24,7 @@ use super::records::{self, BadRecord, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Watch};
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
 use crate::error::Damage;
-use crate::table::{Field, Fields, MOST_CENTIPAWNS};
+use crate::table::{Field, Fields, MOST_CENTIPAWNS, is_sentinel};
 
 /// Bytes of a record.
 const LEN: usize = 32;
@@ -107,7 +108,7 @@ fn read(record: &[u8; LEN]) -> Result<Record, BadRecord> {
         return bad("invalid_result", "a result above 2");
     }
     Ok(Record {
-        score: (score.unsigned_abs() <= MOST_CENTIPAWNS).then_some(score),
+        score: (score.unsigned_abs() <= MOST_CENTIPAWNS || is_sentinel(score)).then_some(score),
         result: Some(record[26]),
         ..Record::of(position)
     })
@@ -174,5 +175,9 @@ mod tests {
         let mut far = good;
         far[24..26].copy_from_slice(&i16::MIN.to_le_bytes());
         assert_eq!(read(&far).unwrap().score, None);
+        for sentinel in [32_002i16, -32_002] {
+            far[24..26].copy_from_slice(&sentinel.to_le_bytes());
+            assert_eq!(read(&far).unwrap().score, Some(sentinel));
+        }
     }
 }

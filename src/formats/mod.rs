@@ -25,6 +25,7 @@ pub(crate) mod records;
 pub(crate) mod selected;
 pub mod tables;
 pub mod text;
+pub(crate) mod way;
 
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
@@ -222,7 +223,11 @@ impl Format {
 
     /// Decodes a chunk.
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        self.0.decode(chunk, options)
+        let mut decoded = self.0.decode(chunk, options);
+        if options.fields.contains(Field::PositionOpening) && !self.about().has_games {
+            way::find_openings(&mut decoded);
+        }
+        decoded
     }
 
     /// What the records of an input that begins with these bytes may carry.
@@ -366,6 +371,9 @@ pub struct DecodeOptions {
     /// Whether [`Decoded::game_rows`] are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_rows: bool,
+    /// Whether these are only to say where games are in the chunk, as copies of games need it: without tags and positions.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub game_places: bool,
     /// Whether [`Decoded::lost_tags`] are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
@@ -393,6 +401,7 @@ impl Default for DecodeOptions {
             tags: Arc::default(),
             games: None,
             game_rows: false,
+            game_places: false,
             lost_tags: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
@@ -409,6 +418,7 @@ setters!(DecodeOptions {
     tags: Arc<[Arc<str>]>,
     games: Option<Arc<Selection>>,
     game_rows: bool,
+    game_places: bool,
     lost_tags: bool,
     strict_pgn: bool,
     max_record: usize,

@@ -6,9 +6,10 @@
 mod date;
 mod selection;
 
+pub use crate::table::Speed;
 pub use date::Date;
 pub(crate) use selection::hash_on;
-pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, Speed, TimeControl};
+pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, TimeControl};
 
 use crate::chess::Position;
 
@@ -155,6 +156,8 @@ pub struct GameRow {
     pub last: Option<Position>,
     /// What is wrong with the game.
     pub error: Option<String>,
-    /// Offset of the byte after the game in the chunk.
+    /// Offset of the game in the chunk; of the first one with what comes before it.
+    pub(crate) start: usize,
+    /// Offset of what comes after the game in the chunk: the next game, or text that is none.
     pub(crate) end: usize,
 }

@@ -141,6 +141,21 @@ impl Inputs {
         Ok(inputs)
     }
 
+    /// Checks that all of them can be read more than once.
+    ///
+    /// # Errors
+    /// If one of them is standard input, a pipe or a device.
+    pub fn check_regular(&self) -> Result<(), Error> {
+        for path in &self.paths {
+            let is_file = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+            // What is not there is reported when it is opened.
+            if path.as_os_str() == "-" || path.exists() && !is_file() {
+                return Err(Error::Once { path: Arc::clone(path) });
+            }
+        }
+        Ok(())
+    }
+
     /// Total size of all inputs on disk, or `None` if one has no size (a pipe).
     pub fn total_bytes(&self) -> Option<u64> {
         self.paths

@@ -8,12 +8,13 @@
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, RowPart};
-use crate::formats::{Chunk, DecodeOptions, Format, Remarks, Totals};
+use crate::formats::way::Way;
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
-use crate::table::{Array, Batch, Columns, Fields, Tile};
+use crate::table::{Array, Batch, Columns, Field, Fields, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -301,7 +302,7 @@ impl Work<'_> {
             let Some(part) = (self.part)(number) else {
                 return;
             };
-            let piece = self.piece(part, &mut results);
+            let piece = self.way_to(number).and_then(|way| self.piece(part, way, &mut results));
             if piece.is_err() {
                 // Those before it are taken already, and the first error counts.
                 self.end.fetch_min(number, Ordering::Relaxed);
@@ -311,10 +312,29 @@ impl Work<'_> {
         }
     }
 
-    fn piece(&self, part: RowPart, results: &mut [GroupResults]) -> Result<Piece, Error> {
+    /// The way to the first row of a piece: the pieces before it are read again, as far as it may begin there.
+    fn way_to(&self, number: u64) -> Result<Way, Error> {
+        let mut way = Way::default();
+        if !self.decode.fields.contains(Field::PositionOpening) {
+            return Ok(way);
+        }
+        let mut before = Vec::new();
+        for part in (0..number).rev().map_while(self.part) {
+            let (_, decoded) = decoded(part, self.decode)?;
+            let is_one = Way::is_one(&decoded.batches);
+            before.push(decoded);
+            if !is_one {
+                break;
+            }
+        }
+        before.iter_mut().rev().for_each(|decoded| way.join(&mut decoded.batches));
+        Ok(way)
+    }
+
+    fn piece(&self, part: RowPart, way: Way, results: &mut [GroupResults]) -> Result<Piece, Error> {
         let job = Fill(self.columns);
         let Judged { rows, output: mut cells, mut rejects, remarks } =
-            judged(part, self.decode, self.analyzer, &job, results)?;
+            judged(part, way, self.decode, self.analyzer, &job, results)?;
         if self.on_bad == OnBad::Raise && !rejects.is_empty() {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
         }
@@ -350,25 +370,32 @@ fn damaged(what: String) -> Error {
     Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage { offset: 0, what } }
 }
 
+/// Decodes a piece.
+fn decoded(part: RowPart, options: &DecodeOptions) -> Result<(Chunk, Decoded), Error> {
+    let chunk = Chunk::of_rows(Arc::from(Path::new(NAME)), part);
+    let mut decoded = Format::ARROW.decode(&chunk, options);
+    match decoded.damage.pop() {
+        Some(damage) => Err(damaged(damage.what)),
+        None => Ok((chunk, decoded)),
+    }
+}
+
 /// Decodes a piece, and runs a job on the rows that count.
 fn judged<J: Job>(
     part: RowPart,
+    mut way: Way,
     options: &DecodeOptions,
     analyzer: &'static dyn Analyzer,
     job: &J,
     results: &mut [GroupResults],
 ) -> Result<Judged<J::Part>, Error> {
     let rows = part.rows();
-    let chunk = Chunk::of_rows(Arc::from(Path::new(NAME)), part);
-    let format = Format::ARROW;
-    let mut decoded = format.decode(&chunk, options);
-    if let Some(damage) = decoded.damage.pop() {
-        return Err(damaged(damage.what));
-    }
+    let (chunk, mut decoded) = decoded(part, options)?;
+    way.join(&mut decoded.batches);
     let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);
-    let (output, rejects) = judge_alone(analyzer, options, job, (format, &chunk), decoded, results);
+    let (output, rejects) = judge_alone(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
     Ok(Judged { rows, output, rejects, remarks })
 }
 
@@ -392,7 +419,7 @@ pub(crate) fn judge<J: Job>(
         let Some(part) = part(number) else {
             break;
         };
-        let judged = judged(part, options, analyzer, job, &mut results)?;
+        let judged = judged(part, Way::default(), options, analyzer, job, &mut results)?;
         take(judged.output, judged.rejects.len() as u64)?;
     }
     Ok(())

@@ -105,7 +105,7 @@ impl Job for Conversion {
         self.encoder.encode(tile.batch, &tile.runs(), &mut part.piece);
         let kept = self.encoder.fields();
         for (&field, values) in &tile.batch.fields {
-            if !kept.contains(field) {
+            if !kept.contains(field) && Fields::ALL.contains(field) {
                 let is_lost = |&row: &usize| values.is_present(row) && !self.encoder.keeps(tile.batch, row, field);
                 *part.lost.entry(field).or_default() += tile.rows().filter(is_lost).count() as u64;
             }

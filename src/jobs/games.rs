@@ -1,14 +1,17 @@
-//! A row of each game, as CSV or JSON lines.
+//! A row of each game, as CSV or JSON lines, or the games themselves.
 
 #[cfg(feature = "parquet")]
 use crate::columnar::Described;
+use crate::formats::Chunk;
 use crate::games::GameRow;
+use crate::input::Bytes;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 #[cfg(feature = "parquet")]
 use crate::table::{Array, Kind, Texts, Values};
 use crate::table::{Fields, Tile};
+use memchr::memchr;
 use std::collections::{HashMap, HashSet};
 #[cfg(feature = "parquet")]
 use std::sync::Arc;
@@ -64,6 +67,55 @@ impl Job for GameRows {
     fn tile(&self, _: &mut Vec<u8>, _: &Tile<'_>) {}
     fn games(&self, text: &mut Vec<u8>, games: &[GameRow]) {
         games.iter().for_each(|game| (self.row)(game, text));
+    }
+}
+
+/// Copies games as they stand.
+///
+/// No byte of a game is changed, whatever its encoding; what stands between two games, such as a comment behind the
+/// result, belongs to the first of them. An empty line ends each game, with line ends as the game has them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GameTexts;
+
+/// Games of a chunk.
+#[derive(Debug, Default)]
+pub(super) struct CopiedGames {
+    chunk: Option<Bytes>,
+    pub(super) text: Vec<u8>,
+}
+
+impl Job for GameTexts {
+    type Part = CopiedGames;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
+    fn reads_games(&self) -> bool {
+        true
+    }
+    fn copies_games(&self) -> bool {
+        true
+    }
+    fn begin(&self) -> CopiedGames {
+        CopiedGames::default()
+    }
+    fn source(&self, part: &mut CopiedGames, chunk: &Chunk, _: Option<u64>) {
+        part.chunk = Some(chunk.bytes.clone());
+    }
+    fn tile(&self, _: &mut CopiedGames, _: &Tile<'_>) {}
+    fn games(&self, part: &mut CopiedGames, games: &[GameRow]) {
+        let chunk = part.chunk.take();
+        let texts = chunk.iter().flat_map(|chunk| games.iter().map(|game| &chunk[game.start..game.end]));
+        for text in texts {
+            let text = text.trim_ascii();
+            let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii_start();
+            let feed = memchr(b'\n', text);
+            let is_dos = feed.is_some_and(|feed| text[..feed].ends_with(b"\r"));
+            part.text.extend_from_slice(text);
+            part.text.extend_from_slice(if is_dos { b"\r\n\r\n" } else { b"\n\n" });
+        }
     }
 }
 

@@ -31,7 +31,6 @@ pub use positions::PositionReader;
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
 pub use statistics::Statistics;
-#[cfg(feature = "sql")]
 pub(crate) use stream::{Sender, Stream};
 pub use write::{Complete, WriteFile, WriteJob, WritePart};
 pub use written::Written;

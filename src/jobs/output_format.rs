@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | whole records | the formats of records that can be written, and tables |
 //! | columns of records, games, rows of queries | CSV, JSON Lines, and tables |
+//! | games | also PGN: the games as they stand |
 
 #[cfg(feature = "parquet")]
 use crate::columnar::{Compression as PageCompression, CompressionError, IpcKind};
@@ -18,6 +19,8 @@ use std::path::Path;
 pub enum OutputFormat {
     /// A format of records.
     Records(Format),
+    /// Games as they stand in the input.
+    Pgn,
     /// A header line and comma-separated values.
     Csv,
     /// One JSON object per line.
@@ -35,8 +38,10 @@ pub enum OutputFormat {
 pub enum Content {
     /// Whole records.
     Records,
-    /// Rows: columns of records, or of games, or what a query returns.
+    /// Rows: columns of records, or what a query returns.
     Rows,
+    /// Games: a row of each, or the games themselves.
+    Games,
 }
 
 impl OutputFormat {
@@ -50,7 +55,7 @@ impl OutputFormat {
     pub fn all(content: Content) -> impl Iterator<Item = Self> {
         let formats = Format::ALL.iter().copied().filter(|format| format.encoder().is_some());
         let records = formats.map(Self::Records);
-        let text = [Self::Csv, Self::JsonLines];
+        let text = [Self::Csv, Self::JsonLines, Self::Pgn];
         #[cfg(feature = "parquet")]
         let tables =
             [Self::Parquet(PageCompression::default()), Self::Arrow(IpcKind::File), Self::Arrow(IpcKind::Stream)];
@@ -63,10 +68,11 @@ impl OutputFormat {
     /// Whether it can hold a content.
     pub fn holds(self, content: Content) -> bool {
         match (self, content) {
-            (Self::Records(_), Content::Records) | (Self::Csv | Self::JsonLines, Content::Rows) => true,
-            (Self::Records(_), Content::Rows) | (Self::Csv | Self::JsonLines, Content::Records) => false,
+            (Self::Records(_), content) => content == Content::Records,
+            (Self::Pgn, content) => content == Content::Games,
+            (Self::Csv | Self::JsonLines, content) => content != Content::Records,
             #[cfg(feature = "parquet")]
-            (Self::Parquet(_) | Self::Arrow(_), Content::Records | Content::Rows) => true,
+            (Self::Parquet(_) | Self::Arrow(_), _) => true,
         }
     }
 
@@ -74,6 +80,7 @@ impl OutputFormat {
     pub fn name(self) -> &'static str {
         match self {
             Self::Records(format) => format.name(),
+            Self::Pgn => Format::PGN.name(),
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
             #[cfg(feature = "parquet")]
@@ -89,6 +96,7 @@ impl OutputFormat {
     pub fn title(self) -> &'static str {
         match self {
             Self::Records(format) => format.about().title,
+            Self::Pgn => "The games themselves, as they stand",
             Self::Csv => "A header line and comma-separated values",
             Self::JsonLines => "One JSON object per line",
             #[cfg(feature = "parquet")]
@@ -104,6 +112,7 @@ impl OutputFormat {
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Records(format) => format.about().extensions,
+            Self::Pgn => Format::PGN.about().extensions,
             Self::Csv => &["csv"],
             Self::JsonLines => &["jsonl", "ndjson", "json"],
             #[cfg(feature = "parquet")]
@@ -124,7 +133,7 @@ impl OutputFormat {
     pub fn is_text(self) -> bool {
         match self {
             Self::Records(format) => format.is_text(),
-            Self::Csv | Self::JsonLines => true,
+            Self::Pgn | Self::Csv | Self::JsonLines => true,
             #[cfg(feature = "parquet")]
             Self::Parquet(_) | Self::Arrow(_) => false,
         }
@@ -163,12 +172,10 @@ impl OutputFormat {
         if let Some(format) = Self::all(content).find(has) {
             return Ok(format);
         }
-        if content == Content::Rows {
-            return Err(format!(
-                "cannot infer a format from '{}'; use {}, or pass --format",
-                path.display(),
-                USUAL_ROWS
-            ));
+        if content != Content::Records {
+            let usual = if content == Content::Games { USUAL_GAMES } else { USUAL_ROWS };
+            let path = path.display();
+            return Err(format!("cannot infer a format from '{path}'; use {usual}, or pass --format"));
         }
         let names: Vec<&str> = Self::all(content).map(Self::name).collect();
         let written = format!("formats that can be written: {}", names.join(", "));
@@ -208,6 +215,12 @@ const USUAL_ROWS: &str = match cfg!(feature = "parquet") {
     false => ".csv or .jsonl",
 };
 
+/// The same of games.
+const USUAL_GAMES: &str = match cfg!(feature = "parquet") {
+    true => ".pgn, .csv, .jsonl, .parquet or .arrow",
+    false => ".pgn, .csv or .jsonl",
+};
+
 /// The extension of a name without that of the compression, in lower case: `csv` for `rows.csv.zst`.
 fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
@@ -223,6 +236,7 @@ impl fmt::Display for OutputFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Records(format) => format.name(),
+            Self::Pgn => "PGN",
             Self::Csv => "CSV",
             Self::JsonLines => "JSON Lines",
             #[cfg(feature = "parquet")]

@@ -1,8 +1,9 @@
 //! Statistics of all records.
 
-use crate::distinct::exact::{Exact, ExactOptions};
+use crate::distinct::exact::Exact;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
+use crate::output::Space;
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{Groups, Report};
@@ -57,9 +58,9 @@ impl Statistics {
     ///
     /// # Errors
     /// If the temporary files cannot be created.
-    pub fn with_exact_distinct(mut self, options: &ExactOptions) -> Result<Self, Error> {
+    pub fn with_exact_distinct(mut self, space: &Space) -> Result<Self, Error> {
         self.details = true;
-        self.exact = Some(Exact::new(options)?);
+        self.exact = Some(Exact::new(space)?);
         Ok(self)
     }
     /// Takes what a chunk made: the sink of the run.

@@ -5,7 +5,7 @@ use super::in_order::{Cut, Finished, InOrder};
 use super::written::Written;
 use crate::columnar::{
     Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
-    dates_without_days, schema,
+    SCORE_SENTINEL, dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::packed::Group;
@@ -105,7 +105,9 @@ fn described(written: Written<'_>) -> Vec<Described> {
             let columns = columns.map(Described::of_listed);
             let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
             let text = Described::new(DATE_TEXT, Kind::Text, meaning).nullable();
-            [board].into_iter().chain(columns).chain([text]).collect()
+            let meaning = "the sentinel that the record has in place of a score";
+            let sentinel = Described::new(SCORE_SENTINEL, Kind::I16, meaning).nullable();
+            [board].into_iter().chain(columns).chain([text, sentinel]).collect()
         }
         Written::Games => super::games::described(),
     }
@@ -283,10 +285,11 @@ impl Job for Table<'_> {
         let mut arrays = self.fill(tile);
         if let Written::Records { fen } = self.rows {
             let mut columns = always(fen).chain(carried());
-            let date = columns.position(|column| column.field == Some(Field::Date));
+            let date = columns.position(|column| column.name == Field::Date.name());
             if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
                 arrays.push(Array::Text(dates_without_days(dates)));
             }
+            arrays.push(tile.score_sentinels());
         }
         filled.extend(arrays.into_iter().map(Array::without_empty));
         Array::append_tile(&mut part.cells, filled, tile);

@@ -5,13 +5,13 @@
 //! bytes go. Batches that come from no run are taken as well: [`WriteJob::batch`].
 
 use super::conversion::{Conversion, Converted};
-use super::games::GameRows;
+use super::games::{CopiedGames, GameRows, GameTexts};
 use super::output_format::OutputFormat;
 use super::rows::Rows;
 #[cfg(feature = "parquet")]
 use super::table::{Table, TableFile, Tabulated};
 use super::written::Written;
-use crate::formats;
+use crate::formats::{self, Chunk};
 use crate::games::GameRow;
 use crate::output::csv::Csv;
 use crate::output::jsonl::JsonLines;
@@ -49,18 +49,24 @@ enum Kind<'a> {
     Records(Conversion),
     Columns(Rows<'a>),
     Games(GameRows),
+    GameTexts(GameTexts),
     #[cfg(feature = "parquet")]
     Table(Box<Table<'a>>),
 }
 
 /// What a chunk becomes.
 #[derive(Debug)]
-pub struct WritePart(Part);
+pub struct WritePart {
+    part: Part,
+    /// Records, or games, that are written.
+    records: u64,
+}
 
 #[derive(Debug)]
 enum Part {
     Records(Converted),
     Text(Vec<u8>),
+    GameTexts(CopiedGames),
     #[cfg(feature = "parquet")]
     Table(Tabulated),
 }
@@ -69,6 +75,7 @@ enum Part {
 #[must_use = "an output has to be finished"]
 pub struct WriteFile<W: Write> {
     to: To<W>,
+    records: u64,
     lost: BTreeMap<Field, u64>,
 }
 
@@ -85,6 +92,8 @@ enum To<W: Write> {
 pub struct Complete {
     /// What should replace its first bytes, if that is possible: counts that were not known at the beginning.
     pub start: Option<Vec<u8>>,
+    /// Number of records, or games, in it.
+    pub records: u64,
     /// How many records carried fields that the format cannot hold.
     pub lost: BTreeMap<Field, u64>,
 }
@@ -127,6 +136,10 @@ impl<'a> WriteJob<'a> {
             }
             (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::CSV),
             (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::JSON_LINES),
+            (OutputFormat::Pgn, Written::Games) => Kind::GameTexts(GameTexts),
+            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. }) => {
+                return Err(format!("{format} holds games"));
+            }
             (OutputFormat::Records(_), Written::Columns(..) | Written::Games) => {
                 return Err(format!("{format} holds whole records, not rows"));
             }
@@ -158,10 +171,11 @@ impl<'a> WriteJob<'a> {
                 out.write_all(&(games.header)())?;
                 To::Text(out)
             }
+            Kind::GameTexts(_) => To::Text(out),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => To::Table(Box::new(table.open(out)?)),
         };
-        Ok(WriteFile { to, lost: BTreeMap::new() })
+        Ok(WriteFile { to, records: 0, lost: BTreeMap::new() })
     }
 
     /// Writes what a chunk became; the parts come in order, as a run passes them on.
@@ -169,7 +183,8 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails, or the format cannot hold the records.
     pub fn put<W: Write>(&self, file: &mut WriteFile<W>, part: WritePart) -> io::Result<()> {
-        match (&self.0, &mut file.to, part.0) {
+        file.records += part.records;
+        match (&self.0, &mut file.to, part.part) {
             (Kind::Records(conversion), To::Records(writer, out), Part::Records(converted)) => {
                 for (&field, records) in &converted.lost {
                     *file.lost.entry(field).or_default() += records;
@@ -181,7 +196,7 @@ impl<'a> WriteJob<'a> {
                     Ok(())
                 })
             }
-            (_, To::Text(out), Part::Text(text)) => out.write_all(&text),
+            (_, To::Text(out), Part::Text(text) | Part::GameTexts(CopiedGames { text, .. })) => out.write_all(&text),
             #[cfg(feature = "parquet")]
             (_, To::Table(table), Part::Table(part)) => part.blocks().try_for_each(|block| table.put(block?)),
             _ => Err(io::Error::other("a part of another job")),
@@ -193,7 +208,7 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails, or the format cannot hold the records.
     pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<Complete> {
-        let mut lost = file.lost;
+        let (records, mut lost) = (file.records, file.lost);
         lost.retain(|_, records| *records > 0);
         let start = match (self.0, file.to) {
             (Kind::Records(conversion), To::Records(mut writer, mut out)) => {
@@ -210,7 +225,7 @@ impl<'a> WriteJob<'a> {
             }
             _ => return Err(io::Error::other("the output of another job")),
         };
-        Ok(Complete { start, lost })
+        Ok(Complete { start, records, lost })
     }
 
     /// What a batch becomes that comes from no run, all of whose records are written. Batches are numbered from zero
@@ -219,12 +234,13 @@ impl<'a> WriteJob<'a> {
     /// Of columns and games it makes nothing: these are computed by runs.
     pub fn batch(&self, batch: &Arc<Batch>, number: u64) -> WritePart {
         let mut part = self.begin();
-        match (&self.0, &mut part.0) {
+        match (&self.0, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.batch(part, batch),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) if table.is_of_records() => table.batch(part, batch),
-            _ => {}
+            _ => return part,
         }
+        part.records = batch.len() as u64;
         self.end(&mut part, number);
         part
     }
@@ -237,6 +253,7 @@ impl Job for WriteJob<'_> {
             Kind::Records(conversion) => conversion.queries(),
             Kind::Columns(rows) => rows.queries(),
             Kind::Games(games) => games.queries(),
+            Kind::GameTexts(games) => games.queries(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.queries(),
         }
@@ -246,13 +263,14 @@ impl Job for WriteJob<'_> {
             Kind::Records(conversion) => conversion.fields(),
             Kind::Columns(rows) => rows.fields(),
             Kind::Games(games) => games.fields(),
+            Kind::GameTexts(games) => games.fields(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.fields(),
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
         match &self.0 {
-            Kind::Records(_) | Kind::Games(_) => Arc::default(),
+            Kind::Records(_) | Kind::Games(_) | Kind::GameTexts(_) => Arc::default(),
             Kind::Columns(rows) => rows.tags(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.tags(),
@@ -260,30 +278,44 @@ impl Job for WriteJob<'_> {
     }
     fn reads_games(&self) -> bool {
         match &self.0 {
-            Kind::Games(_) => true,
+            Kind::Games(_) | Kind::GameTexts(_) => true,
             Kind::Records(_) | Kind::Columns(_) => false,
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.reads_games(),
         }
     }
+    fn copies_games(&self) -> bool {
+        match &self.0 {
+            Kind::GameTexts(games) => games.copies_games(),
+            _ => false,
+        }
+    }
     fn reads_lost_tags(&self) -> bool {
         match &self.0 {
             Kind::Records(conversion) => conversion.reads_lost_tags(),
-            Kind::Columns(_) | Kind::Games(_) => false,
+            Kind::Columns(_) | Kind::Games(_) | Kind::GameTexts(_) => false,
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.reads_lost_tags(),
         }
     }
     fn begin(&self) -> WritePart {
-        WritePart(match &self.0 {
+        let part = match &self.0 {
             Kind::Records(conversion) => Part::Records(conversion.begin()),
             Kind::Columns(_) | Kind::Games(_) => Part::Text(Vec::new()),
+            Kind::GameTexts(games) => Part::GameTexts(games.begin()),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => Part::Table(table.begin()),
-        })
+        };
+        WritePart { part, records: 0 }
+    }
+    fn source(&self, part: &mut WritePart, chunk: &Chunk, lines: Option<u64>) {
+        if let (Kind::GameTexts(games), Part::GameTexts(part)) = (&self.0, &mut part.part) {
+            games.source(part, chunk, lines);
+        }
     }
     fn tile(&self, part: &mut WritePart, tile: &Tile<'_>) {
-        match (&self.0, &mut part.0) {
+        part.records += if self.reads_games() { 0 } else { tile.count() as u64 };
+        match (&self.0, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.tile(part, tile),
             (Kind::Columns(rows), Part::Text(text)) => rows.tile(text, tile),
             #[cfg(feature = "parquet")]
@@ -292,15 +324,17 @@ impl Job for WriteJob<'_> {
         }
     }
     fn games(&self, part: &mut WritePart, games: &[GameRow]) {
-        match (&self.0, &mut part.0) {
+        part.records += games.len() as u64;
+        match (&self.0, &mut part.part) {
             (Kind::Games(rows), Part::Text(text)) => rows.games(text, games),
+            (Kind::GameTexts(texts), Part::GameTexts(part)) => texts.games(part, games),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) => table.games(part, games),
             _ => {}
         }
     }
     fn end(&self, part: &mut WritePart, chunk: u64) {
-        match (&self.0, &mut part.0) {
+        match (&self.0, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.end(part, chunk),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) => table.end(part, chunk),

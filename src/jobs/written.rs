@@ -15,7 +15,7 @@ pub enum Written<'a> {
     },
     /// Columns of records, and how sets of squares are written as text.
     Columns(&'a Columns, Masks),
-    /// A row of each game.
+    /// Games: a row of each, or the games themselves.
     Games,
 }
 
@@ -24,7 +24,8 @@ impl Written<'_> {
     pub fn content(self) -> Content {
         match self {
             Self::Records { .. } => Content::Records,
-            Self::Columns(..) | Self::Games => Content::Rows,
+            Self::Columns(..) => Content::Rows,
+            Self::Games => Content::Games,
         }
     }
 }

@@ -4,23 +4,10 @@
 
 use super::RANK_6;
 use super::board::load_planes;
+use crate::canonical::ROOTS;
 use crate::packed::Group;
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};
-
-/// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of the
-/// contract: equal positions have equal keys in every version.
-pub(crate) const ROOTS: [u64; 9] = [
-    0x6A09_E667_F3BC_C908,
-    0xBB67_AE85_84CA_A73B,
-    0x3C6E_F372_FE94_F82B,
-    0xA54F_F53A_5F1D_36F1,
-    0x510E_527F_ADE6_82D1,
-    0x9B05_688C_2B3E_6C1F,
-    0x1F83_D9AB_FB41_BD6B,
-    0x5BE0_CD19_137E_2179,
-    0xCBBB_9D5D_C105_9ED8,
-];
 
 /// The keys of the boards of eight groups.
 #[derive(Clone, Copy, Debug, Default)]

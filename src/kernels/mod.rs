@@ -36,8 +36,8 @@ pub use board::{PieceSets, piece_sets};
 pub use counts::{
     BoardCounts, EventCounters, SquareCounters, VerticalCounters, board_counts, count_events, count_squares,
 };
+pub(crate) use keys::REGISTER_BITS;
 pub use keys::{Keys, keys};
-pub(crate) use keys::{REGISTER_BITS, ROOTS};
 pub use material::{NO_SIGNATURE, signatures};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};

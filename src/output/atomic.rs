@@ -79,6 +79,15 @@ impl AtomicFile {
         self.out.get_ref().path()
     }
 
+    /// Reads the bytes that it has so far, from the first one on.
+    ///
+    /// # Errors
+    /// If writing or opening the file fails.
+    pub fn reader(&mut self) -> io::Result<File> {
+        self.out.flush()?;
+        File::open(self.temporary_path())
+    }
+
     /// Overwrites the first bytes.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ const LOOK_AHEAD: usize = 128 << 10;
 /// Bytes whose line ends are changed at once.
 const CHANGED: usize = 1 << 20;
 /// Bytes of an input that show what its records carry.
-const HEAD: usize = 1 << 10;
+const HEAD: usize = 2 << 10;
 
 /// An item in the sequence of chunks.
 pub(super) enum Work {

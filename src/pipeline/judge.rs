@@ -4,6 +4,9 @@
 //! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
 //! tile with a mask of the records that count.
 
+use super::assign::{Assignments, Changes};
+use super::choose::{Choose, choose};
+use super::order::Settings;
 use super::{Job, TILE};
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
@@ -12,6 +15,7 @@ use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
+use crate::games::LeftOutBy;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, first_rows, rows_of};
@@ -34,7 +38,11 @@ pub(super) struct Judge<'a, J: Job> {
     /// Numbers of the records to process.
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
-    /// The queries of the job, and which boards are invalid.
+    /// Which of the good records are taken.
+    pub(super) choices: &'a [&'a dyn Choose],
+    /// What those are given.
+    pub(super) set: Option<&'a Assignments>,
+    /// The queries of the job, of the choices and of what records are given, and which boards are invalid.
     pub(super) queries: Queries,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
@@ -47,52 +55,149 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) counted: (usize, u64),
     pub(super) part: &'a mut J::Part,
     pub(super) rejects: Vec<Reject>,
+    /// What the choices left out.
+    pub(super) left_out: LeftOutBy,
     pub(super) results: &'a mut [GroupResults],
 }
 
-impl<J: Job> Judge<'_, J> {
-    /// Processes batches, as far as they are requested; returns all rejects, in order.
-    pub(super) fn batches(mut self, batches: Vec<Batch>) -> Vec<Reject> {
+impl<'a, J: Job> Judge<'a, J> {
+    /// A judge of the records of a chunk, without rejects that are known already, texts and lines.
+    pub(super) fn new(
+        settings: &Settings<'a>,
+        job: &'a J,
+        (format, chunk): (Format, &'a Chunk),
+        range: Range<u64>,
+        part: &'a mut J::Part,
+        results: &'a mut [GroupResults],
+    ) -> Self {
+        let choices = settings.choices.iter().map(|choice| choice.queries());
+        // With new values the job has results of its own.
+        let own = settings.set.map_or_else(|| job.queries(), Assignments::queries);
+        Self {
+            analyzer: settings.analyzer,
+            validity: settings.decode.validity,
+            stops: settings.strict,
+            range,
+            job,
+            choices: settings.choices,
+            set: settings.set,
+            queries: choices.fold(own | Queries::INVALID, |all, queries| all | queries),
+            format,
+            chunk,
+            texts: None,
+            lines_before: None,
+            counted: (0, 0),
+            part,
+            rejects: Vec::new(),
+            left_out: LeftOutBy::new(),
+            results,
+        }
+    }
+
+    /// Processes batches, as far as they are requested; returns all rejects, in order, and what was left out.
+    pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> (Vec<Reject>, LeftOutBy) {
         for batch in batches {
-            if !self.batch(&Arc::new(batch)) {
+            if !self.batch(batch) {
                 break;
             }
         }
         self.rejects.sort_by_key(|reject| reject.place.record);
-        self.rejects
+        (self.rejects, self.left_out)
     }
 
     /// Processes a batch; false if nothing after it is requested.
     fn batch(&mut self, batch: &Arc<Batch>) -> bool {
+        if let Some(set) = self.set {
+            return self.changed(batch, set);
+        }
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
         for start in (0..batch.len()).step_by(ROWS) {
-            let len = (batch.len() - start).min(ROWS);
-            let mut mask: [u64; WORDS] = first_rows(len);
-            if let Some(selected) = &batch.selected {
-                for (bits, selected) in mask.iter_mut().zip(&selected[start / 64..]) {
-                    *bits &= selected;
-                }
-            }
-            if !all_in_range {
-                keep(&mut mask, |row| self.range.contains(&batch.index(start + row)));
-            }
-            if mask == [0; WORDS] {
+            let Some((mask, more)) = self.tile(batch, start, all_in_range) else {
                 continue;
+            };
+            let len = (batch.len() - start).min(ROWS);
+            if self.choices.is_empty() || mask != [0; WORDS] {
+                self.job.tile(self.part, &Tile::new(self.analyzer, batch, start, len, self.results, &mask));
             }
-            let first = start / Group::LEN;
-            let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
-            self.analyzer.analyze(groups, self.queries, self.results);
-            let more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
-            self.job.tile(
-                self.part,
-                &Tile::new(self.analyzer, batch, start, len, &self.results[..groups.len()], &mask[..len.div_ceil(64)]),
-            );
             if !more {
                 return false;
             }
         }
         true
+    }
+
+    /// The same, of records that are given new values: the job sees them in a batch of its own.
+    fn changed(&mut self, batch: &Arc<Batch>, set: &Assignments) -> bool {
+        let in_range = |row: usize| self.range.contains(&batch.index(row));
+        let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
+        let mut changes = Changes::new(set);
+        let mut masks = Vec::new();
+        let mut more = true;
+        for start in (0..batch.len()).step_by(ROWS) {
+            let Some((mut mask, is_more)) = self.tile(batch, start, all_in_range) else {
+                continue;
+            };
+            more = is_more;
+            let len = (batch.len() - start).min(ROWS);
+            let taken = mask;
+            let wrong = changes.evaluate(&Tile::new(self.analyzer, batch, start, len, self.results, &taken));
+            for (row, message) in wrong {
+                mask[(row - start) / 64] &= !(1 << ((row - start) % 64));
+                self.reject(batch, row, vec!["value"], message);
+                if self.stops {
+                    keep(&mut mask, |other| start + other < row);
+                    more = false;
+                    break;
+                }
+            }
+            masks.push((start, mask));
+            if !more {
+                break;
+            }
+        }
+        let changed = Arc::new(changes.apply(batch));
+        let queries = self.job.queries();
+        for (start, mask) in masks.into_iter().filter(|(_, mask)| *mask != [0; WORDS]) {
+            let len = (batch.len() - start).min(ROWS);
+            let first = start / Group::LEN;
+            let groups = &changed.groups()[first..first + len.div_ceil(Group::LEN)];
+            if queries != Queries::NONE {
+                self.analyzer.analyze(groups, queries, self.results);
+            }
+            self.job.tile(self.part, &Tile::new(self.analyzer, &changed, start, len, self.results, &mask));
+        }
+        more
+    }
+
+    /// Answers the queries about a tile, and decides which of its records are taken; also, whether any after it are
+    /// requested. `None` if it has none that are requested.
+    #[inline]
+    fn tile(&mut self, batch: &Arc<Batch>, start: usize, all_in_range: bool) -> Option<([u64; WORDS], bool)> {
+        let len = (batch.len() - start).min(ROWS);
+        let mut mask: [u64; WORDS] = first_rows(len);
+        if let Some(selected) = &batch.selected {
+            for (bits, selected) in mask.iter_mut().zip(&selected[start / 64..]) {
+                *bits &= selected;
+            }
+        }
+        if !all_in_range {
+            keep(&mut mask, |row| self.range.contains(&batch.index(start + row)));
+        }
+        if mask == [0; WORDS] {
+            return None;
+        }
+        let first = start / Group::LEN;
+        let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
+        self.analyzer.analyze(groups, self.queries, self.results);
+        let more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
+        if !self.choices.is_empty() {
+            let good = mask;
+            let words = len.div_ceil(64);
+            let tile = Tile::new(self.analyzer, batch, start, len, self.results, &good);
+            choose(self.choices, &tile, &mut mask[..words], &mut self.left_out);
+        }
+        Some((mask, more))
     }
 
     /// Whether any record of the tile may be bad.
@@ -115,7 +220,7 @@ impl<J: Job> Judge<'_, J> {
                 continue;
             }
             mask[row / 64] &= !(1 << (row % 64));
-            self.reject(batch, start + row);
+            self.reject_board(batch, start + row);
             if self.stops {
                 keep(mask, |other| other < row);
                 return false;
@@ -130,7 +235,7 @@ impl<J: Job> Judge<'_, J> {
     }
 
     #[cold]
-    fn reject(&mut self, batch: &Batch, row: usize) {
+    fn reject_board(&mut self, batch: &Batch, row: usize) {
         let (reasons, message) = match batch.position(row) {
             Err(error) => (vec!["undecodable"], error.to_string()),
             Ok(position) => {
@@ -138,6 +243,11 @@ impl<J: Job> Judge<'_, J> {
                 (violations.names().collect(), violations.to_string())
             }
         };
+        self.reject(batch, row, reasons, message);
+    }
+
+    #[cold]
+    fn reject(&mut self, batch: &Batch, row: usize, reasons: Vec<&'static str>, message: String) {
         let origin = batch.origin(row);
         let bytes = &self.chunk.bytes;
         let (from, lines) = match self.counted {
@@ -194,6 +304,8 @@ pub(crate) fn judge_alone<J: Job>(
         stops: false,
         range: 0..u64::MAX,
         job,
+        choices: &[],
+        set: None,
         queries: job.queries() | Queries::INVALID,
         format,
         chunk,
@@ -202,9 +314,11 @@ pub(crate) fn judge_alone<J: Job>(
         counted: (0, 0),
         part: &mut part,
         rejects: decoded.rejects,
+        left_out: LeftOutBy::new(),
         results,
     };
-    let rejects = judge.batches(decoded.batches);
+    let batches: Vec<Arc<Batch>> = decoded.batches.into_iter().map(Arc::new).collect();
+    let (rejects, _) = judge.batches(&batches);
     (part, rejects)
 }
 

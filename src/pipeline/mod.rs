@@ -22,31 +22,47 @@
 //! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in the
 //! nearest cache.
 
+mod assign;
+mod batches;
+mod choose;
 mod feed;
 mod judge;
 mod line;
 mod number;
 mod order;
+mod sample;
+mod sampled;
 mod sieve;
 mod summary;
 
 pub use crate::input::{Shard, ShardError};
+pub use assign::{AssignmentError, Assignments};
+pub(crate) use batches::{BatchRun, run_on};
+pub(crate) use choose::Choose;
 #[cfg(feature = "parquet")]
 pub(crate) use judge::judge_alone;
+pub(crate) use sample::Fraction;
+pub use sample::{Rate, Sample, SampleError};
 pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
+use crate::expression::Condition;
 use crate::formats::tables::Budget;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
+use crate::output::Space;
 use crate::queries::Queries;
+use crate::seed::{Purpose, Seeded};
 use crate::setters::setters;
 use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
+use choose::AtRandom;
+use choose::ByFormula;
 use feed::{Feed, GIANT};
-use order::{Settings, Shared, StopOnDrop, work};
-use std::collections::BTreeMap;
+use order::{Chosen, Settings, Shared, StopOnDrop, work};
+use sampled::run_sampled;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,10 +114,19 @@ pub struct ReadOptions {
     /// assert_eq!(options.shard.unwrap().to_string(), "0/8");
     /// ```
     pub shard: Option<Shard>,
+    /// Which of the good records are taken: those for which it is true.
+    pub filter: Option<Condition>,
+    /// Which of those are taken at random.
+    pub sample: Option<Sample>,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// New values for what the records carry that are taken. Those that cannot have them are bad records.
+    pub set: Assignments,
     /// Number of records to skip, over all inputs, bad ones included; of games, for a job that [reads](Job::reads_games)
-    /// their rows.
+    /// their rows. Where records are chosen, of those that are.
     pub skip: u64,
-    /// Number of records, or games, to read at most after those skipped, bad ones included.
+    /// Number of records, or games, to read at most after those skipped, bad ones included; where records are chosen, of
+    /// those that are.
     pub limit: Option<u64>,
 }
 
@@ -111,9 +136,14 @@ setters!(ReadOptions {
     decode: DecodeOptions,
     strict: bool,
     shard: Option<Shard>,
+    sample: Option<Sample>,
+    seed: u64,
+    set: Assignments,
     skip: u64,
     limit: Option<u64>,
 });
+
+setters!(ReadOptions { filter: Option<Condition> });
 
 /// How a run goes.
 #[non_exhaustive]
@@ -129,6 +159,10 @@ pub struct RunOptions<'a> {
     /// Continue after damaged blocks, and with the next input after a broken container, and report them in
     /// [`Summary::files`], instead of stopping with an error.
     pub past_damage: bool,
+    /// How much memory sorting may take, and where what does not fit goes.
+    pub space: Space,
+    /// Which of the good records are taken, after everything else that chooses.
+    pub(crate) only: Option<&'a dyn Choose>,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
     /// Called regularly with the progress of the run.
@@ -146,6 +180,8 @@ impl RunOptions<'_> {
             threads: 1,
             chunk_size: 1 << 20,
             past_damage: false,
+            space: Space::default(),
+            only: None,
             on_reject: None,
             on_progress: None,
             interrupt: None,
@@ -158,6 +194,7 @@ setters!(RunOptions<'a> {
     threads: usize,
     chunk_size: usize,
     past_damage: bool,
+    space: Space,
     on_reject: Option<&'a mut OnReject<'a>>,
     on_progress: Option<&'a mut OnProgress<'a>>,
     interrupt: Option<&'a AtomicBool>,
@@ -201,6 +238,10 @@ pub trait Job: Sync {
     fn reads_games(&self) -> bool {
         false
     }
+    /// Whether it only copies the games, so that their rows need not say what is in them.
+    fn copies_games(&self) -> bool {
+        false
+    }
     /// Whether it is to be known which tags of games no field carries: [`Summary::lost_tags`].
     fn reads_lost_tags(&self) -> bool {
         false
@@ -226,23 +267,64 @@ pub trait Job: Sync {
 /// before.
 pub fn run<J: Job>(
     inputs: &Inputs,
+    options: RunOptions<'_>,
+    job: &J,
+    sink: impl FnMut(J::Part) -> Result<(), Error>,
+) -> Summary {
+    match options.read.sample {
+        Some(Sample::Count(count)) if !job.reads_games() => run_sampled(inputs, options, count, job, sink),
+        _ => run_all(inputs, options, job, sink),
+    }
+}
+
+/// The same without a number of records that are taken at random.
+fn run_all<J: Job>(
+    inputs: &Inputs,
     mut options: RunOptions<'_>,
     job: &J,
     mut sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
     let threads = options.threads.max(1);
-    let ReadOptions { from, access, mut decode, strict, shard, skip, limit } = options.read;
+    let ReadOptions { from, access, mut decode, strict, shard, sample, seed, skip, limit, .. } = options.read;
     decode.fields = decode.fields.union(job.fields());
     let tags = job.tags();
     if !tags.is_empty() {
         decode.tags = tags;
     }
     decode.game_rows |= job.reads_games();
+    decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
     let options_set = decode.games.iter().flat_map(|games| games.options());
+    let mut choices: Vec<&dyn Choose> = Vec::new();
+    let filter = options.read.filter;
+    choices.extend(filter.iter().map(|filter| filter as &dyn Choose));
+    let seeded = Seeded::new(seed, Purpose::Sample);
+    let sample: Option<Box<dyn Choose>> = match &sample {
+        Some(Sample::Rate(rate)) => {
+            rate.below().map(|below| -> Box<dyn Choose> { Box::new(AtRandom { seeded, below }) })
+        }
+        Some(Sample::Formula(formula)) => Some(Box::new(ByFormula { seeded, formula })),
+        Some(Sample::Count(_)) | None => None,
+    };
+    choices.extend(sample.as_deref());
+    // What is chosen by the run before counts for no limit: it is known only from all that is read.
+    let before_limits = choices.len();
+    choices.extend(options.only);
+    let mut tags: BTreeSet<Arc<str>> = decode.tags.iter().cloned().collect();
+    for choice in &choices {
+        decode.fields = decode.fields.union(choice.fields());
+        tags.extend(choice.tags().iter().cloned());
+    }
+    let set = options.read.set;
+    decode.fields = decode.fields.union(set.fields());
+    tags.extend(set.tags());
+    decode.tags = tags.into_iter().collect();
     let mut collector = Collector {
         summary: Summary {
-            left_out: options_set.map(|name| (name, LeftOut::default())).collect(),
+            left_out: options_set
+                .chain(choices[..before_limits].iter().map(|choice| choice.name()))
+                .map(|name| (name, LeftOut::default()))
+                .collect(),
             ..Summary::default()
         },
         strict,
@@ -263,10 +345,15 @@ pub fn run<J: Job>(
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
+    let counts_chosen = before_limits > 0 && requested != (0..u64::MAX);
     let settings = Settings {
         knows_lines: shard.is_none(),
         analyzer: options.analyzer,
-        records: if job.reads_games() { 0..u64::MAX } else { requested.clone() },
+        records: if job.reads_games() || counts_chosen { 0..u64::MAX } else { requested.clone() },
+        chosen: counts_chosen.then(|| Chosen::new(requested.clone())),
+        choices: &choices,
+        set: (!set.is_empty()).then_some(&set),
+        before_limits,
         games: if job.reads_games() { requested } else { 0..u64::MAX },
         decode,
         decode_records,
@@ -338,8 +425,12 @@ pub fn run<J: Job>(
             }
             while let Some((outcome, part)) = waiting.remove(&next) {
                 next += 1;
+                let is_last = outcome.is_last;
                 if let Err(error) = collector.take(outcome, part, &mut sink) {
                     collector.summary.failure = Some(error);
+                    break 'parts;
+                }
+                if is_last {
                     break 'parts;
                 }
                 // Not before: what was taken may have decided the run, and a pipe is not opened then.

@@ -5,9 +5,10 @@ use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select};
+use crate::formats::way::Way;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
 use crate::games::LeftOutBy;
-use crate::table::Batch;
+use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -41,13 +42,15 @@ pub(super) struct Count {
     watch: Option<Box<dyn Watch>>,
     /// Decides about games that begin in one chunk and end in another.
     edges: Edges,
+    /// The way to the last record, for its opening.
+    way: Way,
     /// Nothing after this chunk counts: the limit is reached, or something failed.
     pub(super) over: bool,
 }
 
 impl Count {
     /// Whether all requested records or games have been read.
-    fn is_full(&self, settings: &Settings) -> bool {
+    fn is_full(&self, settings: &Settings<'_>) -> bool {
         self.totals.records >= settings.records.end || self.game_rows >= settings.games.end
     }
 
@@ -58,7 +61,7 @@ impl Count {
         place: u64,
         mut work: Work,
         mut decoded: Option<Decoded>,
-        settings: &Settings,
+        settings: &Settings<'_>,
     ) -> Numbered {
         if let Work::Begin { format, watch, .. } = &mut work {
             self.watch = watch.take().or_else(|| format.as_ref()?.watch());
@@ -77,7 +80,7 @@ impl Count {
         &mut self,
         work: &Work,
         decoded: Option<&mut Decoded>,
-        settings: &Settings,
+        settings: &Settings<'_>,
         outcome: &mut Outcome,
         ahead: &mut Vec<Held>,
     ) -> Range<u64> {
@@ -86,6 +89,7 @@ impl Count {
             Work::Begin { path, format, compression, note, .. } => {
                 self.totals.begin();
                 self.edges.end_file();
+                self.way = Way::default();
                 outcome.begins = Some(FileSummary {
                     path: Arc::clone(path),
                     format: *format,
@@ -115,6 +119,9 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
+                if settings.decode.fields.contains(Field::PositionOpening) && !format.about().has_games {
+                    self.way.join(&mut decoded.batches);
+                }
                 let before = self.totals;
                 let evidence = decoded.evidence.take();
                 let mut damage = match &mut self.watch {
@@ -194,7 +201,7 @@ impl Count {
     }
 
     /// Why no record of the file that ends could be selected, if it only has empty columns of what is asked for.
-    fn lacks(&mut self, format: Format, settings: &Settings) -> Option<String> {
+    fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
         let carried = self.edges.end_file()?;
         // A shard may be without what others have.
         let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
@@ -202,7 +209,7 @@ impl Count {
     }
 
     /// Records that were held back are to be taken: nothing that belongs to them follows.
-    fn release(&mut self, settings: &Settings, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
+    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
         let Some(selection) = &settings.decode.games else {
             return 0..0;
         };
@@ -215,7 +222,7 @@ impl Count {
     }
 
     /// Numbers records that were held back.
-    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings, outcome: &mut Outcome) -> Vec<Held> {
+    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
         for Held { format, chunk, decoded } in &mut held {
             let left = settings.records.end.saturating_sub(self.totals.records);
             if let Some(selection) = settings.selection(*format) {
@@ -229,7 +236,7 @@ impl Count {
 
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
     /// those of records do not depend on where chunks end.
-    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let left = settings.records.end.saturating_sub(self.totals.records);
         if settings.selection(format).is_some() {
             return;
@@ -268,7 +275,7 @@ impl Count {
     }
 
     /// Takes away the tags of games all of whose records come before the first requested one.
-    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let skipped = settings.records.start.saturating_sub(self.totals.records);
         if skipped == 0 || decoded.lost_tags.is_empty() {
             return;
@@ -286,7 +293,7 @@ impl Count {
 
     /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and takes
     /// away the rows of games that are skipped.
-    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let left = settings.games.end.saturating_sub(self.game_rows);
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {
@@ -305,7 +312,7 @@ impl Count {
 fn limit_rejects<'a>(
     parts: impl Iterator<Item = &'a mut Decoded>,
     mut requested: Range<u64>,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Range<u64> {
     for decoded in parts {
         let rejects = &mut decoded.rejects;
@@ -321,7 +328,7 @@ fn limit_rejects<'a>(
 }
 
 /// Adds what was left out.
-fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
+pub(super) fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
     for (option, more) in more {
         let left_out = all.entry(option).or_default();
         left_out.games += more.games;
@@ -337,7 +344,7 @@ pub(super) fn before_reject(
     chunk: &Chunk,
     reject: &Reject,
     before: Totals,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Option<Decoded> {
     if settings.selection(format).is_some() {
         return None;

@@ -4,10 +4,12 @@
 //! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
 //! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
 
+use super::assign::Assignments;
+use super::choose::Choose;
 use super::feed::{Current, Feed, Work};
 use super::judge::Judge;
 use super::line::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
-use super::number::{Count, Numbered, before_reject, overlap};
+use super::number::{Count, Numbered, before_reject, merge, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
@@ -16,7 +18,9 @@ use crate::games::Selection;
 use crate::input::FrameJob;
 use crate::locks::Unpoisoned;
 use crate::queries::{GroupResults, Queries};
+use crate::table::{Batch, Fields, Tile};
 use crate::tiers::Analyzer;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -27,7 +31,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// What is the same for all workers.
-pub(super) struct Settings {
+pub(super) struct Settings<'a> {
     pub(super) analyzer: &'static dyn Analyzer,
     pub(super) decode: DecodeOptions,
     /// The same for formats without games: with the fields by which a selection is made.
@@ -37,11 +41,19 @@ pub(super) struct Settings {
     /// Numbers of the requested records, and of the requested rows of games.
     pub(super) records: Range<u64>,
     pub(super) games: Range<u64>,
+    /// Which of the good records are taken.
+    pub(super) choices: &'a [&'a dyn Choose],
+    /// What those are given.
+    pub(super) set: Option<&'a Assignments>,
+    /// How many of the choices come before limits.
+    pub(super) before_limits: usize,
+    /// The requested records among those, where `records` are all.
+    pub(super) chosen: Option<Chosen>,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
 }
 
-impl Settings {
+impl Settings<'_> {
     /// How a format is decoded.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
         match format.about().has_games {
@@ -62,6 +74,70 @@ impl Settings {
     }
 }
 
+/// Counts the records that were chosen, one chunk after the other: which of them are requested is known only then.
+pub(super) struct Chosen {
+    requested: Range<u64>,
+    /// The next chunk, and how many records were chosen before it.
+    next: Mutex<(u64, u64)>,
+    counted: Condvar,
+}
+
+impl Chosen {
+    /// These of the chosen records are requested.
+    pub(super) fn new(requested: Range<u64>) -> Self {
+        Self { requested, next: Mutex::new((0, 0)), counted: Condvar::new() }
+    }
+    /// The numbers of requested records of a chunk in which these were chosen, and whether there are none after it.
+    /// Waits for all chunks before it, which other workers have already.
+    fn requested(&self, chunk: u64, chosen: &[u64], stopped: &AtomicBool) -> (Range<u64>, bool) {
+        let mut next = self.next.lock().unpoisoned();
+        while next.0 != chunk {
+            if stopped.load(Ordering::Relaxed) {
+                return (0..0, true);
+            }
+            next = self.counted.wait_timeout(next, PATIENCE).unpoisoned().0;
+        }
+        let (before, after) = (next.1, next.1 + chosen.len() as u64);
+        *next = (chunk + 1, after);
+        drop(next);
+        self.counted.notify_all();
+        let Range { start, end } = self.requested;
+        let is_last = after >= end;
+        if before >= end || after < start {
+            return (0..0, is_last);
+        }
+        // From the last one that is skipped on, and up to the last one that is taken: however chunks are cut.
+        let first = match start.saturating_sub(before) {
+            0 => 0,
+            skipped => chosen[skipped as usize - 1] + 1,
+        };
+        let last = match end - before {
+            left if left <= chosen.len() as u64 => chosen[left as usize - 1] + 1,
+            _ => u64::MAX,
+        };
+        (first..last, is_last)
+    }
+}
+
+/// Notes which records are chosen.
+struct Numbers;
+
+impl Job for Numbers {
+    type Part = Vec<u64>;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
+    fn begin(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    fn tile(&self, part: &mut Vec<u64>, tile: &Tile<'_>) {
+        part.extend(tile.rows().map(|row| tile.batch.index(row)));
+    }
+}
+
 /// What the workers share. Nobody takes one lock while holding the other, or does under a lock what may take long:
 /// inputs that may keep silent are opened by threads of their own.
 pub(super) struct Shared<'a> {
@@ -71,12 +147,14 @@ pub(super) struct Shared<'a> {
     moved: Condvar,
     /// The feed is not asked any more: whoever queues for its lock leaves at once.
     over: AtomicBool,
+    /// Nothing is taken any more: nobody waits for what will not come.
+    stopped: AtomicBool,
 }
 
 /// Numbers the chunks of a run.
 struct Counting<'a> {
     count: Count,
-    settings: &'a Settings,
+    settings: &'a Settings<'a>,
 }
 
 impl Counter for Counting<'_> {
@@ -96,13 +174,14 @@ type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 
 impl<'a> Shared<'a> {
     /// At the beginning of a run, with room for this number of chunks.
-    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings, room: u64) -> Self {
+    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
         let count = Count::default();
         Self {
             feed: Mutex::new(Numbering::new(feed)),
             line: Mutex::new(Line::new(Counting { count, settings }, room)),
             moved: Condvar::new(),
             over: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
         }
     }
     fn line(&self) -> MutexGuard<'_, Line<Counting<'a>>> {
@@ -151,6 +230,7 @@ pub(super) struct StopOnDrop<'a, 'b>(pub(super) &'a Shared<'b>);
 impl Drop for StopOnDrop<'_, '_> {
     fn drop(&mut self) {
         self.0.over.store(true, Ordering::Relaxed);
+        self.0.stopped.store(true, Ordering::Relaxed);
         let wake = self.0.line().stop();
         self.0.wake(wake);
     }
@@ -169,7 +249,7 @@ impl Drop for StopOnPanic<'_, '_> {
 /// The loop of a worker.
 pub(super) fn work<J: Job>(
     shared: &Shared<'_>,
-    settings: &Settings,
+    settings: &Settings<'_>,
     job: &J,
     sender: &Sender<(u64, Outcome, Option<J::Part>)>,
 ) {
@@ -201,7 +281,7 @@ pub(super) fn work<J: Job>(
             }
             Doing::Judging(numbered) => {
                 let place = numbered.place;
-                let (outcome, output) = judge(settings, job, *numbered, &mut scratch);
+                let (outcome, output) = judge(settings, job, *numbered, &shared.stopped, &mut scratch);
                 if sender.send((place, outcome, output)).is_err() {
                     return;
                 }
@@ -226,7 +306,7 @@ fn cut_off(chunk: &Chunk) -> Option<Error> {
 }
 
 /// Decodes a chunk.
-fn decode(mut work: Work, settings: &Settings) -> (Work, Option<Decoded>) {
+fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
     if let Some(error) = cut_short(&work) {
         work = Work::Failure(error);
     }
@@ -250,36 +330,55 @@ fn decode(mut work: Work, settings: &Settings) -> (Work, Option<Decoded>) {
 
 /// Decides which records of a chunk count, and runs the job on them.
 fn judge<J: Job>(
-    settings: &Settings,
+    settings: &Settings<'_>,
     job: &J,
     numbered: Numbered,
+    stopped: &AtomicBool,
     scratch: &mut [GroupResults],
 ) -> (Outcome, Option<J::Part>) {
-    let Numbered { work, ahead, decoded, before, range, mut outcome, chunk: chunk_number, .. } = numbered;
+    let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, chunk: chunk_number, .. } = numbered;
     let mut output = None;
     if decoded.is_some() || !ahead.is_empty() {
-        let mut part = job.begin();
         let lines = settings.knows_lines.then_some(before.lines);
+        let shared = |decoded: &mut Decoded| -> Vec<Arc<Batch>> {
+            std::mem::take(&mut decoded.batches).into_iter().map(Arc::new).collect()
+        };
+        let held = ahead.iter_mut().map(|held| &mut held.decoded);
+        let mut batches: VecDeque<Vec<Arc<Batch>>> = held.chain(&mut decoded).map(shared).collect();
+        if let Some(chosen) = &settings.chosen {
+            let own = match (&work, &decoded) {
+                (Work::Chunk { format, chunk, .. }, Some(decoded)) => Some((*format, chunk, decoded)),
+                _ => None,
+            };
+            let mut numbers = Vec::new();
+            let held = ahead.iter().map(|held| (held.format, &held.chunk, &held.decoded));
+            for ((format, chunk, decoded), batches) in held.chain(own).zip(&batches) {
+                let judge = Judge {
+                    texts: decoded.texts.as_deref(),
+                    choices: &settings.choices[..settings.before_limits],
+                    set: None,
+                    ..Judge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
+                };
+                judge.batches(batches);
+            }
+            (range, outcome.is_last) = chosen.requested(chunk_number, &numbers, stopped);
+            outcome.records = overlap(before.records..before.records + outcome.records, &range);
+            for decoded in ahead.iter_mut().map(|held| &mut held.decoded).chain(&mut decoded) {
+                decoded.rejects.retain(|reject| range.contains(&reject.place.record));
+            }
+        }
+        let mut part = job.begin();
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
             job.source(&mut part, chunk, lines);
             let texts = decoded.texts.take();
             let judge = Judge {
-                analyzer: settings.analyzer,
-                validity: settings.decode.validity,
-                stops: settings.strict,
-                range: range.clone(),
-                job,
-                queries: job.queries() | Queries::INVALID,
-                format,
-                chunk,
                 texts: texts.as_deref(),
                 lines_before: lines,
-                counted: (0, 0),
-                part: &mut part,
                 rejects: std::mem::take(&mut decoded.rejects),
-                results: scratch,
+                ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
-            let mut rejects = judge.batches(std::mem::take(&mut decoded.batches));
+            let (mut rejects, left_out) = judge.batches(&batches.pop_front().unwrap_or_default());
+            merge(&mut outcome.left_out, left_out);
             let mut taken = range.clone();
             taken.end = taken.end.min(before.records + decoded.records);
             if settings.strict

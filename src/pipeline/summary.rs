@@ -99,6 +99,8 @@ pub(super) struct Outcome {
     pub(super) broken: Option<Error>,
     pub(super) failure: Option<Error>,
     pub(super) note: Option<&'static str>,
+    /// Nothing after it is requested.
+    pub(super) is_last: bool,
 }
 
 /// Combines the outcomes in order.

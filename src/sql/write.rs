@@ -96,6 +96,9 @@ impl RowWriter {
             OutputFormat::Arrow(IpcKind::Stream) => {
                 Writer::ArrowStream(Box::new(StreamWriter::try_new(to, schema).map_err(other)?))
             }
+            OutputFormat::Pgn => {
+                return Err(other(format!("{format} holds games, not rows")));
+            }
             OutputFormat::Records(format) => {
                 return Err(other(format!("{format} holds whole records, not rows")));
             }

@@ -6,7 +6,7 @@
 use super::heat::EventMaps;
 use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE};
 use super::tally::{NarrowTally, Tally};
-use super::words;
+use super::{sentinels, words};
 use crate::distinct::Sketches;
 use crate::games::Speed;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
@@ -185,7 +185,7 @@ impl Details {
         }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             for ((values, present, counted), counts) in words(column, start, mask).zip(counts) {
-                for row in rows_of(&[present & counted]) {
+                for row in rows_of(&[present & counted & !sentinels(values)]) {
                     let (score, phase) = (values[row], phase_of(counts[row]));
                     self.phase_scores.add(phase * COLUMNS + score_column(score));
                     self.phase_score_sums[phase & 31] += i64::from(score);

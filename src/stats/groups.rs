@@ -53,13 +53,18 @@ pub enum GroupByError {
 }
 
 /// Columns with many values, and the width of their ranges unless another one is given.
-const WIDTHS: [(&str, u64); 17] = [
+const WIDTHS: [(&str, u64); 24] = [
     ("ply", 10),
+    ("game_plies", 10),
+    ("plies_left", 10),
     ("fullmove", 10),
     ("halfmove", 10),
     ("score", 100),
+    ("raw_score", 100),
+    ("stm_score", 100),
     ("white_elo", 100),
     ("black_elo", 100),
+    ("mean_elo", 100),
     ("puzzle_rating", 100),
     ("rating_deviation", 10),
     ("popularity", 10),
@@ -71,6 +76,8 @@ const WIDTHS: [(&str, u64); 17] = [
     ("mobility_black", 5),
     ("material_white", 5),
     ("material_black", 5),
+    ("stm_material", 5),
+    ("nstm_material", 5),
 ];
 
 impl fmt::Display for GroupBy {

@@ -27,7 +27,7 @@ use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
 use crate::report::{Castling, HeatMap, Histogram, Mates, Report, Results};
-use crate::table::{Array, Batch, Field, Tile, Values, rows_of};
+use crate::table::{Array, Batch, Field, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use details::{Boards, Details};
 use flags::Flags;
@@ -66,6 +66,14 @@ pub struct Stats {
 #[derive(Clone, Debug, Default)]
 struct Scores {
     counts: Tally<{ 1 << 16 }>,
+}
+
+/// The rows, of up to 64, whose score is a sentinel. Hardly any file has one, and without a branch that is soon known.
+fn sentinels(scores: &[i16]) -> u64 {
+    match scores.iter().fold(false, |any, &score| any | is_sentinel(score)) {
+        false => 0,
+        true => bits_where(scores, is_sentinel),
+    }
 }
 
 impl Scores {
@@ -260,12 +268,13 @@ impl Stats {
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
             for (values, present, mask) in words(column, start, mask) {
-                if present & mask == !0 {
+                let known = present & mask & !sentinels(values);
+                if known == !0 {
                     for &score in values {
                         scores.add(Scores::index(score));
                     }
                 } else {
-                    rows_of(&[present & mask]).for_each(|row| scores.add(Scores::index(values[row])));
+                    rows_of(&[known]).for_each(|row| scores.add(Scores::index(values[row])));
                 }
             }
         }
@@ -290,7 +299,8 @@ impl Stats {
         }
         if let Some(column) = carried.scores {
             let scores = &mut self.scores.get_or_insert_default().counts;
-            for &score in rows.clone().filter_map(|row| column.get(row)) {
+            let known = rows.clone().filter_map(|row| column.get(row));
+            for &score in known.filter(|&&score| !is_sentinel(score)) {
                 scores.add(Scores::index(score));
             }
         }

@@ -274,6 +274,10 @@ impl Carried {
     fn score(row: usize) -> Option<i16> {
         (row % 200 < 100 || row % 11 != 2).then_some((row as i16 - 400) * 7)
     }
+    /// The same, with sentinels in some of the rows that have none.
+    fn raw_score(row: usize) -> Option<i16> {
+        Self::score(row).or([Some(32_002), Some(-32_002), None][row % 3])
+    }
     fn mate(row: usize) -> Option<i16> {
         (row % 13 == 1).then_some(row as i16 - 400)
     }
@@ -305,7 +309,7 @@ impl Carried {
         };
         batch.fields.extend([
             (Field::Result, Array::U8(column(rows().map(Self::result)))),
-            (Field::Score, Array::I16(column(rows().map(Self::score)))),
+            (Field::Score, Array::I16(column(rows().map(Self::raw_score)))),
             (Field::Mate, Array::I16(column(rows().map(Self::mate)))),
             (Field::Ply, Array::U16(column(rows().map(Self::ply)))),
             (Field::WhiteElo, Array::U16(column(rows().map(Self::elo)))),

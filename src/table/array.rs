@@ -441,6 +441,18 @@ impl Array {
     pub fn count_present(&self) -> usize {
         each_type!(self, column => column.count_present())
     }
+    /// Bytes of a row, without those of a text.
+    pub(crate) fn row_len(&self) -> usize {
+        match self {
+            Self::Flag(_) | Self::U8(_) => 1,
+            Self::I16(_) | Self::U16(_) => 2,
+            Self::U32(_) | Self::Strings(_) => 4,
+            Self::U64(_) => 8,
+            // A code, and the place of a word.
+            Self::Text(_) => 4 + size_of::<Arc<str>>(),
+            Self::Boards(_) => size_of::<Packed>(),
+        }
+    }
     /// One bit a row, set where it is present.
     pub fn present(&self) -> &[u64] {
         each_type!(self, column => column.present())

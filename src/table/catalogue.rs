@@ -7,12 +7,14 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
-use super::field::Field;
+use super::field::{Field, Fields};
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, key, result, san, side_to_move, squares, the_move,
+    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, plies_left,
+    result, result_of_mover, san, score, score_of_mover, side_to_move, speed, squares, the_move,
 };
+use super::move_facts::{captures, checks, flags_of_moves, quiet};
 use super::tile::Tile;
-use crate::chess::Role;
+use crate::chess::{MoveKind, Role};
 use crate::queries::Queries;
 
 const NOTHING: Queries = Queries::NONE;
@@ -24,6 +26,9 @@ const ATTACKS: Queries = Queries::ATTACKS;
 const PINNED: Queries = Queries::PINNED;
 const MOBILITY: Queries = Queries::MOBILITY;
 
+/// What the way to a position is known by, besides the position.
+const OPENING: &[Field] = &[Field::PositionOpening, Field::Game, Field::Ply];
+
 const fn column(
     name: &'static str,
     kind: Kind,
@@ -31,7 +36,7 @@ const fn column(
     fill: fn(&Tile<'_>) -> Array,
     meaning: &'static str,
 ) -> Column {
-    Column { name, kind, meaning, queries, field: None, fill }
+    Column { name, kind, meaning, queries, fields: Fields::NONE, fill }
 }
 
 /// A column that is carried as it is.
@@ -49,7 +54,33 @@ macro_rules! computed {
 }
 
 const fn carried(field: Field, kind: Kind, fill: fn(&Tile<'_>) -> Array, meaning: &'static str) -> Column {
-    Column { name: field.name(), kind, meaning, queries: NOTHING, field: Some(field), fill }
+    Column { name: field.name(), kind, meaning, queries: NOTHING, fields: Fields::of(&[field]), fill }
+}
+
+/// A column that is made of fields, and of results if the position counts as well.
+const fn made_of(
+    fields: &[Field],
+    name: &'static str,
+    kind: Kind,
+    queries: Queries,
+    fill: fn(&Tile<'_>) -> Array,
+    meaning: &'static str,
+) -> Column {
+    Column { name, kind, meaning, queries, fields: Fields::of(fields), fill }
+}
+
+/// A fact of the record's move.
+macro_rules! of_move {
+    ($name:literal, $is:expr, $meaning:literal) => {
+        made_of(&[Field::Move], $name, Kind::Flag, NOTHING, |tile| flags_of_moves(tile, $is), $meaning)
+    };
+}
+
+/// A set of pieces.
+macro_rules! piece_set {
+    ($name:literal, $color:ident, $role:ident, $meaning:literal) => {
+        computed!($name, Bits, U64, NOTHING, |r| r.$color() & r.role(Role::$role), $meaning)
+    };
 }
 
 /// All columns, in the order of listings and of `--columns all`.
@@ -212,14 +243,7 @@ pub static COLUMNS: &[Column] = &[
         |t| Array::U16(t.batch.fullmove[t.start..t.start + t.len].iter().copied().collect()),
         "fullmove number, as in FEN",
     ),
-    Column {
-        name: "key",
-        kind: Kind::Bits,
-        meaning: "Polyglot Zobrist key",
-        queries: NOTHING,
-        field: Some(Field::KeyEnPassant),
-        fill: key,
-    },
+    made_of(&[Field::KeyEnPassant], "key", Kind::Bits, NOTHING, key, "Polyglot Zobrist key"),
     carried!(Game, U64, "0-based number of the game over all inputs"),
     carried!(Ply, U16, "plies since the start of the game"),
     carried(
@@ -228,15 +252,13 @@ pub static COLUMNS: &[Column] = &[
         the_move,
         "the move played or the best move of the record, in UCI form; in games of Chess960, castling is king takes rook",
     ),
-    Column {
-        name: "san",
-        kind: Kind::Text,
-        meaning: "the same move in standard algebraic notation",
-        queries: NOTHING,
-        field: Some(Field::Move),
-        fill: san,
-    },
-    carried!(Score, I16, "centipawns, from White's side; none where the record has a mate"),
+    made_of(&[Field::Move], "san", Kind::Text, NOTHING, san, "the same move in standard algebraic notation"),
+    carried(
+        Field::Score,
+        Kind::I16,
+        score,
+        "centipawns, from White's side; none where the record has a mate or a sentinel",
+    ),
     carried!(
         Mate,
         I16,
@@ -267,6 +289,137 @@ pub static COLUMNS: &[Column] = &[
         KeyEnPassant,
         U8,
         "number of the en passant square (a1 is 0) that counts in `key` although no such capture is legal"
+    ),
+    carried!(Count, U64, "how often the record occurred, where dedup --counts left out repetition"),
+    column(
+        "material",
+        Kind::Text,
+        NOTHING,
+        material,
+        "pieces of White, `v`, pieces of Black, each as letters in the order KQRBNP, such as KRPPvKR",
+    ),
+    piece_set!("white_pawns_mask", white, Pawn, "squares of White's pawns"),
+    piece_set!("white_knights_mask", white, Knight, "squares of White's knights"),
+    piece_set!("white_bishops_mask", white, Bishop, "squares of White's bishops"),
+    piece_set!("white_rooks_mask", white, Rook, "squares of White's rooks"),
+    piece_set!("white_queens_mask", white, Queen, "squares of White's queens"),
+    piece_set!("white_king_mask", white, King, "squares of White's king"),
+    piece_set!("black_pawns_mask", black, Pawn, "squares of Black's pawns"),
+    piece_set!("black_knights_mask", black, Knight, "squares of Black's knights"),
+    piece_set!("black_bishops_mask", black, Bishop, "squares of Black's bishops"),
+    piece_set!("black_rooks_mask", black, Rook, "squares of Black's rooks"),
+    piece_set!("black_queens_mask", black, Queen, "squares of Black's queens"),
+    piece_set!("black_king_mask", black, King, "squares of Black's king"),
+    computed!(
+        "standard",
+        Flag,
+        Flag,
+        NOTHING,
+        |r| r.castles_as_standard(),
+        "whether castling rights, if any, are those of standard chess"
+    ),
+    computed!(
+        "distinct_key",
+        Bits,
+        U64,
+        KINDS,
+        |r| r.distinct_key(),
+        "hash of the position: equal for equal boards, sides to move, castling rights and legal en passant squares, in every version"
+    ),
+    computed!(
+        "stm_material",
+        U8,
+        U8,
+        NOTHING,
+        |r| r.points(r.mover()),
+        "material of the side to move, 1-3-3-5-9; at most 255"
+    ),
+    computed!("nstm_material", U8, U8, NOTHING, |r| r.points(r.opponent()), "the same of the other side"),
+    computed!(
+        "stm_king",
+        U8,
+        U8,
+        NOTHING,
+        |r| r.king_of_mover(),
+        "square of the king of the side to move as that side sees it: a1 = 0, h8 = 63, for Black with the ranks flipped"
+    ),
+    made_of(
+        &[Field::Score],
+        "raw_score",
+        Kind::I16,
+        NOTHING,
+        |tile| carried_as_it_is(tile, Field::Score),
+        "the score as the record stores it, from White's side, also where it is the sentinel 32002 or -32002",
+    ),
+    made_of(&[Field::Score], "stm_score", Kind::I16, NOTHING, score_of_mover, "`score` from the side to move"),
+    made_of(
+        &[Field::Result],
+        "stm_result",
+        Kind::Text,
+        NOTHING,
+        result_of_mover,
+        "`result` from the side to move: win, draw or loss",
+    ),
+    of_move!("move_captures", captures, "whether the move of the record captures; en passant is a capture"),
+    of_move!("move_promotes", |_, mv| matches!(mv.kind, MoveKind::Promotion(_)), "whether it promotes"),
+    of_move!("move_castles", |_, mv| mv.kind == MoveKind::Castle, "whether it castles"),
+    of_move!("move_en_passant", |_, mv| mv.kind == MoveKind::EnPassant, "whether it captures en passant"),
+    of_move!("move_checks", checks, "whether it gives check"),
+    made_of(
+        &[Field::Move],
+        "quiet",
+        Kind::Flag,
+        CHECKERS,
+        quiet,
+        "not in check, and the move of the record neither captures nor promotes",
+    ),
+    made_of(
+        &[Field::TimeControl],
+        "speed",
+        Kind::Text,
+        NOTHING,
+        speed,
+        "class of the time control, as --time-control takes it: ultrabullet, bullet, blitz, rapid, classical or correspondence",
+    ),
+    made_of(
+        &[Field::WhiteElo, Field::BlackElo],
+        "mean_elo",
+        Kind::U16,
+        NOTHING,
+        mean_elo,
+        "mean of both ratings, rounded down",
+    ),
+    made_of(
+        &[Field::GamePlies],
+        "game_plies",
+        Kind::U16,
+        NOTHING,
+        |tile| carried_as_it_is(tile, Field::GamePlies),
+        "plies of the game, where the input has whole games",
+    ),
+    made_of(
+        &[Field::GamePlies, Field::Ply],
+        "plies_left",
+        Kind::U16,
+        NOTHING,
+        plies_left,
+        "plies to the end of the game",
+    ),
+    made_of(
+        OPENING,
+        "eco_position",
+        Kind::Text,
+        NOTHING,
+        |tile| opening(tile, |opening| &opening.eco),
+        "opening code of the last position on the way here that is in Lichess' list of openings, whatever the order of moves",
+    ),
+    made_of(
+        OPENING,
+        "opening_position",
+        Kind::Text,
+        NOTHING,
+        |tile| opening(tile, |opening| &opening.name),
+        "the name of that opening",
     ),
 ];
 

@@ -75,7 +75,7 @@ impl ChosenColumn {
     /// Whether records carry its values, and can lack them.
     pub fn is_carried(&self) -> bool {
         match self {
-            Self::Listed(column) => column.field.is_some(),
+            Self::Listed(column) => !column.fields.is_empty(),
             Self::Tag(_) => true,
         }
     }
@@ -167,7 +167,7 @@ impl Columns {
     }
     /// The fields that they read from the input.
     pub fn fields(&self) -> Fields {
-        self.listed().filter_map(|column| column.field).collect()
+        self.listed().fold(Fields::NONE, |fields, column| fields.union(column.fields))
     }
     /// The tags that they read from the input, each once.
     pub fn tags(&self) -> Arc<[Arc<str>]> {

@@ -1,7 +1,7 @@
 //! What a column is: its name and type, what it needs, and how it is filled.
 
 use super::array::Array;
-use super::field::Field;
+use super::field::Fields;
 use super::tile::Tile;
 use crate::queries::Queries;
 use std::fmt;
@@ -60,8 +60,8 @@ pub struct Column {
     pub meaning: &'static str,
     /// The queries that it needs answered.
     pub queries: Queries,
-    /// The field that it reads from the input, besides the position.
-    pub field: Option<Field>,
+    /// The fields that it reads from the input, besides the position.
+    pub fields: Fields,
     pub(super) fill: fn(&Tile<'_>) -> Array,
 }
 
@@ -74,7 +74,7 @@ impl fmt::Debug for Column {
 impl Column {
     /// Whether it is a field as it is, rather than computed, from the position alone or also from a field.
     pub fn is_carried(&self) -> bool {
-        self.field.is_some_and(|field| field.name() == self.name)
+        self.fields.iter().any(|field| Fields::ALL.contains(field) && field.name() == self.name)
     }
     /// Its values for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {

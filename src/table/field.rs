@@ -4,12 +4,14 @@ use super::array::{Array, Texts, Values};
 
 /// What a record may carry besides its position.
 ///
-/// The order is the order of columns in files and listings. New fields go to the end.
+/// The order is the order of columns in files and listings. New fields go to the end of [`Self::ALL`]; those after it
+/// are in no file: decoders derive them where they are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Field {
-    /// Centipawns as White sees it, at most [`MOST_CENTIPAWNS`] either way; missing where the source gave a mate.
+    /// Centipawns as White sees it, at most [`MOST_CENTIPAWNS`] either way, or the sentinel [`NO_SCORE`] with either
+    /// sign; missing where the source gave a mate.
     Score,
     /// 0 Black won, 1 draw, 2 White won.
     Result,
@@ -63,14 +65,31 @@ pub enum Field {
     RatingDeviation,
     /// The en passant square that counts in the Polyglot key although no capture on it is legal.
     KeyEnPassant,
+    /// How often the record occurred, where repetition was left out and counted.
+    Count,
+    /// Derived: plies of the main line of the game.
+    GamePlies = 30,
+    /// Derived: number of the last position on the way here that the list of openings has.
+    PositionOpening = 31,
 }
 
-/// The largest [`Field::Score`].
+/// The largest [`Field::Score`] that is one.
 pub const MOST_CENTIPAWNS: u16 = 31_000;
 
+/// The [`Field::Score`], of either sign, of records whose score is not to be used: a sentinel of training data.
+pub const NO_SCORE: u16 = 32_002;
+
+/// Whether a [`Field::Score`] is the sentinel [`NO_SCORE`].
+#[inline(always)]
+pub(crate) const fn is_sentinel(score: i16) -> bool {
+    score.unsigned_abs() == NO_SCORE
+}
+
 impl Field {
-    /// All fields, in order.
-    pub const ALL: [Self; 27] = [
+    /// Fields that no file has.
+    pub const DERIVED: [Self; 2] = [Self::GamePlies, Self::PositionOpening];
+    /// All fields that files can have, in order.
+    pub const ALL: [Self; 28] = [
         Self::Score,
         Self::Result,
         Self::Move,
@@ -98,6 +117,7 @@ impl Field {
         Self::Plays,
         Self::RatingDeviation,
         Self::KeyEnPassant,
+        Self::Count,
     ];
 
     /// The name, as columns of outputs carry it.
@@ -130,6 +150,9 @@ impl Field {
             Self::Plays => "plays",
             Self::RatingDeviation => "rating_deviation",
             Self::KeyEnPassant => "key_en_passant",
+            Self::Count => "count",
+            Self::GamePlies => "game_plies",
+            Self::PositionOpening => "position_opening",
         }
     }
 
@@ -149,9 +172,11 @@ impl Field {
             | Self::BlackElo
             | Self::PuzzleRating
             | Self::Depth
-            | Self::RatingDeviation => Array::U16(Values::missing(len)),
+            | Self::RatingDeviation
+            | Self::GamePlies
+            | Self::PositionOpening => Array::U16(Values::missing(len)),
             Self::Clock | Self::Plays => Array::U32(Values::missing(len)),
-            Self::Game | Self::Knodes => Array::U64(Values::missing(len)),
+            Self::Game | Self::Knodes | Self::Count => Array::U64(Values::missing(len)),
             Self::Eco
             | Self::Opening
             | Self::TimeControl
@@ -180,9 +205,13 @@ pub struct Fields(u32);
 impl Fields {
     /// No field.
     pub const NONE: Self = Self(0);
-    /// All fields.
+    /// All fields that files can have.
     pub const ALL: Self = Self((1 << Field::ALL.len()) - 1);
 
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
     /// Whether a field is among them.
     #[inline]
     pub const fn contains(self, field: Field) -> bool {
@@ -212,7 +241,7 @@ impl Fields {
     }
     /// The fields, in order.
     pub fn iter(self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(move |&f| self.contains(f))
+        Field::ALL.into_iter().chain(Field::DERIVED).filter(move |&f| self.contains(f))
     }
 }
 

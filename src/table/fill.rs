@@ -1,15 +1,18 @@
 //! How columns are filled: a record as a lane with its results, and the columns that take more than a line of
 //! the catalogue.
 
-use super::array::{Array, Texts, Values};
-use super::field::Field;
+use super::array::{Array, Texts, Values, bits_where};
+use super::field::{Field, is_sentinel};
+use super::openings::{self, Opening};
+use super::speed::Speed;
 use super::strings::Strings;
 use super::tile::Tile;
+use crate::canonical::{Canonical, keys};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::zobrist::en_passant_key;
 use crate::chess::{Color, LegalCounts, Move, MoveKind, Position, Role, Square};
-use crate::packed::{Group, Planes};
-use crate::queries::GroupResults;
+use crate::packed::{Group, Packed, Planes};
+use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;
 use crate::text::room::Room;
@@ -44,6 +47,42 @@ impl Lane<'_> {
             .map(worth)
             .into_iter()
             .sum()
+    }
+    /// The pieces of the side to move.
+    pub(super) fn mover(&self) -> u64 {
+        if self.is_black_to_move() { self.black() } else { self.white() }
+    }
+    /// The pieces of the other side.
+    pub(super) fn opponent(&self) -> u64 {
+        if self.is_black_to_move() { self.white() } else { self.black() }
+    }
+    pub(super) fn is_black_to_move(&self) -> bool {
+        self.packed().side_to_move() == Color::Black
+    }
+    fn packed(&self) -> Packed {
+        Packed { color: self.planes.color, types: self.planes.types }
+    }
+    pub(super) fn points(&self, side: u64) -> u8 {
+        self.material(side).min(255) as u8
+    }
+    pub(super) fn king_of_mover(&self) -> u8 {
+        let king = self.role(Role::King) & self.mover();
+        let seen = if self.is_black_to_move() { king.swap_bytes() } else { king };
+        first(seen) as u8
+    }
+    pub(super) fn distinct_key(&self) -> u64 {
+        let legal = self.results.counts[self.lane] >> EN_PASSANTS != 0;
+        let [.., position] = keys(&Canonical::of(&self.packed(), legal));
+        position
+    }
+    pub(super) fn castles_as_standard(&self) -> bool {
+        const CORNERS: u64 = 0x8100_0000_0000_0081;
+        const E1: u64 = 1 << 4;
+        const E8: u64 = 1 << 60;
+        let rights = self.planes.castling();
+        let kings = self.role(Role::King);
+        let has_king = |rank: u64, king: u64| rights & rank == 0 || kings & king != 0;
+        rights & !CORNERS == 0 && has_king(0xFF, self.white() & E1) && has_king(0xFF << 56, self.black() & E8)
     }
     pub(super) fn phase(&self) -> u8 {
         let minors = count(self.role(Role::Knight) | self.role(Role::Bishop));
@@ -192,11 +231,153 @@ fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) ->
 
 pub(super) fn result(tile: &Tile<'_>) -> Array {
     static WORDS: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| ["0-1", "1/2-1/2", "1-0"].map(Arc::from));
+    words(&*WORDS, results(tile, |_, result| result))
+}
+
+/// The code of each result.
+fn results(tile: &Tile<'_>, code: impl Fn(&Packed, u8) -> u8) -> Values<u32> {
     let Array::U8(results) = carried_as_it_is(tile, Field::Result) else { unreachable!("results are small numbers") };
     let mut codes = Values::default();
     for row in 0..tile.len {
         let known = results.get(row).filter(|&&result| result < 3);
-        codes.push(known.map(|&result| result.into()));
+        codes.push(known.map(|&result| code(&tile.board(row), result).into()));
+    }
+    codes
+}
+
+pub(super) fn result_of_mover(tile: &Tile<'_>) -> Array {
+    static WORDS: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| ["loss", "draw", "win"].map(Arc::from));
+    words(
+        &*WORDS,
+        results(tile, |board, result| match board.side_to_move() {
+            Color::White => result,
+            Color::Black => 2 - result,
+        }),
+    )
+}
+
+/// Scores as they are stored.
+fn raw_scores(tile: &Tile<'_>) -> Values<i16> {
+    let Array::I16(raw) = carried_as_it_is(tile, Field::Score) else { unreachable!("scores are signed numbers") };
+    raw
+}
+
+/// Whether there is a sentinel among scores: without a branch, because hardly any file has one.
+fn any_sentinel(scores: &[i16]) -> bool {
+    scores.iter().fold(false, |any, &score| any | is_sentinel(score))
+}
+
+/// Scores without sentinels.
+fn scores(tile: &Tile<'_>) -> Values<i16> {
+    let raw = raw_scores(tile);
+    if !any_sentinel(raw.values()) {
+        return raw;
+    }
+    let words = raw.values().chunks(64).zip(raw.present());
+    let present = words.map(|(scores, present)| present & !bits_where(scores, is_sentinel)).collect();
+    Values::from_parts(raw.into_values(), present)
+}
+
+/// Sentinels without scores.
+#[cfg(feature = "parquet")]
+pub(super) fn score_sentinels(tile: &Tile<'_>) -> Array {
+    let raw = raw_scores(tile);
+    if !any_sentinel(raw.values()) {
+        return Field::Score.column(tile.len);
+    }
+    let words = raw.values().chunks(64).zip(raw.present());
+    let present = words.map(|(scores, present)| present & bits_where(scores, is_sentinel)).collect();
+    Array::I16(Values::from_parts(raw.into_values(), present))
+}
+
+pub(super) fn score(tile: &Tile<'_>) -> Array {
+    Array::I16(scores(tile))
+}
+
+pub(super) fn score_of_mover(tile: &Tile<'_>) -> Array {
+    let scores = scores(tile);
+    let present = scores.present().to_vec();
+    let mut values = scores.into_values();
+    for (row, score) in values.iter_mut().enumerate() {
+        if tile.board(row).side_to_move() == Color::Black {
+            *score = score.saturating_neg();
+        }
+    }
+    Array::I16(Values::from_clean_parts(values, present))
+}
+
+/// The letters of the pieces.
+pub(super) fn material(tile: &Tile<'_>) -> Array {
+    // All squares, and `v` twice, of which the last is cut off.
+    const MOST: usize = 66;
+    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(tile.len));
+    let mut room = Room::behind(&mut bytes);
+    for row in 0..tile.len {
+        let planes = tile.board(row).planes();
+        let occupied = planes.occupied();
+        room.write(MOST, |text| {
+            let mut len = 0;
+            for side in [occupied & !planes.color, occupied & planes.color] {
+                for (role, letter) in Role::ALL.into_iter().zip(b"PNBRQK").rev() {
+                    let pieces = usize::from(count(planes.role(role) & side));
+                    text[len..len + pieces].fill(*letter);
+                    len += pieces;
+                }
+                text[len] = b'v';
+                len += 1;
+            }
+            len - 1
+        });
+        ends.push(room.end() as u32);
+    }
+    drop(room);
+    Array::Strings(Strings::from_parts(bytes, ends.into()))
+}
+
+pub(super) fn speed(tile: &Tile<'_>) -> Array {
+    static WORDS: LazyLock<[Arc<str>; 6]> = LazyLock::new(|| Speed::ALL.map(|speed| speed.name().into()));
+    let Array::Text(controls) = carried_as_it_is(tile, Field::TimeControl) else { unreachable!("texts") };
+    let speeds: Vec<Option<Speed>> = controls.words().iter().map(|word| Speed::of_tag(word.as_bytes())).collect();
+    let mut codes = Values::default();
+    for row in 0..tile.len {
+        let speed = controls.codes().get(row).and_then(|&code| speeds[code as usize]);
+        codes.push(speed.map(|speed| speed as u32));
     }
     words(&*WORDS, codes)
+}
+
+pub(super) fn plies_left(tile: &Tile<'_>) -> Array {
+    let [all, played] = [Field::GamePlies, Field::Ply].map(|field| carried_as_it_is(tile, field));
+    let mut left = Values::default();
+    for row in 0..tile.len {
+        let plies = all.number(row).zip(played.number(row));
+        left.push(plies.and_then(|(all, played)| (all - played).try_into().ok()));
+    }
+    Array::U16(left)
+}
+
+/// A text of the opening of each record.
+pub(super) fn opening(tile: &Tile<'_>, text: impl Fn(&Opening) -> &Arc<str>) -> Array {
+    let Array::U16(numbers) = carried_as_it_is(tile, Field::PositionOpening) else { unreachable!("small numbers") };
+    let mut texts = Texts::default();
+    let mut row = 0;
+    while row < tile.len {
+        let number = numbers.get(row).copied();
+        let same = (row..tile.len).take_while(|&row| numbers.get(row).copied() == number).count();
+        let opening = number.and_then(openings::get);
+        texts.push_many(opening.map(|opening| Arc::clone(text(opening))), same);
+        row += same;
+    }
+    Array::Text(texts)
+}
+
+pub(super) fn mean_elo(tile: &Tile<'_>) -> Array {
+    let [Array::U16(white), Array::U16(black)] =
+        [Field::WhiteElo, Field::BlackElo].map(|field| carried_as_it_is(tile, field))
+    else {
+        unreachable!("ratings are numbers")
+    };
+    let both = white.present().iter().zip(black.present()).map(|(white, black)| white & black);
+    let means = white.values().iter().zip(black.values()).map(|(&white, &black)| white.midpoint(black));
+    Array::U16(Values::from_parts(means.collect(), both.collect()))
 }

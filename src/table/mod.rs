@@ -12,9 +12,11 @@ mod choice;
 mod column;
 mod field;
 mod fill;
-#[cfg(feature = "sql")]
+mod move_facts;
+pub(crate) mod openings;
 pub mod predicate;
 pub(crate) mod runs;
+mod speed;
 mod strings;
 mod tile;
 
@@ -23,9 +25,11 @@ pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub use choice::{ChosenColumn, ColumnFamily, Columns, TAGS, UnknownColumn};
 pub use column::{Column, Kind};
-pub use field::{Field, Fields, MOST_CENTIPAWNS};
+pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
+pub use speed::Speed;
 pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};
+pub(crate) use field::is_sentinel;
 pub(crate) use tile::{first_rows, rows_of};

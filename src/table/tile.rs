@@ -1,5 +1,7 @@
 //! A tile: a run of judged records with their results, and a mask of those that count.
 
+#[cfg(feature = "parquet")]
+use super::array::Array;
 use super::batch::Batch;
 use super::field::Field;
 use crate::chess::Position;
@@ -129,6 +131,11 @@ impl<'a> Tile<'a> {
             batch: self.batch,
         })
     }
+    /// The board of a record, counted from the first one of the tile.
+    #[inline(always)]
+    pub(super) fn board(&self, row: usize) -> Packed {
+        self.groups[row / Group::LEN].get(row % Group::LEN)
+    }
     /// The position of each record, from the first one on; an empty board where it does not count.
     pub(crate) fn positions(&self) -> &[Position] {
         self.positions.get_or_init(|| {
@@ -164,6 +171,11 @@ impl<'a> Tile<'a> {
     pub fn counts(&self, row: usize) -> bool {
         let place = row.wrapping_sub(self.start);
         self.mask.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 != 0)
+    }
+    /// The sentinels among the scores; missing where the score is none.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn score_sentinels(&self) -> Array {
+        super::fill::score_sentinels(self)
     }
     /// Number of records that count.
     pub fn count(&self) -> usize {

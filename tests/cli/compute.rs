@@ -270,3 +270,36 @@ fn standard_input() {
         .success()
         .stdout("legal_moves\n3\n");
 }
+
+/// A sentinel in place of a score is none for those who count, and survives for those who train.
+#[test]
+fn sentinels_are_no_scores_and_survive() {
+    let dir = Dir::new();
+    let start = START.parse().expect("a position");
+    let scores = [20, 32_002, -32_002, -31_000, 31_001, -7];
+    let records = scores.map(|score| crate::every_format::bullet(&start, score, 2));
+    let bullet = dir.file("a.bullet", records.as_flattened());
+    let rows = "raw_score,score,stm_score,stm_result\n20,20,20,win\n32002,,,win\n-32002,,,win\n\
+                -31000,-31000,-31000,win\n,,,win\n-7,-7,-7,win\n";
+    let compute = |file: &str| output(0, &["compute", "--columns", "raw_score,score,stm_score,stm_result", file]);
+    assert_eq!(compute(&bullet), rows);
+    let tables = if cfg!(feature = "parquet") { &["a.parquet", "a.arrow", "a.arrows"][..] } else { &[] };
+    let mut before = bullet.clone();
+    for name in [&["a.boards"], tables, &["b.boards"]].concat() {
+        let file = dir.name(name);
+        output(0, &["convert", &before, "-o", &file]);
+        assert_eq!(compute(&file), rows, "{name}");
+        let stats = json(0, &["stats", "--details", "--json", &file]);
+        assert_eq!(stats["score"]["count"], 3, "{name}");
+        assert_eq!(stats["score"]["min"], -31_000, "{name}");
+        before = file;
+    }
+    for name in tables {
+        let file = dir.name(&format!("rows.{name}"));
+        output(0, &["compute", "--columns", "fen,raw_score,score", &bullet, "-o", &file]);
+        assert_eq!(
+            output(0, &["compute", "--columns", "raw_score", &file]),
+            "raw_score\n20\n32002\n-32002\n-31000\n\n-7\n"
+        );
+    }
+}

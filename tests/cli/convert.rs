@@ -49,7 +49,7 @@ fn fields_survive_in_boards() {
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
     let info = output(0, &["info", &boards]);
-    for column in ["1.3", " white black termination puzzle_id puzzle_rating themes popularity plays rating_deviation"] {
+    for column in ["1.4", " white black termination puzzle_id puzzle_rating themes popularity plays rating_deviation"] {
         assert!(info.contains(column), "{column}: {info}");
     }
     // To EPD: boards files and the original inputs give the same text and lose the same fields.

@@ -41,9 +41,13 @@ fn make_inputs(dir: &Dir) {
     dir.file("games.pgn", &games);
     dir.file("games.pgn.zst", &packed);
     dir.file("dump.pgn.zst", &packed);
-    for name in ["games.boards", "old.boards", "a.boards"] {
+    for name in ["games.boards", "old.boards", "a.boards", "b.boards", "all.boards", "test.boards"] {
         output(0, &["convert", &dir.name("games.pgn"), "-o", &dir.name(name)]);
     }
+    let evaluation = format!(
+        "{{\"fen\":\"{START}\",\"evals\":[{{\"pvs\":[{{\"cp\":20,\"line\":\"e2e4\"}}],\"knodes\":1,\"depth\":9}}]}}\n"
+    );
+    dir.file("evals.jsonl.zst", zstd::encode_all(evaluation.as_bytes(), 1).unwrap());
     fs::copy(sample("sample.boards"), dir.path("new.boards")).unwrap();
     fs::copy(sample("famous.epd"), dir.path("positions.epd")).unwrap();
     let black = START.replace(" w ", " b ");
@@ -114,6 +118,24 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
             assert_eq!(file("rows.parquet"), POSITIONS);
         }
         "grep -v ' b ' a.fen | lanefish compute" => assert_eq!(out.lines().count(), 3),
+        "lanefish shuffle a.boards b.boards --seed 7 -o shuffled.boards" => {
+            assert_eq!(file("shuffled.boards"), 2 * POSITIONS);
+        }
+        "lanefish shuffle games.pgn.zst --by game --memory 256M -o shuffled.boards" => {
+            assert_eq!(file("shuffled.boards"), POSITIONS);
+        }
+        "lanefish dedup games.pgn.zst" => says("position"),
+        "lanefish dedup evals.jsonl.zst --keep most:depth --against test.boards -o unique.boards" => {
+            assert_eq!(file("unique.boards"), 0);
+        }
+        "lanefish interleave a.boards b.boards -o mixed.boards" => assert_eq!(file("mixed.boards"), 2 * POSITIONS),
+        "lanefish split all.boards --parts train=0.98,valid=0.02 -o '{part}.boards'" => {
+            assert_eq!(file("train.boards") + file("valid.boards"), POSITIONS);
+        }
+        "lanefish split games.pgn.zst --by game --parts train=0.9,test=10% -o '{part}.fen'" => {
+            let parts = ["train", "test"].map(|part| lines(&format!("{part}.fen")));
+            assert_eq!(parts.iter().sum::<usize>(), POSITIONS);
+        }
         "lanefish convert games.pgn.zst -o games.boards" => {
             assert_eq!(file("games.boards"), POSITIONS);
         }
@@ -123,6 +145,7 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         "lanefish convert mixed.epd -o good.epd --rejects bad.txt" => {
             assert_eq!((lines("good.epd"), lines("bad.txt")), (2, 1));
         }
+        "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst" => assert_eq!(lines("strong.pgn.zst"), 0),
         "lanefish games games.pgn -o games.csv" => assert_eq!(lines("games.csv"), 14),
         "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'" => {
             assert_eq!(out.lines().count(), 1, "{out}");

@@ -1,9 +1,12 @@
 //! `games`, and the options that select games.
 
-use super::{Dir, json, output, stderr_of};
+use super::{Dir, json, lanefish, output, stderr_of};
 use crate::support::shared_data;
+use lanefish::table::COLUMNS;
 use lanefish::tiers::Tier;
 use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 const GAMES: &str = "[Event \"Club, \\\"blitz\\\"\"]\n[White \"A\"]\n[Black \"B\"]\n[WhiteElo \"1500\"]\n\
     [BlackElo \"1400\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n\
@@ -161,4 +164,114 @@ fn doubled_and_empty_tags_mean_the_same_in_all_outputs() {
     let lines = output(0, &["games", "--format", "jsonl", &pgn]);
     let game: Value = serde_json::from_str(&lines).unwrap();
     assert_eq!(game["tags"]["White"], "b");
+}
+
+/// All PGN that there is to try, with the data of the tests.
+fn all_pgn() -> Vec<String> {
+    let own = ["data", "tests/pgn_files", "fuzz/corpus/pgn"].map(|it| Path::new(env!("CARGO_MANIFEST_DIR")).join(it));
+    let shared = ["pgn", "pgn/awkward", "regressions"].into_iter().filter_map(shared_data);
+    let folders = own.into_iter().chain(shared);
+    let files = folders.flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let files = files.map(|entry| entry.expect("an entry").path());
+    let is_pgn = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "pgn");
+    let mut files: Vec<_> = files.filter(is_pgn).map(|path| path.to_str().expect("UTF-8").to_owned()).collect();
+    files.sort();
+    assert!(files.len() > 20);
+    files
+}
+
+/// What a run prints, whatever its status; nothing if it cannot read the file at all.
+fn printed(arguments: &[&str]) -> Option<String> {
+    let done = lanefish(arguments).output().expect("it runs");
+    (done.status.code() < Some(2)).then(|| String::from_utf8(done.stdout).expect("UTF-8"))
+}
+
+/// Rows of games without their numbers.
+fn without_numbers(rows: &str) -> Vec<&str> {
+    rows.lines().map(|row| row.split_once(',').map_or(row, |(_, rest)| rest)).collect()
+}
+
+#[test]
+fn copied_games_are_the_games() {
+    let dir = Dir::new();
+    let columns: Vec<&str> = COLUMNS.iter().map(|column| column.name).filter(|&name| name != "index").collect();
+    let compute = ["compute", "--from", "pgn", "--columns", &columns.join(",")];
+    for file in all_pgn() {
+        let Some(rows) = printed(&["games", &file]) else { continue };
+        let copy = dir.name("copy.pgn");
+        printed(&["games", "--force", &file, "-o", &copy]).expect("it could be read");
+        let copied = fs::read(&copy).expect("a copy");
+        assert_eq!(printed(&["games", "--from", "pgn", &copy]).as_ref(), Some(&rows), "{file}");
+        let positions = |path: &str| printed(&[&compute[..], &[path]].concat());
+        assert!(positions(&file) == positions(&copy), "{file}");
+        // What is copied again stays, byte for byte.
+        let again = dir.name("again.pgn");
+        printed(&["games", "--force", "--from", "pgn", "--threads", "3", &copy, "-o", &again]).expect("it was read");
+        assert!(fs::read(&again).expect("a copy") == copied, "{file}");
+
+        let min_plies = ["--min-plies", "30"];
+        for chosen in [&["--result", "1-0"][..], &min_plies, &["--skip", "1"], &["--limit", "2"], &["--shard", "1/3"]] {
+            let rows = printed(&[&["games", &file], chosen].concat()).expect("it could be read");
+            printed(&[&["games", "--force", "-o", &copy, &file], chosen].concat()).expect("it could be read");
+            let copied = printed(&["games", "--from", "pgn", &copy]).expect("a copy can be read");
+            assert_eq!(without_numbers(&copied), without_numbers(&rows), "{file}: {chosen:?}");
+        }
+    }
+}
+
+/// Whatever stands in a game stays: line ends, encodings, comments, odd tags.
+#[test]
+fn no_byte_of_a_game_changes() {
+    let dir = Dir::new();
+    let games: [&[u8]; 5] = [
+        b"[Event \"one\"]\r\n[White \"M\xFCller\"]\r\n\r\n1. e4 {a \x96 b\r\n\r\nc} e5 (1... c5 2. Nf3) 1-0",
+        b"[Event \"two\"]\n[odd tag]\n\n1. d4 d5 $1 ; a comment\n2. c4 * {behind the result}",
+        b"[Event  \"three\" ]\n[Result \"0-1\"]\n1. f3",
+        b"[Event \"four\"]\n\n*",
+        b"[Event \"five\"]\n\n1. Nf3 Ke4 1-0",
+    ];
+    let between: [&[u8]; 5] = [b"\r\n", b"\n\n\n\n", b"\n\n", b"\n \n", b""];
+    let text: Vec<u8> = games.iter().zip(between).flat_map(|(game, after)| [game, after].concat()).collect();
+    let bom = [b"\xEF\xBB\xBF\n", &text[..]].concat();
+    let copied = |games: &[&[u8]]| -> Vec<u8> {
+        let ends = |game: &[u8]| if game.contains(&b'\r') { b"\r\n\r\n".to_vec() } else { b"\n\n".to_vec() };
+        games.iter().flat_map(|game| [game.to_vec(), ends(game)].concat()).collect()
+    };
+    for (name, content) in [("a.pgn", &text), ("bom.pgn", &bom)] {
+        let file = dir.file(name, content);
+        let run = |status: i32, arguments: &[&str]| {
+            lanefish(&[&["games", "--format", "pgn", &file], arguments].concat())
+                .assert()
+                .code(status)
+                .get_output()
+                .stdout
+                .clone()
+        };
+        assert_eq!(run(1, &[]).escape_ascii().to_string(), copied(&games).escape_ascii().to_string());
+        assert_eq!(
+            run(0, &["--limit", "2"]).escape_ascii().to_string(),
+            copied(&games[..2]).escape_ascii().to_string()
+        );
+        assert_eq!(run(1, &["--result", "1-0"]), copied(&[games[0], games[4]]));
+        let packed = dir.name("copy.pgn.zst");
+        lanefish(&["games", "--force", &file, "-o", &packed]).assert().code(1);
+        assert_eq!(zstd::decode_all(&fs::read(&packed).expect("a copy")[..]).expect("zstd"), copied(&games));
+    }
+}
+
+/// The copies of the shards, one after the other, are the copy of the whole.
+#[test]
+fn shards_of_copies_make_the_whole() {
+    let dir = Dir::new();
+    let game =
+        |number| format!("[Event \"{number}\"]\n[Site \"{}\"]\n\n1. e4 e5 2. Nf3 {{{number}}} *\n\n", "x".repeat(200));
+    let games: String = (0..20_000).map(game).collect();
+    let file = dir.file("x.pgn", &games);
+    let copy = |arguments: &[&str]| output(0, &[&["games", "--format", "pgn", &file], arguments].concat());
+    for threads in ["1", "3"] {
+        assert!(copy(&["--threads", threads]) == games);
+        let shards = ["0/3", "1/3", "2/3"].map(|shard| copy(&["--shard", shard, "--threads", threads]));
+        assert!(shards.iter().all(|shard| !shard.is_empty()) && shards.concat() == games);
+        assert!(copy(&["--skip", "9000", "--limit", "7"]) == (9000..9007).map(game).collect::<String>());
+    }
 }

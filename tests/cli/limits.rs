@@ -55,7 +55,7 @@ fn a_failed_allocation_leaves_no_file() {
     let list = dir.file("list.fen", format!("{START}\n").repeat(50_000));
     let out = dir.name("out.boards.zst");
     let mut aborted = 0;
-    for megabytes in (24..90).step_by(3) {
+    for megabytes in (30..90).step_by(3) {
         let limit = format!("ulimit -c 0; ulimit -v {}", megabytes << 10);
         let done = after(&limit, &["convert", "--threads", "2", &list, "-o", &out]);
         let stderr = String::from_utf8_lossy(&done.stderr);

@@ -8,13 +8,12 @@ mod text;
 #[cfg(feature = "sql")]
 pub(crate) use text::RULED;
 
-use super::args::{OutputArgs, ReadArgs, Reading, size};
+use super::args::{OutputArgs, ReadArgs, Reading};
 use super::invocation::{Invocation, RunChoice, Timed};
 use super::output::Output;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::distinct::exact::ExactOptions;
 use lanefish::jobs::Statistics;
 use lanefish::report::{Comparison, Report, csv, html, run_to_json};
 use lanefish::stats::GroupBy;
@@ -69,21 +68,6 @@ pub(crate) struct StatsArgs {
     /// Also count distinct positions exactly (implies --details)
     #[arg(long, hide_short_help = true, conflicts_with_all = ["merge", "compare"])]
     exact_distinct: bool,
-
-    /// Memory for --exact-distinct [default: 1G]
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "1G",
-        hide_default_value = true,
-        hide_short_help = true,
-        value_parser = size
-    )]
-    memory: u64,
-
-    /// Directory for the temporary files of --exact-distinct [default: that of the system]
-    #[arg(long, hide_short_help = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    temp: Option<PathBuf>,
 
     /// Merge the inputs, which are files that --json has written
     ///
@@ -208,11 +192,7 @@ impl StatsArgs {
             job = job.grouped_by(by.clone());
         }
         if self.exact_distinct {
-            let mut options = ExactOptions::default().memory(self.memory);
-            if let Some(directory) = &self.temp {
-                options = options.directory(directory.clone());
-            }
-            job = job.with_exact_distinct(&options)?;
+            job = job.with_exact_distinct(&reading.space.beside(None))?;
         }
         let timed = session.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
@@ -271,12 +251,16 @@ impl StatsArgs {
         if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
             bail!("--cluster counts whole inputs: --shard, --skip and --limit are for one process");
         }
+        if reading.chosen.is_sample() {
+            bail!("--cluster: records have no common numbers there, by which --sample chooses");
+        }
         let inputs = session.take_inputs(inputs, reading)?;
         if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
             bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
         }
         let mut rejects = session.open_rejects()?;
-        let options = SessionOptions::new(session.analyzer).read(session.read_options(reading, Validity::default()));
+        let read = session.read_options(reading, Validity::default())?;
+        let options = SessionOptions::new(session.analyzer).read(read);
         let cluster = super::cluster::connect(session, address)?;
         let slots = cluster.slots();
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;

@@ -11,7 +11,7 @@ use super::{ENTRY_LEN, UNIT};
 use crate::chess::Move;
 use crate::input::Bytes;
 use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where};
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where, is_sentinel};
 use std::collections::BTreeMap;
 use std::ops::{Mul, Range};
 use std::sync::Arc;
@@ -51,7 +51,9 @@ pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> 
             first(column, rows, |square| !possible(square))
         }
         (Field::Move, Array::U16(column)) => first(column, rows, |bits| Move::from_bits(bits).is_none()),
-        (Field::Score, Array::I16(column)) => first(column, rows, |score| score.unsigned_abs() > MATE_SCORE),
+        (Field::Score, Array::I16(column)) => {
+            first(column, rows, |score| score.unsigned_abs() > MATE_SCORE && !is_sentinel(score))
+        }
         _ => None,
     }
 }
@@ -282,7 +284,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
 
 /// Files of version 1.0 have mates among the scores.
 fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
-    let is_mate = |score: i16| score.unsigned_abs() > MOST_CENTIPAWNS;
+    let is_mate = |score: i16| score.unsigned_abs() > MOST_CENTIPAWNS && !is_sentinel(score);
     let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
         return;
     };

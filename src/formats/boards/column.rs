@@ -14,7 +14,12 @@ pub(super) const FULLMOVE: u16 = 2;
 const FIRST_FIELD: u16 = 16;
 
 /// Largest number of columns of a file or a block: the header has room for no more.
-pub(super) const MOST_COLUMNS: usize = (HEADER_LEN - UNIT) / ENTRY_LEN;
+pub(super) const MOST_COLUMNS: usize = columns_in(HEADER_LEN);
+
+/// The number of columns for which a header of this length has room.
+pub(super) const fn columns_in(header_len: usize) -> usize {
+    (header_len - UNIT) / ENTRY_LEN
+}
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

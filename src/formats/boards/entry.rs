@@ -19,8 +19,12 @@ use std::io;
 /// If they cannot be.
 pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
     let unit = UNIT as u64;
-    let header_len = HEADER_LEN as u64;
-    if len < header_len + 2 * unit || !len.is_multiple_of(unit) {
+    if len < 3 * unit || !len.is_multiple_of(unit) {
+        return Ok(None);
+    }
+    let known = SectionHeader::read(&read(0..unit)?);
+    let header_len = known.map_or(0, |header| header.len);
+    if header_len > HEADER_LEN as u64 || len < header_len + 2 * unit {
         return Ok(None);
     }
     let first = read(0..header_len)?;

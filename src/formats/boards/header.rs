@@ -1,14 +1,14 @@
 //! The header section: how long blocks are, and which columns they may have.
 
-use super::column::{ColumnInfo, MOST_COLUMNS, MOST_RECORDS, check_kind, kind_name};
-use super::section::{HEADER_LEN, SectionHeader, u16_at};
+use super::column::{ColumnInfo, MOST_RECORDS, check_kind, columns_in, kind_name};
+use super::section::{HEADER_LEN, OLD_HEADER_LEN, SectionHeader, u16_at};
 use super::{ENTRY_LEN, UNIT};
 
 /// The columns that a header section lists, or what is wrong with it although its checksum matches.
 pub(super) fn read_header(section: &[u8], header: &SectionHeader) -> Result<Vec<ColumnInfo>, String> {
-    if section.len() != HEADER_LEN {
+    if ![OLD_HEADER_LEN, HEADER_LEN].contains(&section.len()) {
         let len = section.len();
-        return Err(format!("a header section of {len} bytes, not {HEADER_LEN}"));
+        return Err(format!("a header section of {len} bytes, not {OLD_HEADER_LEN} or {HEADER_LEN}"));
     }
     if header.first != 0 || header.count != 0 {
         return Err("a header with records before it or inside it".to_owned());
@@ -18,8 +18,9 @@ pub(super) fn read_header(section: &[u8], header: &SectionHeader) -> Result<Vec<
         return Err(format!("blocks of {block_len} records; from 1 to {MOST_RECORDS} are possible"));
     }
     let count = header.columns as usize;
-    if count > MOST_COLUMNS {
-        return Err(format!("a header with {count} columns; at most {MOST_COLUMNS} are possible"));
+    let most = columns_in(section.len());
+    if count > most {
+        return Err(format!("a header with {count} columns; at most {most} are possible"));
     }
     let mut columns: Vec<ColumnInfo> = Vec::with_capacity(count);
     for entry in &section[UNIT..].as_chunks::<ENTRY_LEN>().0[..count] {

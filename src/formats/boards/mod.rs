@@ -19,9 +19,9 @@
 //! | 48 | 8 | checksum of the rest of the section |
 //! | 56 | 8 | checksum of the 56 bytes before |
 //!
-//! ## Header section (1024 bytes)
+//! ## Header section (2048 bytes; 1024 before version 1.4)
 //!
-//! After the section header one entry of 32 bytes for each column, at most 30, then zeros.
+//! After the section header one entry of 32 bytes for each column, at most 62 (30), then zeros.
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -67,8 +67,9 @@
 //! | 1.1 | mates are a field of their own, id 30, and scores are at most 31,000 |
 //! | 1.2 | ids 31 to 36: players, termination, and id, rating and themes of puzzles |
 //! | 1.3 | ids 37 to 41: depth and thousands of nodes of evaluations; popularity, number of plays and rating deviation of puzzles; id 42: the en passant square that only the key depends on; bit 12 of castling moves in games of Chess960 |
+//! | 1.4 | a score may be the sentinel 32,002 or -32,002 of training data: the record has none that is to be used; id 43: how often the record occurred; the header is larger |
 //!
-//! A score beyond 31,000 is read as a mate in any version.
+//! A score beyond 31,000 that is no sentinel is read as a mate in any version.
 //!
 //! ## What counts as damage
 //!
@@ -76,7 +77,7 @@
 //! section whose checksum matches, the following also counts as damage. Every reader checks all of it, even in
 //! columns that it does not use, before it relies on anything or allocates memory for it.
 //!
-//! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024, index
+//! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024 or 2048, index
 //!   64 and 8 for each block, end 64), or is larger than a block may be.
 //! - In the header: records before it or in it; blocks of no records or of more than 2^20; more than 30
 //!   columns; an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
@@ -88,7 +89,7 @@
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
 //!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
-//!   beyond 32,000; more texts than records; ends of texts that go back, are within a character, or leave bytes
+//!   beyond 32,000 that is no sentinel; more texts than records; ends of texts that go back, are within a character, or leave bytes
 //!   over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
 //!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
@@ -118,53 +119,53 @@
 //! position, after 1. e4, and a rook ending. The file is `tests/golden/three.boards`.
 //!
 //! ```text
-//! 0000  89 4C 46 42 0D 0A 1A 0A  00 04 00 00 00 00 00 00  header section; 1024 bytes
+//! 0000  89 4C 46 42 0D 0A 1A 0A  00 08 00 00 00 00 00 00  header section; 2048 bytes
 //! 0010  00 00 00 00 00 00 00 00  00 00 00 00 05 00 00 00  no record before it; 5 columns
-//! 0020  01 00 03 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.3, 4096 a block; 3 records
-//! 0030  63 4D FC DB 16 B8 EA B1  D5 6E 8C C5 76 A7 9F 62  checksums: rest of the section; this header
+//! 0020  01 00 04 00 00 10 00 00  03 00 00 00 00 00 00 00  version 1.4, 4096 a block; 3 records
+//! 0030  F0 60 C5 5E F4 B7 58 19  9A B4 44 0D 42 65 2F DE  checksums: rest of the section; this header
 //! 0040  00 00 00 00 00 00 00 00  62 6F 61 72 64 73 00 00  column 0: groups, "boards"
 //! 0060  01 00 03 00 00 00 00 00  68 61 6C 66 6D 6F 76 65  column 1: u16, "halfmove"
 //! 0080  02 00 03 00 00 00 00 00  66 75 6C 6C 6D 6F 76 65  column 2: u16, "fullmove"
 //! 00A0  10 00 02 00 00 00 00 00  73 63 6F 72 65 00 00 00  column 16: i16, "score"
 //! 00C0  1C 00 06 00 00 00 00 00  73 69 74 65 00 00 00 00  column 28: text, "site"
 //!
-//! 0400  4C 46 42 42 4C 4F 43 4B  00 03 00 00 00 00 00 00  block section; 768 bytes
-//! 0410  00 00 00 00 00 00 00 00  03 00 00 00 05 00 00 00  first record 0; 3 records, 5 columns
-//! 0430  E4 C2 CD 99 EC 29 49 95  38 9C 53 EA E9 72 6F 8D  checksums
-//! 0440  00 00 00 00 00 00 00 00  00 01 00 00 00 00 00 00  column 0, groups, all rows; begins at 0x100
-//! 0450  00 01 00 00 00 00 00 00  00 00 00 00 00 00 00 00  256 bytes
-//! 0460  01 00 03 00 00 00 00 00  00 02 00 00 00 00 00 00  column 1, u16, all rows; begins at 0x200
-//! 0470  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  6 bytes
-//! 0480  02 00 03 00 00 00 00 00  40 02 00 00 00 00 00 00  column 2
-//! 0490  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 04A0  10 00 02 01 00 00 00 00  80 02 00 00 00 00 00 00  column 16, i16, with a bitmap
-//! 04B0  0E 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  14 bytes
-//! 04C0  1C 00 06 00 00 00 00 00  C0 02 00 00 00 00 00 00  column 28, text
-//! 04D0  1F 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  31 bytes
-//! 0500  00 00 00 00 00 00 FF FF  00 10 00 00 00 00 FF FF  colour plane of boards 0 and 1: Black's pieces,
+//! 0800  4C 46 42 42 4C 4F 43 4B  00 03 00 00 00 00 00 00  block section; 768 bytes
+//! 0810  00 00 00 00 00 00 00 00  03 00 00 00 05 00 00 00  first record 0; 3 records, 5 columns
+//! 0830  E4 C2 CD 99 EC 29 49 95  38 9C 53 EA E9 72 6F 8D  checksums
+//! 0840  00 00 00 00 00 00 00 00  00 01 00 00 00 00 00 00  column 0, groups, all rows; begins at 0x100
+//! 0850  00 01 00 00 00 00 00 00  00 00 00 00 00 00 00 00  256 bytes
+//! 0860  01 00 03 00 00 00 00 00  00 02 00 00 00 00 00 00  column 1, u16, all rows; begins at 0x200
+//! 0870  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  6 bytes
+//! 0880  02 00 03 00 00 00 00 00  40 02 00 00 00 00 00 00  column 2
+//! 0890  06 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 08A0  10 00 02 01 00 00 00 00  80 02 00 00 00 00 00 00  column 16, i16, with a bitmap
+//! 08B0  0E 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  14 bytes
+//! 08C0  1C 00 06 00 00 00 00 00  C0 02 00 00 00 00 00 00  column 28, text
+//! 08D0  1F 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  31 bytes
+//! 0900  00 00 00 00 00 00 FF FF  00 10 00 00 00 00 FF FF  colour plane of boards 0 and 1: Black's pieces,
 //!                                                         and a bit on e2: Black is to move
-//! 0510  00 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00  board 2: the king on e8; then five empty boards
-//! 0540  AD FF 00 00 00 00 FF AD  AD EF 00 10 00 00 FF AD  type bit 0: pawns, bishops, queens, castling rooks
-//! 0550  80 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0580  F7 00 00 00 00 00 00 F7  F7 00 00 00 00 00 00 F7  type bit 1: knights, bishops, kings, castling rooks
-//! 0590  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
-//! 05C0  99 00 00 00 00 00 00 99  99 00 00 00 00 00 00 99  type bit 2: rooks, queens, kings
-//! 05D0  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
-//! 0600  00 00 00 00 09 00                                 halfmove clocks 0, 0, 9
-//! 0640  01 00 01 00 28 00                                 fullmove numbers 1, 1, 40
-//! 0680  05 00 00 00 00 00 00 00  14 00 00 00 FB FF        rows 0 and 2 have scores: 20, -5
-//! 06C0  02 00 00 00 00 00 00 00  05 00 00 00 09 00 00 00  2 texts, which end after 5 and 9 bytes
-//! 06D0  00 00 00 00 01 00        50 61 72 69 73 4F 73 6C 6F  rows: text 0, 0, 1; "ParisOslo"
+//! 0910  00 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00  board 2: the king on e8; then five empty boards
+//! 0940  AD FF 00 00 00 00 FF AD  AD EF 00 10 00 00 FF AD  type bit 0: pawns, bishops, queens, castling rooks
+//! 0950  80 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0980  F7 00 00 00 00 00 00 F7  F7 00 00 00 00 00 00 F7  type bit 1: knights, bishops, kings, castling rooks
+//! 0990  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
+//! 09C0  99 00 00 00 00 00 00 99  99 00 00 00 00 00 00 99  type bit 2: rooks, queens, kings
+//! 09D0  90 00 00 00 00 00 00 10  00 00 00 00 00 00 00 00
+//! 0A00  00 00 00 00 09 00                                 halfmove clocks 0, 0, 9
+//! 0A40  01 00 01 00 28 00                                 fullmove numbers 1, 1, 40
+//! 0A80  05 00 00 00 00 00 00 00  14 00 00 00 FB FF        rows 0 and 2 have scores: 20, -5
+//! 0AC0  02 00 00 00 00 00 00 00  05 00 00 00 09 00 00 00  2 texts, which end after 5 and 9 bytes
+//! 0AD0  00 00 00 00 01 00        50 61 72 69 73 4F 73 6C 6F  rows: text 0, 0, 1; "ParisOslo"
 //!
-//! 0700  4C 46 42 49 4E 44 45 58  80 00 00 00 00 00 00 00  index section; 128 bytes
-//! 0710  03 00 00 00 00 00 00 00  01 00 00 00 00 00 00 00  3 records before it; 1 block
-//! 0730  FC 45 07 75 42 60 FC AD  BC AA 34 04 05 5B 94 0E  checksums
-//! 0740  00 04 00 00 00 00 00 00                           the block begins at 0x400
+//! 0B00  4C 46 42 49 4E 44 45 58  80 00 00 00 00 00 00 00  index section; 128 bytes
+//! 0B10  03 00 00 00 00 00 00 00  01 00 00 00 00 00 00 00  3 records before it; 1 block
+//! 0B30  96 99 F3 06 D6 BB 92 C2  D4 81 50 A8 ED DD EC 15  checksums
+//! 0B40  00 08 00 00 00 00 00 00                           the block begins at 0x800
 //!
-//! 0780  4C 46 42 45 4E 44 0D 0A  40 00 00 00 00 00 00 00  end mark; 64 bytes
-//! 0790  03 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  3 records before it
-//! 07A0  00 07 00 00 00 00 00 00  03 00 00 00 00 00 00 00  the index begins at 0x700; 3 records
-//! 07B0  B0 48 AC CA D3 F0 D6 B8  B5 9E F9 E1 DB CE 7B 09  checksums
+//! 0B80  4C 46 42 45 4E 44 0D 0A  40 00 00 00 00 00 00 00  end mark; 64 bytes
+//! 0B90  03 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  3 records before it
+//! 0BA0  00 0B 00 00 00 00 00 00  03 00 00 00 00 00 00 00  the index begins at 0xB00; 3 records
+//! 0BB0  B0 48 AC CA D3 F0 D6 B8  E8 61 56 A9 C2 90 A2 73  checksums
 //! ```
 
 mod block;
@@ -190,7 +191,7 @@ use crate::table::{Batch, Fields};
 use block::read_block;
 use column::{MOST_RECORDS, field_of};
 use header::read_header;
-use section::{HEADER_LEN, HEADER_MAGIC, Kind, SectionHeader};
+use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
 use std::ops::Range;
@@ -198,7 +199,7 @@ use std::sync::Arc;
 use write::{Outline, check_texts, encode_block};
 
 /// Version of written files; files of the same major version can be read.
-pub const VERSION: (u16, u16) = (1, 3);
+pub const VERSION: (u16, u16) = (1, 4);
 /// Records per block.
 pub const BLOCK_LEN: usize = 4096;
 /// Bytes of a section header, and the unit of padding.
@@ -207,6 +208,27 @@ const UNIT: usize = 64;
 const ENTRY_LEN: usize = 32;
 /// In place of an unknown number of records.
 const UNKNOWN: u64 = u64::MAX;
+
+/// Writes a batch as a block, in place of what is in `section`.
+///
+/// # Errors
+/// If a field cannot have a value, or if the texts are too long.
+pub(crate) fn to_block(batch: &Batch, section: &mut Vec<u8>) -> io::Result<()> {
+    encode_block(0, &[(batch, 0..batch.len())], Fields::ALL, section)?;
+    Ok(())
+}
+
+/// The batch of a block.
+///
+/// # Errors
+/// If it is none, or damaged: a message.
+pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
+    let header = SectionHeader::read(&section)?;
+    if header.len != section.len() as u64 || Checksum::of(&section[UNIT..]) != header.checksum {
+        return Err("the block does not match its checksum".to_owned());
+    }
+    read_block(&section.into(), &header, Fields::ALL)
+}
 
 /// The packed format.
 #[derive(Clone, Copy, Debug)]
@@ -233,8 +255,8 @@ impl Codec for Boards {
         decode(chunk, options)
     }
     fn carried(&self, head: &[u8]) -> Fields {
-        let columns = head.get(..HEADER_LEN).and_then(|section| {
-            let header = SectionHeader::read(section).ok()?;
+        let columns = SectionHeader::read(head).ok().and_then(|header| {
+            let section = head.get(..usize::try_from(header.len).ok()?)?;
             read_header(section, &header).ok()
         });
         // What is wrong with the header is reported when it is read.
@@ -403,6 +425,7 @@ fn mismatch(header: &SectionHeader) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::section::{HEADER_LEN, OLD_HEADER_LEN};
     use super::*;
     use crate::chess::Position;
     use crate::packed::Packed;
@@ -443,17 +466,17 @@ mod tests {
 
     #[test]
     fn the_golden_files_of_older_versions_are_still_read() {
-        let old: [&[u8]; 3] = [
+        let old: [&[u8]; 4] = [
             include_bytes!("../../../tests/golden/three-1.0.boards"),
             include_bytes!("../../../tests/golden/three-1.1.boards"),
             include_bytes!("../../../tests/golden/three-1.2.boards"),
+            include_bytes!("../../../tests/golden/three-1.3.boards"),
         ];
         for old in old {
             assert_eq!(damage(old), []);
-            let new = small_file();
-            // The version, and with it the checksum of the section header, is all that is new.
-            let differ = (0..new.len()).filter(|&at| new[at] != old[at]);
-            assert_eq!(differ.filter(|at| !(56..64).contains(at)).collect::<Vec<_>>(), [34]);
+            // Their headers are shorter, and blocks the same.
+            let block = 0x300;
+            assert!(small_file()[HEADER_LEN..][..block] == old[OLD_HEADER_LEN..][..block]);
         }
     }
 

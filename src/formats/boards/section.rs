@@ -4,7 +4,9 @@ use super::{Checksum, UNIT};
 use crate::formats::layout::Requested;
 
 /// Bytes of the header section.
-pub(super) const HEADER_LEN: usize = 1024;
+pub(super) const HEADER_LEN: usize = 2048;
+/// That of versions before 1.4.
+pub(super) const OLD_HEADER_LEN: usize = 1024;
 
 /// Another major version may have a longer header, but none will be this long.
 const LARGEST_HEADER: u64 = 1 << 20;

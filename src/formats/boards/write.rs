@@ -7,7 +7,7 @@ use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, id_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts};
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, is_sentinel};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -169,7 +169,7 @@ impl<W: Write> BoardsWriter<W> {
         Ok(Self { out, fields, outline, pending: Batch::new(), section: Vec::new() })
     }
 
-    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] are clamped to it.
+    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] that are no sentinels are clamped to it.
     ///
     /// # Errors
     /// If writing fails, if a field cannot have a value, or if the texts of a block are
@@ -442,10 +442,11 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
     }
 }
 
-/// Larger scores would be read as mates of version 1.0.
+/// Larger scores would be read as mates of version 1.0, but for sentinels.
 fn clamp(score: i16) -> [u8; 2] {
     let most = MOST_CENTIPAWNS as i16;
-    score.clamp(-most, most).to_le_bytes()
+    let clamped = if is_sentinel(score) { score } else { score.clamp(-most, most) };
+    clamped.to_le_bytes()
 }
 
 /// The texts of a block, each of them once.

@@ -81,7 +81,8 @@ impl Codec for Pgn {
                 .without(Field::Knodes)
                 .without(Field::Popularity)
                 .without(Field::Plays)
-                .without(Field::RatingDeviation),
+                .without(Field::RatingDeviation)
+                .without(Field::Count),
         };
         &ABOUT
     }
@@ -203,6 +204,8 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
         clocks: fields.contains(Field::Clock),
         idle_en_passants: fields.contains(Field::KeyEnPassant),
+        openings: fields.contains(Field::PositionOpening),
+        parents: fields.contains(Field::PositionOpening) && selection.variations,
     };
     let mut records = Records::new(requested, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);
@@ -215,11 +218,16 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     let mut games = Games::new(bytes, selection.variations, options.strict_pgn).limited(options.max_record, truncated);
     let mut last_game_is_open = None;
+    // Where the text before the next game begins, as far as no row of a game has it.
+    let mut between = 0;
     loop {
         let start = records.len();
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
+        extend_row(decoded.game_rows.last_mut(), between, game.start);
+        let before = between;
+        between = game.end;
         last_game_is_open = Some(!game.terminated && !game.stray && game.end == bytes.len());
         if game.stray
             && let Some(bad) = &game.bad
@@ -262,6 +270,9 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             records.truncate(start);
             continue;
         }
+        if requested.openings {
+            records.find_openings(start);
+        }
         if game.bad.is_some() && selection.drop_bad_games {
             leave_out("drop-bad-games", 0, positions);
             records.truncate(start);
@@ -282,7 +293,8 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             lost_tags.game(&game.tags, number);
         }
         if options.game_rows {
-            decoded.game_rows.push(row(number, &game));
+            let place = if before == 0 { 0 } else { game.start };
+            decoded.game_rows.push(row(number, &game, place, options.game_places));
         }
         numbers.push((start, decoded.records));
         if kept > 0 {
@@ -296,6 +308,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             decoded.records += 1;
         }
     }
+    extend_row(decoded.game_rows.last_mut(), between, bytes.len());
     decoded.evidence = last_game_is_open.map(|is_open| Box::new(is_open) as Evidence);
     decoded.lines = lines.up_to(bytes.len());
     let len = records.len();
@@ -317,16 +330,25 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoded
 }
 
-/// What is known of a game.
-fn row(number: u64, game: &Game<'_>) -> GameRow {
+/// Adds the text between two games to the first of them, if that is the game of the last row.
+fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
+    if let Some(row) = row.filter(|row| row.end == end) {
+        row.end = next;
+    }
+}
+
+/// What is known of a game, whose text begins at `start`; little more than that if only its place is requested.
+fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
     let text = |text| tags::text(text).into_owned();
+    let tags = || game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect();
     GameRow {
         game: number,
-        tags: game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect(),
+        tags: if place_only { Vec::new() } else { tags() },
         plies: game.plies,
         result: game.result(),
-        last: game.last.clone(),
+        last: game.last.clone().filter(|_| !place_only),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
+        start,
         end: game.end,
     }
 }
@@ -431,7 +453,7 @@ impl GameColumns {
                 field,
                 Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock | Field::KeyEnPassant
             );
-            Pgn.about().carries.contains(*field) && !of_position
+            (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && !of_position
         });
         Self {
             columns: columns.map(|field| (field, field.column(0))).collect(),
@@ -447,6 +469,9 @@ impl GameColumns {
                 (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
                 (Field::Result, Array::U8(column)) => {
                     column.push_many(game.result().map(Outcome::code), rows);
+                }
+                (Field::GamePlies, Array::U16(column)) => {
+                    column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
                 }
                 (Field::WhiteElo, Array::U16(column)) => {
                     column.push_many(tags.number("WhiteElo"), rows);

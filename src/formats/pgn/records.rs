@@ -7,6 +7,7 @@ use super::scan::Commands;
 use crate::chess::Move;
 use crate::games::hash_on;
 use crate::packed::{Group, Packed};
+use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};
 use memchr::{memchr, memchr_iter};
 
@@ -18,6 +19,9 @@ pub(super) struct Requested {
     pub(super) scores: bool,
     pub(super) clocks: bool,
     pub(super) idle_en_passants: bool,
+    pub(super) openings: bool,
+    /// The row of the position before each, where that is not always the row before.
+    pub(super) parents: bool,
 }
 
 /// The longest mate that is distinguished from longer ones.
@@ -29,6 +33,10 @@ const LONGEST_COMMAND: usize = 128;
 const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
 
+/// No opening has this number.
+const NO_OPENING: u16 = u16::MAX;
+/// No row has this number.
+const NO_ROW: u32 = u32::MAX;
 /// No pawn passes over a1.
 const NO_SQUARE: u8 = 0;
 const NO_CLOCK: u32 = u32::MAX;
@@ -50,6 +58,10 @@ pub(super) struct Records {
     clocks: Vec<u32>,
     /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.
     idle_en_passants: Vec<u8>,
+    /// Numbers of openings, as far as they have been [found](Self::find_openings).
+    openings: Vec<u16>,
+    /// The row of the position before each, or [`NO_ROW`].
+    parents: Vec<u32>,
 }
 
 /// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
@@ -81,6 +93,8 @@ impl Records {
             scores: Vec::new(),
             clocks: room(requested.clocks, rows),
             idle_en_passants: Vec::new(),
+            openings: room(requested.openings, rows),
+            parents: Vec::new(),
         }
     }
 
@@ -136,6 +150,37 @@ impl Records {
             self.played(before(), bits);
         }
         self.push(board, ply);
+    }
+
+    /// Says which position comes before that of the last row.
+    #[inline]
+    pub(super) fn comes_after(&mut self, before: Option<usize>) {
+        if self.requested.parents
+            && let Some(row) = self.len().checked_sub(1)
+        {
+            self.parents.resize(row, NO_ROW);
+            self.parents.push(before.map_or(NO_ROW, |before| before as u32));
+        }
+    }
+
+    /// Finds the openings of the game whose rows begin at `start`: of each position that of the list, or else that of the
+    /// position before it.
+    pub(super) fn find_openings(&mut self, start: usize) {
+        let mut last = NO_OPENING;
+        for row in start..self.len() {
+            let (board, _) = self.row(row);
+            if !self.requested.parents && !openings::may_have(&board) {
+                self.openings.resize(self.len(), last);
+                return;
+            }
+            if self.requested.parents {
+                let parent = self.parents.get(row).map(|&parent| parent as usize);
+                last = parent.and_then(|parent| self.openings.get(parent)).copied().unwrap_or(NO_OPENING);
+            }
+            // Where no capture is legal, the replay board has no such square.
+            last = openings::number_of(&board, true).unwrap_or(last);
+            self.openings.push(last);
+        }
     }
 
     /// Reads the commands of a comment after the move from row `before` to row `row`.
@@ -249,6 +294,7 @@ impl Records {
             carry(&mut self.scores, to, row);
             carry(&mut self.clocks, to, row);
             carry(&mut self.idle_en_passants, to, row);
+            carry(&mut self.openings, to, row);
         }
         self.truncate_boards(start);
         for (board, [halfmove, fullmove]) in boards {
@@ -277,6 +323,8 @@ impl Records {
         self.scores.truncate(len);
         self.clocks.truncate(len);
         self.idle_en_passants.truncate(len);
+        self.openings.truncate(len);
+        self.parents.truncate(len);
     }
 
     /// Says of the castling moves of the rows from `start` on that their game is one of Chess960, where the position does
@@ -356,6 +404,8 @@ impl Records {
         put(Field::Clock, Array::U32(column(self.clocks, len, has_clock)));
         let squares = column(self.idle_en_passants, len, |square| square != NO_SQUARE);
         put(Field::KeyEnPassant, Array::U8(squares));
+        let has_opening = |number| number != NO_OPENING;
+        put(Field::PositionOpening, Array::U16(column(self.openings, len, has_opening)));
         batch
     }
 }

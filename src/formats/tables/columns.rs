@@ -1,7 +1,7 @@
 //! Which columns of a table are read, and as what.
 
 use super::super::DecodeOptions;
-use crate::columnar::DATE_TEXT;
+use crate::columnar::{DATE_TEXT, SCORE_SENTINEL};
 use crate::table::{Array, Field, Fields};
 use arrow_schema::DataType;
 
@@ -79,6 +79,8 @@ pub(super) struct Plan {
     pub(super) fields: Vec<(Field, usize, Kind)>,
     /// The column of texts of dates that are no days, where dates are days.
     pub(super) date_text: Option<usize>,
+    /// The column of scores as they were stored, which count before those of the field.
+    pub(super) raw_score: Option<usize>,
     /// The column of moves that begin with the one that sets up a puzzle.
     pub(super) set_up: Option<usize>,
     /// The column of which the first word is the move.
@@ -141,8 +143,16 @@ impl Plan {
                 ));
             }
         };
-        let mut plan =
-            Self { positions, fields: Vec::new(), date_text: None, set_up: None, line: None, left: Vec::new() };
+        let raw_score = || find("raw_score").or_else(|| find(SCORE_SENTINEL));
+        let mut plan = Self {
+            positions,
+            fields: Vec::new(),
+            date_text: None,
+            raw_score: raw_score().filter(|&at| columns[at].kind == Kind::Integer),
+            set_up: None,
+            line: None,
+            left: Vec::new(),
+        };
         // The rows of files with these columns are puzzles, as lines of CSV with them are.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
             && columns[*fen].name == "FEN"
@@ -172,6 +182,7 @@ impl Plan {
                 }
                 Some(_) => {}
                 None if name == DATE_TEXT && column.kind.is_text() => {}
+                None if plan.raw_score == Some(at) => {}
                 None if matches!(name, "fen" | "FEN" | "board" | "halfmove" | "fullmove") => {}
                 None => plan.left.push(described(at)),
             }
@@ -186,6 +197,7 @@ impl Plan {
                 Some(_) => {}
             }
         }
+        plan.raw_score = plan.raw_score.filter(|_| options.fields.contains(Field::Score));
         Ok(plan)
     }
 
@@ -199,6 +211,7 @@ impl Plan {
         };
         columns.extend(self.fields.iter().map(|&(_, at, _)| at));
         columns.extend(self.date_text);
+        columns.extend(self.raw_score);
         columns.extend(self.set_up);
         columns
     }
@@ -214,7 +227,8 @@ impl Plan {
 
     /// The fields that are read.
     pub(super) fn carried(&self) -> Fields {
-        self.fields.iter().map(|&(field, ..)| field).collect()
+        let score = self.raw_score.map(|_| Field::Score);
+        self.fields.iter().map(|&(field, ..)| field).chain(score).collect()
     }
 
     /// The note on the columns that are left.

@@ -14,7 +14,7 @@ use crate::chess::{Move, MoveKind};
 use crate::error::{Damage, Place, Reject};
 use crate::games::Date;
 use crate::packed::Packed;
-use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, Values};
+use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, NO_SCORE, Values};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -139,6 +139,9 @@ impl Decoder<'_> {
         }
         if let Some(column) = self.plan.date_text {
             self.date_texts(column)?;
+        }
+        if let Some(column) = self.plan.raw_score {
+            self.raw_scores(column)?;
         }
         if !self.bad.is_empty() {
             let rows = (0..self.good.len() as u32).filter(|&at| !self.bad.contains(&self.good[at as usize]));
@@ -427,6 +430,20 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Scores as they were stored count before others.
+    fn raw_scores(&mut self, column: usize) -> Result<(), String> {
+        let scores = self.batch.fields.remove(&Field::Score);
+        let mut values = Field::Score.column(0);
+        self.each_value(column, |value, at, record, _| {
+            let raw = value.number(at);
+            let score = scores.as_ref().and_then(|scores| scores.number(record));
+            let fits = push(Field::Score, &mut values, raw.or(score.map(i128::from)));
+            raw.filter(|_| !fits).map_or(Ok(()), |raw| Err(out_of_range("raw_score", raw)))
+        })?;
+        self.batch.fields.insert(Field::Score, values);
+        Ok(())
+    }
+
     /// Calls a function for the value of each good record in a column: with the values, the place among them, the
     /// number of the record, and the records. Those where it fails become bad.
     fn each_value(
@@ -527,7 +544,7 @@ impl<'a> Value<'a> {
 fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
     let most = i128::from(MOST_CENTIPAWNS);
     let number = number.filter(|&number| match field {
-        Field::Score => (-most..=most).contains(&number),
+        Field::Score => (-most..=most).contains(&number) || number.unsigned_abs() == NO_SCORE.into(),
         Field::Result => (0..=2).contains(&number),
         Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
         Field::KeyEnPassant => u8::try_from(number).is_ok_and(Field::is_key_en_passant),

@@ -67,7 +67,8 @@ pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
 
 /// All functions of rows.
 pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
-    let computed = COLUMNS.iter().filter(|column| !column.is_carried() && !matches!(column.name, "index" | "san"));
+    let computed =
+        COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
     let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
     let others = [Matches::new(judging).into(), Play::new(judging).into(), PopCount::new().into()];

@@ -91,6 +91,8 @@ struct Line {
     record: Option<usize>,
     /// The record before it.
     record_before: Option<usize>,
+    /// The record from which the line branches off.
+    branch: Option<usize>,
 }
 
 /// The games of a text.
@@ -128,6 +130,8 @@ struct State {
     ply: u32,
     record: Option<usize>,
     record_before: Option<usize>,
+    /// The record from which a variation that is walked branches off.
+    branch: Option<usize>,
     /// Nesting of variations, skipped or walked.
     depth: u32,
     /// Whether no tag came before.
@@ -264,6 +268,7 @@ impl<'a> Games<'a> {
             ply: 0,
             record: None,
             record_before: None,
+            branch: None,
             depth: 0,
             tagless: !tags.has_any(),
             number: None,

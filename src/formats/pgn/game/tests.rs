@@ -7,7 +7,14 @@ use proptest::prelude::*;
 
 /// Everything read from a text, with main lines scanned or token by token.
 fn read(text: &[u8], quick: bool) -> String {
-    let requested = Requested { moves: true, plies: true, scores: true, clocks: true, idle_en_passants: true };
+    let requested = Requested {
+        moves: true,
+        plies: true,
+        scores: true,
+        clocks: true,
+        idle_en_passants: true,
+        ..Requested::default()
+    };
     let mut records = Records::new(requested, text.len());
     let mut games = Games::new(text, false, false);
     games.quick = quick;

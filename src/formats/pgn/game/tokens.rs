@@ -139,9 +139,11 @@ impl Games<'_> {
                         ply: state.ply,
                         record: state.record,
                         record_before: state.record_before,
+                        branch: state.branch,
                     });
                     state.board = state.before;
                     state.ply = state.ply.saturating_sub(1);
+                    state.branch = state.record_before.or(state.branch);
                     // The move that the variation replaces stays the move of its position.
                     state.record = None;
                     state.record_before = None;
@@ -157,6 +159,7 @@ impl Games<'_> {
                     state.ply = line.ply;
                     state.record = line.record;
                     state.record_before = line.record_before;
+                    state.branch = line.branch;
                 }
             }
             b';' => self.at = lex::line_end(bytes, start),
@@ -305,6 +308,7 @@ impl Games<'_> {
         state.ply += 1;
         state.record_before = state.record;
         state.record = Some(records.push(board, state.ply));
+        records.comes_after(state.record_before.or(state.branch));
     }
 }
 

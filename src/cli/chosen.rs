@@ -1,0 +1,86 @@
+//! Which of the good records are taken: conditions on their columns, and samples.
+
+use super::choice::{column_names, did_you_mean};
+use anyhow::Result;
+use clap::Args;
+use lanefish::expression::{Condition, ExpressionError};
+use lanefish::pipeline::{AssignmentError, Assignments, ReadOptions, Sample, SampleError};
+use std::fmt;
+
+/// Options of every command that reads positions.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Choosing")]
+pub(crate) struct ChosenArgs {
+    /// Only records for which this is true, an expression of SQL over the columns that compute can write
+    ///
+    /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500". There are
+    /// and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>, and the functions abs, least,
+    /// greatest, coalesce, popcount(bits), xor(a, b), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp').
+    #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
+    condition: Option<String>,
+
+    /// Only a random part of them: a rate (0.01, 1%), a number of records, or an expression that is the probability
+    #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
+    sample: Option<String>,
+
+    /// Write the records with this value of score, raw_score, mate, result, ply or halfmove
+    ///
+    /// The expression sees the record as it was read; decimal values are rounded. A value that does not fit makes the record
+    /// a bad one. For example "raw_score = case when quiet then raw_score else 32002 end".
+    #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true)]
+    set: Vec<String>,
+}
+
+/// An expression that means nothing, given with an option.
+#[derive(Debug)]
+pub(crate) struct WrongExpression {
+    option: &'static str,
+    error: ExpressionError,
+}
+
+impl WrongExpression {
+    pub(crate) fn new(option: &'static str, error: ExpressionError) -> Self {
+        Self { option, error }
+    }
+    /// The text, and marks under what is wrong.
+    pub(crate) fn excerpt(&self) -> String {
+        self.error.excerpt()
+    }
+}
+
+impl fmt::Display for WrongExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = self.error.unknown_column().map(|name| did_you_mean(&name.to_ascii_lowercase(), column_names()));
+        write!(f, "--{}: {}{}", self.option, self.error.message(), hint.unwrap_or_default())
+    }
+}
+
+impl std::error::Error for WrongExpression {}
+
+impl ChosenArgs {
+    /// Whether a sample is taken.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn is_sample(&self) -> bool {
+        self.sample.is_some()
+    }
+
+    /// The condition, if one is given.
+    pub(crate) fn condition(&self) -> Result<Option<Condition>> {
+        let condition = self.condition.as_deref().map(str::parse).transpose();
+        Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
+    }
+
+    /// Adds what is chosen.
+    pub(crate) fn apply(&self, read: ReadOptions) -> Result<ReadOptions> {
+        let sample: Option<Sample> =
+            self.sample.as_deref().map(str::parse).transpose().map_err(|error| match error {
+                SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
+                error => anyhow::anyhow!("--sample {error}"),
+            })?;
+        let set = Assignments::parse(&self.set).map_err(|error| match error {
+            AssignmentError::Expression(error) => WrongExpression::new("set", error).into(),
+            error => anyhow::anyhow!("--set {error}"),
+        })?;
+        Ok(read.filter(self.condition()?).sample(sample).set(set))
+    }
+}

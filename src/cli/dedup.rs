@@ -1,0 +1,186 @@
+//! `dedup`: one record of each kind, or how many kinds there are.
+
+use super::args::{OutputArgs, ReadArgs};
+use super::invocation::{Invocation, RunChoice};
+use super::space;
+use super::write::{self, WriteArgs};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum, ValueHint};
+use comfy_table::{CellAlignment, Table, presets};
+use lanefish::datasets::{Dedup, Deduplicated, Keep, Key};
+use lanefish::formats;
+use lanefish::input::Inputs;
+use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::table::{Column, Kind};
+use lanefish::text::numbers::{counted, grouped};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Write one record of each kind, in the order of the input; without -o, count them
+#[derive(Debug, Args)]
+pub(crate) struct DedupArgs {
+    /// What makes records equal
+    #[arg(long, value_enum, value_name = "KEY", default_value_t = By::Position)]
+    key: By,
+
+    /// Which of equal records is kept: first, last, most:COLUMN or least:COLUMN, of equal values the first
+    #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
+    keep: Keep,
+
+    /// Also leave out what occurs in these files
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
+    against: Vec<PathBuf>,
+
+    /// Say in a column `count` how often each record occurred
+    #[arg(long)]
+    counts: bool,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Format of the output [default: from the name given with -o]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    to: Option<OutputFormat>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    write: WriteArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// What makes records equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The pieces and their squares
+    Board,
+    /// Also the side to move
+    Stm,
+    /// Also castling rights
+    Castling,
+    /// Also en passant squares, where such a capture is legal
+    Position,
+    /// The position as the side to move sees it, with colours exchanged where Black is to move
+    Relative,
+    /// Every field
+    Record,
+}
+
+impl By {
+    fn key(self) -> Key {
+        match self {
+            Self::Board => Key::Board,
+            Self::Stm => Key::Stm,
+            Self::Castling => Key::Castling,
+            Self::Position => Key::Position,
+            Self::Relative => Key::Relative,
+            Self::Record => Key::Record,
+        }
+    }
+}
+
+fn keep(text: &str) -> Result<Keep, String> {
+    let column = |name: &str| {
+        let column = Column::named(name).ok_or_else(|| format!("there is no column `{name}`"))?;
+        match column.kind {
+            Kind::Flag | Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 => Ok(column),
+            _ => Err(format!("the column `{name}` does not hold numbers")),
+        }
+    };
+    match text.split_once(':') {
+        None if text == "first" => Ok(Keep::First),
+        None if text == "last" => Ok(Keep::Last),
+        Some(("most", name)) => column(name).map(Keep::Most),
+        Some(("least", name)) => column(name).map(Keep::Least),
+        _ => Err("expected first, last, most:COLUMN or least:COLUMN".to_owned()),
+    }
+}
+
+impl DedupArgs {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+        if self.output.output.is_none() && self.to.is_none() {
+            return self.count(session);
+        }
+        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let reading = &self.read.reading;
+        let against = match &self.against[..] {
+            [] => Inputs::default(),
+            names => Inputs::resolve(names, |path| reading.from.is_some() || formats::is_supported(path))
+                .context("--against")?,
+        };
+        let others = against.paths.clone();
+        let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
+        let mut deduplicated = Deduplicated::default();
+        let (done, written) = write::write_by(
+            session,
+            (&self.read.inputs, reading),
+            Written::Records { fen: false },
+            (&self.output, format, &self.write),
+            &others,
+            |inputs, options, job, sink| {
+                let (summary, done) = dedup.run(inputs, options, job, sink);
+                deduplicated = done;
+                summary
+            },
+        )?;
+        let Deduplicated { compared, kept, rejected_against, .. } = deduplicated;
+        let duplicates = compared - kept;
+        if done.summary.failure.is_none() {
+            session.note(format_args!("{} left out", counted(duplicates, "duplicate")));
+            if rejected_against > 0 {
+                let bad = counted(rejected_against, "bad record");
+                session.note(format_args!("--against: {bad} were not compared; verify lists them"));
+            }
+        }
+        let name = self.key.to_possible_value();
+        let name = name.as_ref().map_or("record", |name| name.get_name());
+        let own = [("distinct", json!({ name: kept })), ("duplicates", json!(duplicates))];
+        space::conclude(session, done, self.json, written, own)
+    }
+
+    /// Counts how many records differ, by each key.
+    fn count(&self, session: &Invocation<'_>) -> Result<u8> {
+        if !self.against.is_empty() {
+            bail!("--against is for an output: name a file with -o");
+        }
+        if self.counts {
+            bail!("--counts is for an output: name a file with -o");
+        }
+        let reading = &self.read.reading;
+        session.prepare(&self.read.inputs, reading)?;
+        let dedup = Dedup::default();
+        let mut distinct = lanefish::datasets::Distinct::default();
+        let done = session.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+            let (summary, counted) = dedup.count(inputs, options);
+            distinct = counted;
+            summary
+        })?;
+        let counts = [
+            ("board", distinct.board),
+            ("stm", distinct.stm),
+            ("castling", distinct.castling),
+            ("position", distinct.position),
+            ("record", distinct.record),
+        ];
+        let records = distinct.records;
+        if done.summary.failure.is_none() && !self.json {
+            let mut table = Table::new();
+            table.load_style(presets::NOTHING).set_header(["key", "distinct", "duplicates"]);
+            for (key, count) in counts {
+                table.add_row([key.to_owned(), grouped(count), grouped(records - count)]);
+            }
+            for column in table.column_iter_mut().skip(1) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            super::print(format!("{table}\n").as_bytes())?;
+        }
+        let distinct: serde_json::Map<_, _> =
+            counts.map(|(key, count)| (key.to_owned(), json!(count))).into_iter().collect();
+        let own = [("distinct", json!(distinct))];
+        space::conclude(session, done, self.json, 0, own)
+    }
+}

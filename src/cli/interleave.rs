@@ -1,0 +1,53 @@
+//! `interleave`: inputs mixed evenly, each in its own order.
+
+use super::args::{OutputArgs, ReadArgs};
+use super::invocation::Invocation;
+use super::shuffle::By;
+use super::space;
+use super::write::{self, WriteArgs};
+use anyhow::Result;
+use clap::Args;
+use lanefish::datasets::Interleave;
+use lanefish::jobs::{Content, OutputFormat, Written};
+
+/// Mix inputs at random, each of which keeps its order; files are read twice, and all at the same time
+#[derive(Debug, Args)]
+pub(crate) struct InterleaveArgs {
+    /// What stays together
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
+    by: By,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Format of the output [default: from the name given with -o]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    to: Option<OutputFormat>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    write: WriteArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl InterleaveArgs {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let reading = &self.read.reading;
+        let interleave = Interleave::default().seed(reading.games.seed).by(self.by.into());
+        let (done, written) = write::write_by(
+            session,
+            (&self.read.inputs, reading),
+            Written::Records { fen: false },
+            (&self.output, format, &self.write),
+            &[],
+            |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
+        )?;
+        space::conclude(session, done, self.json, written, [])
+    }
+}

@@ -1,0 +1,70 @@
+//! `shuffle`: all records in a random order that a seed decides.
+
+use super::args::{OutputArgs, ReadArgs};
+use super::invocation::Invocation;
+use super::space;
+use super::write::{self, WriteArgs};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use lanefish::datasets::{Shuffle, Unit};
+use lanefish::jobs::{Content, OutputFormat, Written};
+
+/// Write all records in a random order, the same for the same seed
+#[derive(Debug, Args)]
+pub(crate) struct ShuffleArgs {
+    /// What stays together
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
+    by: By,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Format of the output [default: from the name given with -o]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    to: Option<OutputFormat>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    write: WriteArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// What stays together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum By {
+    /// Each record by itself
+    Record,
+    /// The records of a game, in their order
+    Game,
+}
+
+impl From<By> for Unit {
+    fn from(by: By) -> Self {
+        match by {
+            By::Record => Self::Record,
+            By::Game => Self::Game,
+        }
+    }
+}
+
+impl ShuffleArgs {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let reading = &self.read.reading;
+        let shuffle = Shuffle::default().seed(reading.games.seed).by(self.by.into());
+        let (done, written) = write::write_by(
+            session,
+            (&self.read.inputs, reading),
+            Written::Records { fen: false },
+            (&self.output, format, &self.write),
+            &[],
+            |inputs, options, job, sink| shuffle.run(inputs, options, job, sink),
+        )?;
+        space::conclude(session, done, self.json, written, [])
+    }
+}

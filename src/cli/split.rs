@@ -1,0 +1,126 @@
+//! `split`: each record to one of several files.
+
+use super::args::{OutputArgs, ReadArgs};
+use super::invocation::{Invocation, RunChoice};
+use super::manifest::Manifests;
+use super::space;
+use super::write::{self, WriteArgs};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum, ValueHint};
+use lanefish::datasets::{Shares, Split, SplitBy};
+use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Divide records into parts, such as for training and validation: equal positions are never in two of them
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    /// Names and shares of the parts, which together are 1: train=0.9,valid=5%,test=0.05
+    #[arg(long, value_name = "NAME=SHARE,..")]
+    parts: Shares,
+
+    /// What is never divided
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Position)]
+    by: By,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Format of the outputs [default: from the name given with -o]
+    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    to: Option<OutputFormat>,
+
+    /// The files, in which {part} stands for the name of a part; all of them appear, or none
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+
+    /// Compression level: 1 to 22 for .zst [default: 3], 1 to 9 for .gz [default: 6] and .bz2 [default: 9]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    level: Option<i32>,
+
+    #[command(flatten)]
+    write: WriteArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// What is never divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Equal positions
+    Position,
+    /// Positions that are equal up to exchanged colours
+    Relative,
+    /// The records of a game
+    Game,
+    /// Nothing: each record by itself
+    Record,
+}
+
+/// What stands for the name of a part.
+const PART: &str = "{part}";
+
+impl SplitArgs {
+    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+        let Some(pattern) = self.output.to_str().filter(|pattern| pattern.contains(PART)) else {
+            bail!("-o {}: {PART} is missing, which stands for the name of a part", self.output.display());
+        };
+        let reading = &self.read.reading;
+        let split = Split::new(self.parts.clone()).seed(reading.games.seed).by(match self.by {
+            By::Position => SplitBy::Position,
+            By::Relative => SplitBy::Relative,
+            By::Game => SplitBy::Game,
+            By::Record => SplitBy::Record,
+        });
+        session.prepare(&self.read.inputs, reading)?;
+        let mut jobs = Vec::new();
+        let mut outputs = Vec::new();
+        for share in self.parts.iter() {
+            let file = PathBuf::from(pattern.replace(PART, &share.name));
+            let args = OutputArgs { output: Some(file), level: self.level };
+            let format = self.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
+            let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+            outputs.push((write::open(session, &args, format)?, format));
+            jobs.push(job);
+        }
+        let all = outputs.iter().map(|(output, _)| output);
+        let manifests =
+            self.write.manifest.then(|| Manifests::begin(session, reading.games.seed, &[], all)).transpose()?;
+        let names: Vec<_> = outputs.iter().map(|(output, _)| output.named()).collect();
+        let mut files = Vec::new();
+        for ((job, (output, _)), named) in jobs.iter().zip(&mut outputs).zip(&names) {
+            files.push(job.open(output).map_err(|source| named.failed(source))?);
+        }
+        let mut written = vec![0; jobs.len()];
+        let done = session.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+            split.run(inputs, options, &jobs, |part, records, made| {
+                written[part] += records;
+                jobs[part].put(&mut files[part], made).map_err(|source| names[part].failed(source))
+            })
+        })?;
+        if done.summary.failure.is_none() {
+            let mut complete = Vec::new();
+            for ((job, file), named) in jobs.into_iter().zip(files).zip(&names) {
+                complete.push(job.finish(file).map_err(|source| named.failed(source))?);
+            }
+            let mut lost = BTreeMap::new();
+            for part in &complete {
+                part.lost.iter().for_each(|(&field, records)| *lost.entry(field).or_default() += records);
+            }
+            let omits = outputs.first().map(|(_, format)| *format);
+            let outputs = outputs.into_iter().zip(&complete);
+            let outputs = outputs.map(|((output, format), complete)| (output, format, complete)).collect();
+            write::commit(session, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
+            if let Some(format) = omits {
+                write::report_lost(session, format, &lost, &done.summary.lost_tags);
+            }
+        }
+        let parts = self.parts.iter().zip(&written);
+        let parts: serde_json::Map<String, Value> =
+            parts.map(|(share, written)| (share.name.clone(), json!(written))).collect();
+        space::conclude(session, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
+    }
+}

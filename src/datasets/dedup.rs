@@ -1,0 +1,806 @@
+//! One record of each kind.
+//!
+//! A first run divides what makes records equal, with the record's number, into parts that fit into memory; in each part
+//! the record that is kept of each kind is decided, and noted as a bit. A second run over the inputs takes the records
+//! with a bit, in order. What makes records equal is compared as a whole, never by a hash alone; repetition within what a
+//! part has collected is dropped before it reaches the disk.
+
+use super::kept::Kept;
+use crate::canonical::ROOTS;
+use crate::distinct::exact::Exact;
+use crate::distinct::{canonical_at, castling_files};
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::locks::Unpoisoned;
+use crate::partition::store::{Leaves, Pile, Store};
+use crate::pipeline::{Assignments, Choose, Job, RunOptions, Summary, run, run_on};
+use crate::queries::Queries;
+use crate::table::{Array, Batch, Column, Field, Fields, Tile};
+use crate::tiers::Analyzer;
+use std::collections::HashMap;
+use std::hash::Hasher;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What makes records equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Key {
+    /// The pieces and their squares.
+    Board,
+    /// Also the side to move.
+    Stm,
+    /// Also castling rights.
+    Castling,
+    /// Also en passant squares, where such a capture is legal.
+    #[default]
+    Position,
+    /// The position as the side to move sees it: with colours exchanged where Black is to move.
+    Relative,
+    /// Every field.
+    Record,
+}
+
+/// Which of equal records is kept.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Keep {
+    /// The first.
+    #[default]
+    First,
+    /// The last.
+    Last,
+    /// The first of those with the largest value of a column of numbers.
+    Most(&'static Column),
+    /// The first of those with the smallest value of a column of numbers.
+    Least(&'static Column),
+}
+
+/// How repetition is left out.
+///
+/// ```
+/// use lanefish::datasets::Dedup;
+/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let twice = ["data/sample.epd".into(), "data/sample.epd".into()];
+/// let inputs = Inputs::resolve(&twice, |_| true)?;
+/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
+/// let mut epd = Vec::new();
+/// let mut file = job.open(&mut epd)?;
+/// let (summary, kept) = Dedup::default().run(&inputs, RunOptions::new(analyzer), &job, |part| {
+///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "distinct".into(), source })
+/// });
+/// job.finish(file)?;
+/// assert!(kept.kept <= summary.into_result()?.accepted() / 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Dedup {
+    /// What makes records equal.
+    pub key: Key,
+    /// Which of them is kept.
+    pub keep: Keep,
+    /// Records of which none is kept.
+    pub against: Inputs,
+    /// Whether records say how often they occurred: [`Field::Count`].
+    pub counts: bool,
+}
+
+crate::setters::setters!(Dedup { key: Key, keep: Keep, against: Inputs, counts: bool });
+
+/// How many records differ, by each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Distinct {
+    /// How many there are.
+    pub records: u64,
+    /// By the pieces and their squares.
+    pub board: u64,
+    /// Also by the side to move.
+    pub stm: u64,
+    /// Also by castling rights.
+    pub castling: u64,
+    /// Also by legal en passant squares.
+    pub position: u64,
+    /// By every field.
+    pub record: u64,
+}
+
+/// What makes a position equal to others, and in the last 40 bits of the last word the place of the record among those
+/// that are equal: the first is kept.
+type Short = [u64; 5];
+/// The same with a rank before the place.
+type Long = [u64; 6];
+
+/// The same with a rank, and how often it occurred.
+type Counted = [u64; 7];
+
+/// Bits of a place.
+const PLACE: u32 = 40;
+/// The place of records of which none is kept.
+const NEVER: u64 = 0;
+/// The place after the last.
+const END: u64 = 1 << PLACE;
+
+/// What is compared of a record.
+trait Entry: Copy + Send + Sync + bytemuck::Pod {
+    /// The words that make records equal.
+    fn key(&self) -> Short;
+    /// What decides among equal records: the least is kept.
+    fn order(&self) -> (u64, u64);
+    /// How often it occurred, if that is known.
+    fn count(&self) -> u64 {
+        1
+    }
+    /// One of two equal records, for both.
+    fn merge(&mut self, other: Self) {
+        if other.order() < self.order() {
+            *self = other;
+        }
+    }
+}
+
+/// Without the place.
+fn key_of(words: &[u64]) -> Short {
+    [words[0], words[1], words[2], words[3], words[4] >> PLACE]
+}
+
+/// The place of a record.
+fn place_of(words: &[u64]) -> u64 {
+    words[4] & (END - 1)
+}
+
+impl Entry for Short {
+    fn key(&self) -> Short {
+        key_of(self)
+    }
+    fn order(&self) -> (u64, u64) {
+        (0, place_of(self))
+    }
+}
+
+impl Entry for Long {
+    fn key(&self) -> Short {
+        key_of(self)
+    }
+    fn order(&self) -> (u64, u64) {
+        match place_of(self) {
+            NEVER => (0, NEVER),
+            place => (self[5], place),
+        }
+    }
+}
+
+impl Entry for Counted {
+    fn key(&self) -> Short {
+        key_of(self)
+    }
+    fn order(&self) -> (u64, u64) {
+        match place_of(self) {
+            NEVER => (0, NEVER),
+            place => (self[5], place),
+        }
+    }
+    fn count(&self) -> u64 {
+        self[6]
+    }
+    fn merge(&mut self, other: Self) {
+        let count = self[6] + other[6];
+        if other.order() < self.order() {
+            *self = other;
+        }
+        self[6] = count;
+    }
+}
+
+/// The hash by which records are divided.
+#[inline]
+fn hash(key: &Short) -> u64 {
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let board = fold(key[0] ^ ROOTS[0], key[1] ^ ROOTS[1]) ^ fold(key[2] ^ ROOTS[2], key[3] ^ ROOTS[3]);
+    fold(board ^ ROOTS[4], key[4].wrapping_mul(ROOTS[6]) ^ ROOTS[8])
+}
+
+/// Entries as rows of a store.
+#[derive(Debug)]
+struct Entries<E>(Vec<E>);
+
+impl<E> Default for Entries<E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// The entry that is kept of each kind.
+fn distinct<E: Entry>(entries: impl Iterator<Item = E>, most: usize) -> Vec<E> {
+    let mut kept: Vec<E> = Vec::with_capacity(most);
+    // Places of kept entries, plus one, at their hash or after it.
+    let mut table = vec![0_u32; (most * 2).next_power_of_two()];
+    let mask = table.len() - 1;
+    for entry in entries {
+        let key = entry.key();
+        let mut at = hash(&key) as usize & mask;
+        loop {
+            match table[at] {
+                0 => {
+                    kept.push(entry);
+                    table[at] = kept.len() as u32;
+                    break;
+                }
+                known => {
+                    let known = &mut kept[known as usize - 1];
+                    if known.key() == key {
+                        known.merge(entry);
+                        break;
+                    }
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+    kept
+}
+
+impl<E: Entry> Pile for Entries<E> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn keys(&self) -> Vec<u64> {
+        self.0.iter().map(|entry| hash(&entry.key())).collect()
+    }
+    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
+        self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
+        (rows.len() * size_of::<E>()) as u64
+    }
+    fn thin(&mut self) {
+        let entries = std::mem::take(&mut self.0);
+        let len = entries.len();
+        self.0 = distinct(entries.into_iter(), len);
+    }
+    fn bytes(&self) -> u64 {
+        size_of_val(&self.0[..]) as u64
+    }
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        to.extend_from_slice(bytemuck::cast_slice(&self.0));
+        Ok(())
+    }
+    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
+        match bytes.len() % size_of::<E>() {
+            0 => Ok(Self(bytes.chunks_exact(size_of::<E>()).map(bytemuck::pod_read_unaligned).collect())),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+/// Whole records as rows of a store: all their fields as bytes, one after the other.
+#[derive(Debug, Default)]
+struct Rows {
+    bytes: Vec<u8>,
+    /// Where each ends, its hash, its rank, its place, and how often it occurred.
+    rows: Vec<[u64; 5]>,
+}
+
+/// Bytes of what is known of a row.
+const ROW: usize = size_of::<[u64; 5]>();
+
+impl Rows {
+    fn row(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(0, |before| self.rows[before][0]);
+        &self.bytes[start as usize..self.rows[row][0] as usize]
+    }
+    /// Adds a record.
+    fn push(&mut self, batch: &Batch, row: usize, rank: u64, place: u64) {
+        let start = self.bytes.len();
+        let board = batch.board(row);
+        for plane in [board.color, board.types[0], board.types[1], board.types[2]] {
+            self.bytes.extend_from_slice(&plane.to_le_bytes());
+        }
+        self.bytes.extend_from_slice(&batch.halfmove[row].to_le_bytes());
+        self.bytes.extend_from_slice(&batch.fullmove[row].to_le_bytes());
+        for (&field, values) in batch.fields.iter().filter(|(_, values)| values.is_present(row)) {
+            self.bytes.push(field as u8);
+            match (values.number(row), values.text(row)) {
+                (Some(number), _) => self.bytes.extend_from_slice(&number.to_le_bytes()),
+                (None, text) => {
+                    let text = text.unwrap_or_default();
+                    self.bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                    self.bytes.extend_from_slice(text.as_bytes());
+                }
+            }
+        }
+        let mut hasher = std::hash::DefaultHasher::new();
+        hasher.write(&self.bytes[start..]);
+        self.rows.push([self.bytes.len() as u64, hasher.finish(), rank, place, 1]);
+    }
+    fn add(&mut self, from: &Self, row: usize) {
+        self.bytes.extend_from_slice(from.row(row));
+        let [_, hash, rank, place, count] = from.rows[row];
+        self.rows.push([self.bytes.len() as u64, hash, rank, place, count]);
+    }
+    /// What decides among equal records: the least is kept.
+    fn order(&self, row: usize) -> (u64, u64) {
+        match self.rows[row] {
+            [_, _, _, NEVER, _] => (0, NEVER),
+            [_, _, rank, place, _] => (rank, place),
+        }
+    }
+    /// The record that is kept of each kind.
+    fn distinct(&self) -> Self {
+        let mut kept: HashMap<&[u8], (usize, u64)> = HashMap::new();
+        for row in 0..self.rows.len() {
+            let (known, count) = kept.entry(self.row(row)).or_insert((row, 0));
+            *count += self.rows[row][4];
+            if self.order(row) < self.order(*known) {
+                *known = row;
+            }
+        }
+        let mut rows: Vec<(usize, u64)> = kept.into_values().collect();
+        rows.sort_unstable();
+        let mut distinct = Self::default();
+        for (place, (row, count)) in rows.into_iter().enumerate() {
+            distinct.add(self, row);
+            distinct.rows[place][4] = count;
+        }
+        distinct
+    }
+}
+
+impl Pile for Rows {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn keys(&self) -> Vec<u64> {
+        self.rows.iter().map(|row| row[1]).collect()
+    }
+    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
+        let before = self.bytes.len();
+        rows.iter().for_each(|&row| self.add(from, row as usize));
+        (self.bytes.len() - before + rows.len() * ROW) as u64
+    }
+    fn thin(&mut self) {
+        *self = self.distinct();
+    }
+    fn bytes(&self) -> u64 {
+        (self.bytes.len() + self.rows.len() * ROW) as u64
+    }
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        to.extend_from_slice(&(self.rows.len() as u64).to_ne_bytes());
+        to.extend_from_slice(bytemuck::cast_slice(&self.rows));
+        to.extend_from_slice(&self.bytes);
+        Ok(())
+    }
+    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
+        let wrong = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let (len, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
+        let len = (u64::from_ne_bytes(*len) as usize).checked_mul(ROW).ok_or_else(wrong)?;
+        let (rows, bytes) = rest.split_at_checked(len).ok_or_else(wrong)?;
+        let rows: Vec<[u64; 5]> = rows.chunks_exact(ROW).map(bytemuck::pod_read_unaligned).collect();
+        let end = rows.last().map_or(0, |row| row[0]);
+        if !rows.iter().map(|row| row[0]).is_sorted() || end != bytes.len() as u64 {
+            return Err(wrong());
+        }
+        Ok(Self { bytes: bytes.to_vec(), rows })
+    }
+}
+
+/// Which record of equal ones is kept, and of which none is.
+#[derive(Clone, Copy)]
+struct Ranking<'a> {
+    keep: &'a Keep,
+    /// None of these is kept.
+    never: bool,
+}
+
+impl Ranking<'_> {
+    fn column(&self) -> Option<&'static Column> {
+        match self.keep {
+            Keep::First | Keep::Last => None,
+            Keep::Most(column) | Keep::Least(column) => Some(column),
+        }
+    }
+    /// The place of a record: of equal ranks, the least is kept.
+    fn place(&self, number: u64) -> u64 {
+        match (self.never, self.keep) {
+            (true, _) => NEVER,
+            (false, Keep::Last) => (END - 1).saturating_sub(number),
+            (false, _) => number + 1,
+        }
+    }
+    /// The number of the record with a place, unless it is never kept.
+    fn number(&self, place: u64) -> Option<u64> {
+        match (place, self.keep) {
+            (NEVER, _) => None,
+            (_, Keep::Last) => Some(END - 1 - place),
+            _ => Some(place - 1),
+        }
+    }
+    /// The rank of a row of a column; records without a value come last.
+    fn rank(&self, values: &Array, row: usize) -> u64 {
+        let value = match values {
+            Array::Flag(flags) => flags.get(row).map(|&flag| i64::from(flag)),
+            values => values.number(row),
+        };
+        // In the order of numbers, and never the largest.
+        let rank = value.map(|value| (value.saturating_neg() as u64) ^ 1 << 63);
+        match (rank, self.keep) {
+            (None, _) => u64::MAX,
+            (Some(most), Keep::Most(_)) => most,
+            (Some(most), _) => !most - 1,
+        }
+    }
+}
+
+/// Enters what makes records equal into a store.
+struct Enter<'a, P, F> {
+    store: &'a Store<P>,
+    ranking: Ranking<'a>,
+    /// The fields that make records equal.
+    fields: Fields,
+    /// Number of records entered.
+    entered: AtomicU64,
+    /// Adds a record with its rank and place to what a chunk has.
+    add: F,
+}
+
+impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
+    type Part = P;
+    fn queries(&self) -> Queries {
+        self.ranking.column().map_or(Queries::NONE, |column| column.queries)
+    }
+    fn fields(&self) -> Fields {
+        self.ranking.column().map_or(self.fields, |column| self.fields.union(column.fields))
+    }
+    fn begin(&self) -> P {
+        P::default()
+    }
+    fn tile(&self, part: &mut P, tile: &Tile<'_>) {
+        self.entered.fetch_add(tile.count() as u64, Ordering::Relaxed);
+        let values = self.ranking.column().map(|column| column.fill(tile));
+        for row in tile.rows() {
+            let rank = values.as_ref().map_or(0, |values| self.ranking.rank(values, row - tile.start));
+            (self.add)(part, tile.batch, row, rank, self.ranking.place(tile.batch.index(row)));
+        }
+    }
+    fn end(&self, part: &mut P, _chunk: u64) {
+        let entries = std::mem::take(part);
+        self.store.add(&entries.keys(), |pile: &mut P, rows| pile.take(&entries, rows));
+    }
+}
+
+/// What makes a record equal to others, but for its place.
+fn key_at(key: Key, batch: &Batch, row: usize) -> Short {
+    let mut position = canonical_at(batch, row);
+    if key == Key::Relative {
+        position = position.relative();
+    }
+    let [black, t0, t1, t2] = position.board;
+    let stm = u64::from(position.black_to_move) << 23;
+    let castling = u64::from(castling_files(position.castling)) << 7;
+    let en_passant = match position.en_passant {
+        0 => 0,
+        square => u64::from(square.trailing_zeros()) + 1,
+    };
+    let state = match key {
+        Key::Board => 0,
+        Key::Stm => stm,
+        Key::Castling => stm | castling,
+        Key::Position | Key::Relative | Key::Record => stm | castling | en_passant,
+    };
+    [black, t0, t1, t2, state << PLACE]
+}
+
+/// What became of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Deduplicated {
+    /// Records that were compared with each other.
+    pub compared: u64,
+    /// Of those, the ones that are kept.
+    pub kept: u64,
+    /// Bad records of the files to compare with, which are in no comparison.
+    pub rejected_against: u64,
+}
+
+impl Dedup {
+    /// Reads all inputs twice, and runs a job on one record of each kind. Parts are passed to `sink` in the order of the
+    /// input on the calling thread.
+    ///
+    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    pub fn run<J: Job>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: &J,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> (Summary, Deduplicated) {
+        let (analyzer, threads, interrupt) = (options.analyzer, options.threads, options.interrupt);
+        let read = options.read.clone();
+        let mut done = Deduplicated::default();
+        let mut summary = Summary::default();
+        let kept = match self.key {
+            Key::Record => {
+                let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+                let places = |rows: Rows| {
+                    let rows = rows.distinct().rows;
+                    rows.into_iter().map(|row| [row[3], row[4]]).collect()
+                };
+                let join = |piles: Vec<Rows>| {
+                    let mut all = Rows::default();
+                    for pile in piles {
+                        (0..pile.rows.len()).for_each(|row| all.add(&pile, row));
+                    }
+                    all
+                };
+                let fields = Fields::ALL;
+                self.decide(inputs, options, fields, add, |piles| places(join(piles)), (&mut summary, &mut done))
+            }
+            key if self.counts => {
+                let add = |entries: &mut Entries<Counted>, batch: &Batch, row, rank, place| {
+                    let [black, t0, t1, t2, state] = key_at(key, batch, row);
+                    entries.0.push([black, t0, t1, t2, state | place, rank, 1]);
+                };
+                self.decide(inputs, options, Fields::NONE, add, places::<Counted>, (&mut summary, &mut done))
+            }
+            key if matches!(self.keep, Keep::First | Keep::Last) => {
+                let add = |entries: &mut Entries<Short>, batch: &Batch, row, _, place| {
+                    let mut entry = key_at(key, batch, row);
+                    entry[4] |= place;
+                    entries.0.push(entry);
+                };
+                self.decide(inputs, options, Fields::NONE, add, places::<Short>, (&mut summary, &mut done))
+            }
+            key => {
+                let add = |entries: &mut Entries<Long>, batch: &Batch, row, rank, place| {
+                    let [black, t0, t1, t2, state] = key_at(key, batch, row);
+                    entries.0.push([black, t0, t1, t2, state | place, rank]);
+                };
+                self.decide(inputs, options, Fields::NONE, add, places::<Long>, (&mut summary, &mut done))
+            }
+        };
+        match kept {
+            Ok(kept) => {
+                done.kept = kept.count();
+                let only = Only { kept: &kept, failure: Mutex::default() };
+                let mut second = RunOptions::new(analyzer).threads(threads).read(read);
+                second.interrupt = interrupt;
+                second.only = Some(&only);
+                let again = match self.counts {
+                    false => only.run(inputs, second, job, sink),
+                    true => {
+                        let job = WithCounts { only: &only, job, analyzer };
+                        let mut sink = sink;
+                        only.run(inputs, second, &job, |(part, _)| sink(part))
+                    }
+                };
+                summary.lost_tags = again.lost_tags;
+                summary.failure = again.failure;
+                if summary.failure.is_none() && again.records != summary.records {
+                    summary.failure = Some(Error::Changed { before: summary.records, after: again.records });
+                }
+            }
+            Err(error) => summary.failure = Some(error),
+        }
+        (summary, done)
+    }
+
+    /// The first run: decides which records are kept.
+    fn decide<P: Pile>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        fields: Fields,
+        add: impl Fn(&mut P, &Batch, usize, u64, u64) + Sync,
+        places: impl Fn(Vec<P>) -> Vec<[u64; 2]> + Sync,
+        (summary, done): (&mut Summary, &mut Deduplicated),
+    ) -> Result<Kept, Error> {
+        inputs.check_regular()?;
+        let threads = options.threads;
+        let space = options.space.clone();
+        let store = Store::<P>::new(&space)?;
+        let keep = &self.keep;
+        if !self.against.paths.is_empty() {
+            let read = &options.read;
+            // Whatever is chosen of the inputs: all that is in those files.
+            let read = read.clone().filter(None).sample(None).set(Assignments::default());
+            let read = read.skip(0).limit(None).shard(None);
+            let read = read.clone().decode(read.decode.games(None));
+            let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
+            against.interrupt = options.interrupt;
+            let ranking = Ranking { keep, never: true };
+            let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add };
+            let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
+            done.rejected_against = compared.rejected;
+        }
+        let ranking = Ranking { keep, never: false };
+        let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add };
+        *summary = run(inputs, options, &enter, |_| store.check());
+        done.compared = enter.entered.into_inner();
+        if let Some(failure) = summary.failure.take() {
+            return Err(failure);
+        }
+        let kept = Kept::new(summary.records, self.counts, &space)?;
+        Leaves::of(store, &space, threads)?.for_each(threads, |leaf| {
+            let places = places(leaf.piles()?).into_iter();
+            kept.insert(places.filter_map(|[place, count]| Some([ranking.number(place)?, count])))
+        })?;
+        kept.finish(threads)
+    }
+
+    /// Reads all inputs, and counts how many records differ, by each key.
+    pub fn count(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Distinct) {
+        let half = options.space.clone().memory(options.space.memory / 2);
+        let (exact, store) = match (|| Ok((Exact::new(&half)?, Store::<Rows>::new(&half)?)))() {
+            Ok(both) => both,
+            Err(error) => return (Summary { failure: Some(error), ..Summary::default() }, Distinct::default()),
+        };
+        let threads = options.threads;
+        let ranking = Ranking { keep: &Keep::First, never: false };
+        let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+        let enter = Enter { store: &store, ranking, fields: Fields::ALL, entered: AtomicU64::new(0), add };
+        let both = Both { enter, exact: &exact };
+        let mut summary = run(inputs, options, &both, |_| {
+            exact.check()?;
+            store.check()
+        });
+        let entered = both.enter.entered.into_inner();
+        if summary.failure.is_some() {
+            return (summary, Distinct::default());
+        }
+        let records = AtomicU64::new(0);
+        let counted = Leaves::of(store, &half, threads)
+            .and_then(|leaves| {
+                leaves.for_each(threads, |leaf| {
+                    let piles = leaf.piles()?;
+                    let rows = piles.iter().flat_map(|pile| (0..pile.rows.len()).map(move |row| pile.row(row)));
+                    let distinct: std::collections::HashSet<&[u8]> = rows.collect();
+                    records.fetch_add(distinct.len() as u64, Ordering::Relaxed);
+                    Ok(())
+                })
+            })
+            .and_then(|()| exact.finish());
+        match counted {
+            Ok([board, stm, castling, position]) => {
+                let record = records.into_inner();
+                (summary, Distinct { records: entered, board, stm, castling, position, record })
+            }
+            Err(error) => {
+                summary.failure = Some(error);
+                (summary, Distinct::default())
+            }
+        }
+    }
+}
+
+/// The places of the entries that are kept, and how often they occurred.
+fn places<E: Entry>(piles: Vec<Entries<E>>) -> Vec<[u64; 2]> {
+    let most = piles.iter().map(Pile::len).sum();
+    let kept = distinct(piles.into_iter().flat_map(|pile| pile.0), most);
+    kept.iter().map(|entry| [entry.order().1, entry.count()]).collect()
+}
+
+/// Records and positions at once.
+struct Both<'a, P, F> {
+    enter: Enter<'a, P, F>,
+    exact: &'a Exact,
+}
+
+impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
+    type Part = P;
+    fn queries(&self) -> Queries {
+        Queries::KINDS | self.enter.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.enter.fields()
+    }
+    fn begin(&self) -> P {
+        self.enter.begin()
+    }
+    fn tile(&self, part: &mut P, tile: &Tile<'_>) {
+        self.exact.add_tile(tile);
+        self.enter.tile(part, tile);
+    }
+    fn end(&self, part: &mut P, chunk: u64) {
+        self.enter.end(part, chunk);
+    }
+}
+
+/// Takes only records that are kept.
+struct Only<'a> {
+    kept: &'a Kept,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Only<'_> {
+    /// The second run.
+    fn run<J: Job>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: &J,
+        mut sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> Summary {
+        let mut summary = run(inputs, options, job, |part| {
+            self.check()?;
+            sink(part)
+        });
+        if summary.failure.is_none() {
+            summary.failure = self.check().err();
+        }
+        summary
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.failure.lock().unpoisoned().take().map_or(Ok(()), Err)
+    }
+}
+
+/// Says how often records occurred.
+struct WithCounts<'a, J> {
+    only: &'a Only<'a>,
+    job: &'a J,
+    analyzer: &'static dyn Analyzer,
+}
+
+impl<J: Job> Job for WithCounts<'_, J> {
+    type Part = (J::Part, Vec<(Arc<Batch>, Vec<u32>)>);
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        self.job.fields().without(Field::Count)
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.job.tags()
+    }
+    fn reads_lost_tags(&self) -> bool {
+        self.job.reads_lost_tags()
+    }
+    fn begin(&self) -> Self::Part {
+        (self.job.begin(), Vec::new())
+    }
+    fn tile(&self, (_, batches): &mut Self::Part, tile: &Tile<'_>) {
+        let rows = tile.rows().map(|row| row as u32);
+        match batches.last_mut() {
+            Some((batch, known)) if Arc::ptr_eq(batch, tile.batch) => known.extend(rows),
+            _ => batches.push((Arc::clone(tile.batch), rows.collect())),
+        }
+    }
+    fn end(&self, (part, batches): &mut Self::Part, chunk: u64) {
+        for (batch, rows) in batches.drain(..) {
+            let Some(&first) = rows.first() else {
+                continue;
+            };
+            match self.only.kept.counts(batch.index(first as usize), rows.len()) {
+                Ok(counts) => {
+                    let mut counted = batch.select(&rows);
+                    counted.fields.insert(Field::Count, Array::U64(counts.into()));
+                    run_on(self.analyzer, self.job, part, &Arc::new(counted));
+                }
+                Err(error) => {
+                    self.only.failure.lock().unpoisoned().get_or_insert(error);
+                    break;
+                }
+            }
+        }
+        self.job.end(part, chunk);
+    }
+}
+
+impl Choose for Only<'_> {
+    fn name(&self) -> &'static str {
+        "dedup"
+    }
+    fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
+        if let Err(error) = self.kept.choose(tile, mask) {
+            mask.fill(0);
+            self.failure.lock().unpoisoned().get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Several inputs mixed evenly, each in its own order.
+//!
+//! At every point the next record comes from an input with a probability that is proportional to what the input has left:
+//! all orders of mixing are equally likely. A first run counts the records of each input; then all inputs are read at the
+//! same time, a little ahead, and one of them after the other gives its next record.
+
+use super::shuffle::Unit;
+use crate::error::Error;
+use crate::formats::Chunk;
+use crate::input::Inputs;
+use crate::jobs::{Sender, Stream};
+use crate::pipeline::{BatchRun, Job, ReadOptions, RunOptions, Summary, run};
+use crate::queries::Queries;
+use crate::seed::{Purpose, Seeded};
+use crate::table::{Array, Batch, Field, Fields, Tile};
+use crate::tiers::Analyzer;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// How inputs are mixed.
+///
+/// ```
+/// use lanefish::datasets::Interleave;
+/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let inputs = Inputs::resolve(&["data/sample.epd".into(), "data/lichess-2025-05.pgn".into()], |_| true)?;
+/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::FEN))?;
+/// let mut fen = Vec::new();
+/// let mut file = job.open(&mut fen)?;
+/// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(analyzer), &job, |part| {
+///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "mixed".into(), source })
+/// });
+/// job.finish(file)?;
+/// assert_eq!(fen.split(|&byte| byte == b'\n').count() as u64, summary.into_result()?.accepted() + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interleave {
+    /// The seed of the order.
+    pub seed: u64,
+    /// What stays together.
+    pub by: Unit,
+}
+
+crate::setters::setters!(Interleave { seed: u64, by: Unit });
+
+/// Batches of an input that wait to be mixed.
+const WAITING: usize = 2;
+/// Records of a batch of the output.
+const BATCH_LEN: usize = 1 << 14;
+/// The smallest chunks in which many inputs are read at the same time.
+const SMALLEST_CHUNK: usize = 64 << 10;
+
+/// What a first run finds of an input.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    records: u64,
+    /// Runs of records of the same game.
+    games: u64,
+    first_game: Option<u64>,
+    last_game: Option<u64>,
+    /// A record without a game.
+    without: Option<u64>,
+}
+
+impl Counted {
+    fn add(&mut self, next: Self) {
+        let goes_on = self.last_game.is_some() && self.last_game == next.first_game;
+        self.records += next.records;
+        self.games += next.games - u64::from(goes_on);
+        self.first_game = self.first_game.or(next.first_game);
+        self.last_game = next.last_game.or(self.last_game);
+        self.without = self.without.or(next.without);
+    }
+}
+
+/// Counts the records of each input.
+struct Count<'a> {
+    inputs: &'a [Arc<Path>],
+    /// Fields that are to be decoded: what decoding reports should be what it reports of the second run.
+    fields: Fields,
+    lost_tags: bool,
+}
+
+impl Job for Count<'_> {
+    type Part = Vec<(usize, Counted)>;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        self.fields
+    }
+    fn reads_lost_tags(&self) -> bool {
+        self.lost_tags
+    }
+    fn begin(&self) -> Self::Part {
+        Vec::new()
+    }
+    fn source(&self, part: &mut Self::Part, chunk: &Chunk, _lines: Option<u64>) {
+        let is_it = |input: &Arc<Path>| Arc::ptr_eq(input, &chunk.file);
+        let place = self.inputs.iter().position(is_it);
+        let place = place.or_else(|| self.inputs.iter().position(|input| **input == *chunk.file));
+        part.push((place.unwrap_or(0), Counted::default()));
+    }
+    fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
+        let Some((_, counted)) = part.last_mut() else {
+            return;
+        };
+        let games = tile.batch.values(Field::Game);
+        for row in tile.rows() {
+            let game = games.and_then(|games| games.number(row)).map(|game| game as u64);
+            let is_new = game.is_some() && game != counted.last_game;
+            counted.records += 1;
+            counted.games += u64::from(is_new);
+            counted.first_game = counted.first_game.or(game);
+            counted.last_game = game.or(counted.last_game);
+            if game.is_none() {
+                counted.without = counted.without.or(Some(tile.batch.index(row)));
+            }
+        }
+    }
+}
+
+/// Passes the records of an input on.
+struct Pass {
+    fields: Fields,
+}
+
+impl Job for Pass {
+    type Part = Batch;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        self.fields
+    }
+    fn begin(&self) -> Batch {
+        Batch::new()
+    }
+    fn tile(&self, part: &mut Batch, tile: &Tile<'_>) {
+        part.extend_from(tile.batch, tile.rows());
+    }
+}
+
+impl Interleave {
+    /// Reads all inputs twice, and runs a job on their records as they are mixed. Parts are passed to `sink` in that order
+    /// on the calling thread.
+    ///
+    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    pub fn run<J: Job>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: &J,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> Summary {
+        if let Err(error) = inputs.check_regular() {
+            return Summary { failure: Some(error), ..Summary::default() };
+        }
+        let fields = match self.by {
+            Unit::Record => job.fields(),
+            Unit::Game => job.fields().union(Fields::of(&[Field::Game])),
+        };
+        let batches = BatchRun::of(&options);
+        let (read, chunk_size) = (options.read.clone(), options.chunk_size);
+        let mut counted = vec![Counted::default(); inputs.paths.len()];
+        let count = Count { inputs: &inputs.paths, fields, lost_tags: job.reads_lost_tags() };
+        let mut summary = run(inputs, options, &count, |part| {
+            part.into_iter().for_each(|(input, more)| counted[input].add(more));
+            Ok(())
+        });
+        if summary.failure.is_some() {
+            return summary;
+        }
+        let record = counted.iter().find_map(|counted| counted.without);
+        if let (Unit::Game, Some(record)) = (self.by, record) {
+            summary.failure = Some(Error::NoGame { record });
+            return summary;
+        }
+        let chunk_size = (chunk_size / inputs.paths.len().max(1)).max(SMALLEST_CHUNK);
+        let mixer = reads(inputs, &read, batches.analyzer)
+            .and_then(|reads| Mixer::new(self, inputs, &reads, &counted, fields, (batches.analyzer, chunk_size)));
+        let done = mixer.and_then(|mut mixer| batches.run(move || mixer.next(), |batch| Ok(vec![batch]), job, sink));
+        summary.failure = done.err();
+        summary
+    }
+}
+
+/// How each input is read by itself: what is skipped, and the limit, are those of all of them.
+fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -> Result<Vec<ReadOptions>, Error> {
+    let mut left = read.skip..read.limit.map_or(u64::MAX, |limit| read.skip.saturating_add(limit));
+    if left == (0..u64::MAX) {
+        return Ok(vec![read.clone(); inputs.paths.len()]);
+    }
+    let mut reads = Vec::new();
+    for path in &inputs.paths {
+        let own = read.clone().skip(left.start).limit(Some(left.end - left.start));
+        reads.push(own);
+        let whole = RunOptions::new(analyzer).read(read.clone().skip(0).limit(None).strict(false));
+        let count = Pass { fields: Fields::NONE };
+        let mut records = 0;
+        let summary = run(&Inputs::of(vec![Arc::clone(path)]), whole, &count, |part: Batch| {
+            records += part.len() as u64;
+            Ok(())
+        });
+        // Where records are chosen, those count; everywhere else, bad ones do as well.
+        let read = match summary.left_out.is_empty() {
+            true => summary.records,
+            false => records,
+        };
+        left = left.start.saturating_sub(read)..left.end.saturating_sub(read);
+    }
+    Ok(reads)
+}
+
+/// An input that is being read.
+struct Source {
+    stream: Option<Stream<Batch, Summary>>,
+    batch: Batch,
+    /// The rows of the batch that were taken and are not in `taken`.
+    rows: std::ops::Range<usize>,
+    /// The records that were taken for the batch of the output.
+    taken: Batch,
+    /// The number of the first game among those of all inputs.
+    first_game: Option<u64>,
+    /// What is added to numbers of games.
+    games_before: Option<u64>,
+    expected: u64,
+}
+
+impl Source {
+    /// Moves the rows that were taken to where they wait for the output.
+    fn flush(&mut self) {
+        if !self.rows.is_empty() {
+            self.taken.extend_from(&self.batch, self.rows.clone());
+            self.rows.start = self.rows.end;
+        }
+    }
+
+    /// Makes sure that there is a next record; false after the last.
+    fn fill(&mut self) -> Result<bool, Error> {
+        while self.rows.end == self.batch.len() {
+            self.flush();
+            let Some(stream) = &mut self.stream else {
+                return Ok(false);
+            };
+            match stream.wait(Duration::from_secs(1)) {
+                Poll::Pending => {}
+                Poll::Ready(Some(batch)) => {
+                    (self.batch, self.rows) = (batch, 0..0);
+                    self.number_games();
+                }
+                Poll::Ready(None) => {
+                    let ended = self.stream.take().map(Stream::end);
+                    if let Some(Ok(Summary { failure: Some(error), .. })) = ended {
+                        return Err(error);
+                    }
+                    if !matches!(ended, Some(Ok(_))) {
+                        return Err(Error::Threads { threads: 1, reason: "a thread ended with a panic".to_owned() });
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Numbers games on over all inputs.
+    fn number_games(&mut self) {
+        let Some(Array::U64(games)) = self.batch.fields.get_mut(&Field::Game) else {
+            return;
+        };
+        let first = (0..games.len()).find_map(|row| games.get(row).copied());
+        if let (None, Some(first), Some(number)) = (self.games_before, first, self.first_game) {
+            self.games_before = Some(number.saturating_sub(first));
+        }
+        games.add(self.games_before.unwrap_or(0));
+    }
+
+    /// Takes the next record.
+    fn take(&mut self) -> Result<(), Error> {
+        if !self.fill()? {
+            return Err(Error::Changed { before: self.expected, after: self.expected - 1 });
+        }
+        self.rows.end += 1;
+        Ok(())
+    }
+
+    fn game(&self, row: usize) -> Option<i64> {
+        self.batch.values(Field::Game)?.number(row)
+    }
+
+    /// Whether the next record is not of the game of the one before.
+    fn ends_game(&mut self) -> Result<bool, Error> {
+        let game = self.game(self.rows.end - 1);
+        Ok(!self.fill()? || self.game(self.rows.end) != game)
+    }
+}
+
+/// What inputs have left.
+struct Left {
+    /// Sums of what inputs have left, as in a Fenwick tree: of as many inputs before each as its lowest bit says.
+    sums: Vec<u64>,
+    total: u64,
+}
+
+impl Left {
+    fn new(left: &[u64]) -> Self {
+        let mut sums = vec![0; left.len() + 1];
+        for (place, &more) in (1..).zip(left) {
+            sums[place] += more;
+            let next = place + (place & place.wrapping_neg());
+            if next < sums.len() {
+                sums[next] += sums[place];
+            }
+        }
+        Self { sums, total: left.iter().sum() }
+    }
+
+    /// Takes a unit, counted over all inputs; returns its input.
+    fn take(&mut self, mut unit: u64) -> usize {
+        let mut place = 0;
+        let mut step = self.sums.len().next_power_of_two();
+        while step > 0 {
+            if let Some(&sum) = self.sums.get(place + step)
+                && sum <= unit
+            {
+                unit -= sum;
+                place += step;
+            }
+            step /= 2;
+        }
+        let input = place;
+        place += 1;
+        while let Some(sum) = self.sums.get_mut(place) {
+            *sum -= 1;
+            place += place & place.wrapping_neg();
+        }
+        self.total -= 1;
+        input
+    }
+}
+
+/// Takes records of one input after the other.
+struct Mixer {
+    sources: Vec<Source>,
+    left: Left,
+    seeded: Seeded,
+    by: Unit,
+    /// Units that were taken.
+    taken: u64,
+}
+
+impl Mixer {
+    fn new(
+        how: &Interleave,
+        inputs: &Inputs,
+        reads: &[ReadOptions],
+        counted: &[Counted],
+        fields: Fields,
+        (analyzer, chunk_size): (&'static dyn Analyzer, usize),
+    ) -> Result<Self, Error> {
+        let mut sources = Vec::new();
+        for ((path, counted), read) in inputs.paths.iter().zip(counted).zip(reads) {
+            let (inputs, read) = (Inputs::of(vec![Arc::clone(path)]), read.clone());
+            let work = move |sender: &Sender<Batch>| {
+                let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
+                options.interrupt = Some(sender.interrupt());
+                run(&inputs, options, &Pass { fields }, |part| sender.send(part))
+            };
+            sources.push(Source {
+                stream: Some(Stream::begin(WAITING, work)?),
+                batch: Batch::new(),
+                rows: 0..0,
+                taken: Batch::new(),
+                first_game: counted.first_game,
+                games_before: None,
+                expected: counted.records,
+            });
+        }
+        let units = counted.iter().map(|counted| match how.by {
+            Unit::Record => counted.records,
+            Unit::Game => counted.games,
+        });
+        Ok(Self {
+            sources,
+            left: Left::new(&units.collect::<Vec<_>>()),
+            seeded: Seeded::new(how.seed, Purpose::Interleave),
+            by: how.by,
+            taken: 0,
+        })
+    }
+
+    /// The next records; `None` after the last.
+    fn next(&mut self) -> Result<Option<Batch>, Error> {
+        let mut order: Vec<usize> = Vec::with_capacity(BATCH_LEN);
+        while order.len() < BATCH_LEN && self.left.total > 0 {
+            let hash = self.seeded.hash(self.taken);
+            let unit = ((u128::from(hash) * u128::from(self.left.total)) >> u64::BITS) as u64;
+            let input = self.left.take(unit);
+            self.taken += 1;
+            let source = &mut self.sources[input];
+            loop {
+                source.take()?;
+                order.push(input);
+                if self.by == Unit::Record || source.ends_game()? {
+                    break;
+                }
+            }
+        }
+        if order.is_empty() {
+            for source in &mut self.sources {
+                if source.fill()? {
+                    return Err(Error::Changed { before: source.expected, after: source.expected + 1 });
+                }
+            }
+            return Ok(None);
+        }
+        // The records of one input after those of the other, and then in the order in which they were taken.
+        let mut rows = Batch::new();
+        let mut next = Vec::new();
+        for source in &mut self.sources {
+            source.flush();
+            next.push(rows.len());
+            let taken = std::mem::take(&mut source.taken);
+            rows.extend_from(&taken, 0..taken.len());
+        }
+        for place in &mut order {
+            let row = &mut next[*place];
+            *place = *row;
+            *row += 1;
+        }
+        let mut mixed = Batch::new();
+        mixed.extend_from(&rows, order.iter().copied());
+        Ok(Some(mixed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_those_of_their_inputs() {
+        let counts = [3, 0, 5, 1, 0, 2, 9];
+        let mut left = Left::new(&counts);
+        let mut plain: Vec<usize> = (0..).zip(counts).flat_map(|(input, count)| vec![input; count as usize]).collect();
+        let mut unit = 7;
+        while !plain.is_empty() {
+            unit = (unit * 31 + 5) % plain.len();
+            let input = plain[unit];
+            assert_eq!(left.take(unit as u64), input);
+            // The first that is left of the input: which one makes no difference.
+            let first = plain.iter().position(|&other| other == input).unwrap();
+            plain.remove(first);
+            assert_eq!(left.total, plain.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A bit for each record: whether it is kept.
+//!
+//! In memory; where that is too much, in a temporary file. Then the numbers of the records are sorted first, beyond memory
+//! as well, so that the file is written from the beginning to the end. So it is where each record that is kept comes with
+//! a count: these stand in a second file, in the order of the records, and which one belongs to a record is known from the
+//! number of bits before its own.
+
+use crate::error::Error;
+use crate::output::Space;
+use crate::output::spill::Spill;
+use crate::partition::store::{Leaves, Pile, Store};
+use crate::table::Tile;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Records that are kept.
+pub(super) struct Kept {
+    bits: Bits,
+    count: AtomicU64,
+}
+
+enum Bits {
+    Memory(Vec<AtomicU64>),
+    Sorting(Box<Store<Numbers>>, Space),
+    File { bits: Spill, counts: Spill, before: Vec<u64> },
+}
+
+/// Numbers of records, each with a count, as rows of a store.
+#[derive(Debug, Default)]
+struct Numbers(Vec<[u64; 2]>);
+
+/// Numbers have fewer bits than keys.
+const SPARE: u32 = 24;
+/// Bytes that are written at once; how many records come before them is known.
+const PAGE: usize = 4 << 10;
+/// Records of a page.
+const RECORDS: u64 = PAGE as u64 * 8;
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect()
+}
+
+impl Pile for Numbers {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn keys(&self) -> Vec<u64> {
+        self.0.iter().map(|[number, _]| number << SPARE).collect()
+    }
+    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
+        self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
+        (rows.len() * 16) as u64
+    }
+    fn bytes(&self) -> u64 {
+        (self.0.len() * 16) as u64
+    }
+    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        to.extend_from_slice(bytemuck::cast_slice(&self.0));
+        Ok(())
+    }
+    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
+        Ok(Self(words(&bytes).as_chunks().0.to_vec()))
+    }
+}
+
+impl Kept {
+    /// None of this number of records; whether those that are kept have counts.
+    ///
+    /// # Errors
+    /// If there cannot be a temporary file.
+    pub(super) fn new(records: u64, has_counts: bool, space: &Space) -> Result<Self, Error> {
+        let words = records.div_ceil(64);
+        let bits = match words * 8 <= space.memory / 8 && !has_counts {
+            true => Bits::Memory((0..words).map(|_| AtomicU64::new(0)).collect()),
+            false => Bits::Sorting(Box::new(Store::new(space)?), space.clone()),
+        };
+        Ok(Self { bits, count: AtomicU64::new(0) })
+    }
+
+    /// Keeps these records, each with a count, on any thread.
+    ///
+    /// # Errors
+    /// If a temporary file could not be written.
+    pub(super) fn insert(&self, records: impl Iterator<Item = [u64; 2]>) -> Result<(), Error> {
+        let mut count = 0;
+        match &self.bits {
+            Bits::Memory(words) => records.for_each(|[number, _]| {
+                words[(number / 64) as usize].fetch_or(1 << (number % 64), Ordering::Relaxed);
+                count += 1;
+            }),
+            Bits::Sorting(store, _) => {
+                let numbers = Numbers(records.collect());
+                count = numbers.0.len() as u64;
+                store.add(&numbers.keys(), |pile: &mut Numbers, rows| pile.take(&numbers, rows));
+                store.check()?;
+            }
+            Bits::File { .. } => {}
+        }
+        self.count.fetch_add(count, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// All records to be kept are there.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be written.
+    pub(super) fn finish(self, threads: usize) -> Result<Self, Error> {
+        let Self { bits, count } = self;
+        let (store, space) = match bits {
+            Bits::Sorting(store, space) => (*store, space),
+            bits => return Ok(Self { bits, count }),
+        };
+        let (bits, counts) = (Spill::begin(&space.directory)?, Spill::begin(&space.directory)?);
+        let append = |spill: &Spill, words: &[u64]| {
+            spill.append(bytemuck::cast_slice(words)).map(drop).map_err(|source| spill.failed(source))
+        };
+        let mut before = vec![0];
+        let mut page = vec![0_u64; PAGE / 8];
+        let mut seen = 0;
+        let mut leaves = Leaves::of(store, &space, threads)?;
+        while let Some(leaf) = leaves.next()? {
+            let mut numbers: Vec<[u64; 2]> = leaf.piles()?.into_iter().flat_map(|pile| pile.0).collect();
+            numbers.sort_unstable();
+            for [number, _] in &numbers {
+                while before.len() as u64 <= number / RECORDS {
+                    append(&bits, &page)?;
+                    page.fill(0);
+                    before.push(seen);
+                }
+                let bit = number % RECORDS;
+                page[(bit / 64) as usize] |= 1 << (bit % 64);
+                seen += 1;
+            }
+            let own: Vec<u64> = numbers.into_iter().map(|[_, count]| count).collect();
+            append(&counts, &own)?;
+        }
+        append(&bits, &page)?;
+        Ok(Self { bits: Bits::File { bits, counts, before }, count })
+    }
+
+    /// The counts of records that are kept, one after the other: from this one on, as many as these.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    pub(super) fn counts(&self, first: u64, records: usize) -> Result<Vec<u64>, Error> {
+        let Bits::File { bits, counts, before } = &self.bits else {
+            return Ok(vec![1; records]);
+        };
+        let page = first / RECORDS;
+        let read = |spill: &Spill, place: Range<u64>| {
+            let mut bytes = Vec::new();
+            let read = io::Read::read_to_end(&mut spill.section(place), &mut bytes);
+            read.map_err(|source| spill.failed(source))?;
+            Ok::<_, Error>(words(&bytes))
+        };
+        let bits = read(bits, page * PAGE as u64..first.div_ceil(64) * 8)?;
+        let last = first % 64;
+        let mut place = before.get(page as usize).copied().unwrap_or(0);
+        let whole = (first % RECORDS / 64) as usize;
+        place += bits.iter().take(whole).map(|word| u64::from(word.count_ones())).sum::<u64>();
+        if let Some(word) = bits.get(whole) {
+            place += u64::from((word & !(!0 << last)).count_ones());
+        }
+        read(counts, place * 8..(place + records as u64) * 8)
+    }
+
+    /// Number of records that are kept.
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Clears the bits of records of a tile that are not kept.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    pub(super) fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) -> Result<(), Error> {
+        match &self.bits {
+            Bits::Memory(words) => {
+                let word = |at: usize| words.get(at).map_or(0, |word| word.load(Ordering::Relaxed));
+                keep(tile, mask, 0, word);
+            }
+            Bits::File { bits: spill, .. } => {
+                let numbers = || tile.rows().map(|row| tile.batch.index(row));
+                let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
+                    return Ok(());
+                };
+                let (first, last) = (first / 64, last / 64 + 1);
+                let mut bytes = Vec::new();
+                let read = io::Read::read_to_end(&mut spill.section(first * 8..last * 8), &mut bytes);
+                read.map_err(|source| spill.failed(source))?;
+                // What comes after the last record that is kept is not in the file.
+                let words = words(&bytes);
+                keep(tile, mask, first, |at| words.get(at).copied().unwrap_or(0));
+            }
+            Bits::Sorting(..) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the records of a tile whose bit is set, in words from this one on.
+fn keep(tile: &Tile<'_>, mask: &mut [u64], first: u64, word: impl Fn(usize) -> u64) {
+    for row in tile.rows() {
+        let number = tile.batch.index(row);
+        if word((number / 64 - first) as usize) >> (number % 64) & 1 == 0 {
+            let place = row - tile.start;
+            mask[place / 64] &= !(1 << (place % 64));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! All records in a random order.
+//!
+//! The order is that of a keyed hash of each record's number, which is a permutation of all 64-bit numbers: no two records
+//! have the same place, and any order of them is as likely as any other, as far as a hash can be random. It is decided by
+//! the seed alone. Of games, the number of the game is hashed, and the records of a game stay together.
+
+use super::gather::{Gather, Gathered, Keys};
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::partition::records::Records;
+use crate::partition::store::{Leaf, Leaves, Store};
+use crate::pipeline::{BatchRun, Job, RunOptions, Summary, run};
+use crate::seed::{Purpose, Seeded};
+use crate::table::{Array, Batch, Field, Fields};
+
+/// What stays together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Each record by itself.
+    #[default]
+    Record,
+    /// The records of a game, in the order of the input.
+    Game,
+}
+
+/// How records are shuffled.
+///
+/// ```
+/// use lanefish::datasets::Shuffle;
+/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+///
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
+/// let mut epd = Vec::new();
+/// let mut file = job.open(&mut epd)?;
+/// let summary = Shuffle::default().seed(7).run(&inputs, RunOptions::new(analyzer), &job, |part| {
+///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "shuffled".into(), source })
+/// });
+/// job.finish(file)?;
+/// assert_eq!(epd.split(|&byte| byte == b'\n').count() as u64, summary.into_result()?.accepted() + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shuffle {
+    /// The seed of the order.
+    pub seed: u64,
+    /// What stays together.
+    pub by: Unit,
+}
+
+crate::setters::setters!(Shuffle { seed: u64, by: Unit });
+
+/// The key of a record.
+#[derive(Clone, Copy)]
+struct Order {
+    seeded: Seeded,
+    by: Unit,
+}
+
+impl Keys for Order {
+    fn fields(&self) -> Fields {
+        match self.by {
+            Unit::Record => Fields::NONE,
+            Unit::Game => Fields::of(&[Field::Game]),
+        }
+    }
+    fn keys(&self, batch: &Batch, rows: &[u32], keys: &mut Vec<u64>) -> Result<(), Error> {
+        match self.by {
+            Unit::Record => keys.extend(rows.iter().map(|&row| self.seeded.hash(batch.index(row as usize)))),
+            Unit::Game => {
+                for &row in rows {
+                    let Some(Array::U64(games)) = batch.values(Field::Game) else {
+                        return Err(Error::NoGame { record: batch.index(row as usize) });
+                    };
+                    let game = games.get(row as usize);
+                    let game = game.ok_or_else(|| Error::NoGame { record: batch.index(row as usize) })?;
+                    keys.push(self.seeded.hash(*game));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Records of a batch of the output.
+const BATCH_LEN: usize = 1 << 14;
+
+impl Shuffle {
+    /// Reads all inputs, and runs a job on their records in a random order. Parts are passed to `sink` in that order on
+    /// the calling thread.
+    ///
+    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    pub fn run<J: Job>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: &J,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> Summary {
+        let space = options.space.clone();
+        let store = match Store::new(&space) {
+            Ok(store) => store,
+            Err(error) => return Summary { failure: Some(error), ..Summary::default() },
+        };
+        let of_games = self.by == Unit::Game;
+        let keys = Order { seeded: Seeded::new(self.seed, Purpose::Shuffle), by: self.by };
+        let gather = Gather { store: &store, job, keys, numbers: of_games };
+        let batches = BatchRun::of(&options);
+        let mut summary = run(inputs, options, &gather, |part: Gathered| {
+            part.check()?;
+            store.check()
+        });
+        if summary.failure.is_none() {
+            let done = Leaves::of(store, &space, batches.threads)
+                .and_then(|mut leaves| batches.run(move || leaves.next(), |leaf| sorted(leaf, of_games), job, sink));
+            summary.failure = done.err();
+        }
+        summary
+    }
+}
+
+/// The records of a leaf in the order of their keys, and of equal ones in that of their numbers.
+fn sorted(leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
+    let Records { batch, keys, numbers } = Records::joined(leaf.piles()?);
+    let order = match has_numbers {
+        false => order(&keys),
+        true => {
+            let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+            order.sort_unstable_by_key(|&row| (keys[row as usize], numbers[row as usize]));
+            order
+        }
+    };
+    let batches = order.chunks(BATCH_LEN).map(|rows| {
+        let mut next = Batch::new();
+        next.extend_from(&batch, rows.iter().map(|&row| row as usize));
+        next
+    });
+    Ok(batches.collect())
+}
+
+/// The rows in the order of their keys, which are as good as random.
+fn order(keys: &[u64]) -> Vec<u32> {
+    // Places by the bits after those that all keys have in common, about two keys to a place.
+    let common = keys.iter().fold(0, |bits, key| bits | (key ^ keys[0])).leading_zeros();
+    let bits = keys.len().max(4).ilog2() - 1;
+    let place = |key: u64| match common {
+        64 => 0,
+        common => (key << common >> (64 - bits)) as usize,
+    };
+    let mut ends = vec![0_u32; (1 << bits) + 1];
+    keys.iter().for_each(|&key| ends[place(key) + 1] += 1);
+    for place in 1..ends.len() {
+        ends[place] += ends[place - 1];
+    }
+    let mut order = vec![0; keys.len()];
+    let mut next = ends.clone();
+    for (row, &key) in (0..).zip(keys) {
+        let at = &mut next[place(key)];
+        order[*at as usize] = row;
+        *at += 1;
+    }
+    for run in ends.windows(2) {
+        order[run[0] as usize..run[1] as usize].sort_unstable_by_key(|&row| (keys[row as usize], row));
+    }
+    order
+}

@@ -1,0 +1,573 @@
+//! The check: which columns and functions there are, and whether types fit.
+
+use super::error::ExpressionError;
+use super::parse::{Binary, Form, Is, Tree, Unary};
+use super::pattern::{On, Pattern};
+use super::plan::{Arithmetic, Columns, Comparison, Function, Like, LikePart, Node, Type};
+use crate::table::ChosenColumn;
+use crate::table::predicate::Test;
+use std::sync::Arc;
+
+/// The plan of a tree, its type, and the columns that it has.
+pub(super) fn check(text: &str, tree: &Tree) -> Result<(Node, Type, Columns)> {
+    let mut check = Check { text, columns: Columns::default(), copies: 0 };
+    let (node, kind) = check.expression(tree)?;
+    Ok((node, kind, check.columns))
+}
+
+/// Turns what was parsed into a plan.
+struct Check<'a> {
+    text: &'a str,
+    columns: Columns,
+    /// Operations of values that stand in the plan more than once.
+    copies: usize,
+}
+
+/// Most of them.
+const MOST_COPIES: usize = 1 << 18;
+
+type Checked = (Node, Type);
+type Result<T> = std::result::Result<T, ExpressionError>;
+
+impl Check<'_> {
+    fn wrong<T>(&self, at: &Tree, message: impl Into<String>) -> Result<T> {
+        Err(ExpressionError::new(self.text, at.place.clone(), message))
+    }
+
+    /// An expression of any type.
+    fn expression(&mut self, tree: &Tree) -> Result<Checked> {
+        let condition = |node| (node, Type::Boolean);
+        Ok(match &tree.form {
+            Form::Name(name) => self.column(tree, name)?,
+            Form::Integer(number) => match i64::try_from(*number) {
+                Ok(number) => (Node::Integer(number), Type::Integer),
+                Err(_) => (Node::Bits(*number), Type::Bits),
+            },
+            Form::Bits(number) => (Node::Bits(*number), Type::Bits),
+            Form::Number(number) => (Node::Number(*number), Type::Number),
+            Form::Text(text) => (Node::Text(text.as_str().into()), Type::Text),
+            Form::Boolean(value) => condition(Node::Boolean(*value)),
+            Form::Null => (Node::Null, Type::Null),
+            Form::Unary(Unary::Not, inner) => condition(not(self.condition(inner)?)),
+            Form::Unary(Unary::Plus, inner) => self.number(inner)?,
+            Form::Unary(Unary::Minus, inner) => self.negated(inner)?,
+            Form::Binary(operator, sides) => self.operation(tree, *operator, sides)?,
+            Form::And(nodes) => {
+                let nodes = nodes.iter().map(|node| self.condition(node));
+                condition(Node::And(nodes.collect::<Result<_>>()?))
+            }
+            Form::Or(nodes) => {
+                let nodes = nodes.iter().map(|node| self.condition(node));
+                condition(Node::Or(nodes.collect::<Result<_>>()?))
+            }
+            Form::Is { what, is, negated } => {
+                let node = match is {
+                    Is::Null => self.is_null(what)?,
+                    Is::True => is_true(self.condition(what)?),
+                    Is::False => is_true(not(self.condition(what)?)),
+                    Is::Unknown => Node::IsNull(Box::new(self.condition(what)?)),
+                };
+                condition(not_if(*negated, node))
+            }
+            Form::Distinct { sides, negated } => condition(not_if(*negated, self.distinct(tree, sides)?)),
+            Form::Between { operands, negated } => {
+                let [value, low, high] = &**operands;
+                let (value, low, high) = (self.expression(value)?, self.expression(low)?, self.expression(high)?);
+                let from = self.compared(tree, Comparison::GreaterOrEqual, value.clone(), low)?;
+                let to = self.compared(tree, Comparison::LessOrEqual, value, high)?;
+                let both = match (from, to) {
+                    (Node::Test(place, Test::Numbers(from)), Node::Test(other, Test::Numbers(to)))
+                        if place == other =>
+                    {
+                        Node::Test(place, Test::Numbers(common(&from, &to)))
+                    }
+                    (from, to) => Node::And(vec![from, to]),
+                };
+                condition(not_if(*negated, both))
+            }
+            Form::In { what, list, negated } => {
+                let value = self.expression(what)?;
+                condition(not_if(*negated, self.is_in(tree, &value, list)?))
+            }
+            Form::Like { sides, escape, ignores_case, negated } => {
+                condition(not_if(*negated, self.like(sides, *escape, *ignores_case)?))
+            }
+            Form::Case { operand, cases, otherwise } => {
+                self.case(tree, operand.as_deref(), cases, otherwise.as_deref())?
+            }
+            Form::Call(name, values) => self.call(tree, name, values)?,
+        })
+    }
+
+    fn column(&mut self, tree: &Tree, name: &str) -> Result<Checked> {
+        // A tag is named as it stands in files.
+        let column = ChosenColumn::named(name).or_else(|| ChosenColumn::named(&name.to_ascii_lowercase()));
+        let Some(column) = column else {
+            return Err(ExpressionError::unknown(self.text, tree.place.clone(), name));
+        };
+        match Type::of(column.kind()) {
+            Some(kind) => Ok((Node::Column(self.columns.place(column)), kind)),
+            None => self.wrong(tree, format!("`{name}` cannot be compared")),
+        }
+    }
+
+    fn condition(&mut self, expression: &Tree) -> Result<Node> {
+        match self.expression(expression)? {
+            (node, Type::Boolean | Type::Null) => Ok(node),
+            (_, kind) => self.wrong(expression, format!("a condition is needed, and this is {}", kind.name())),
+        }
+    }
+
+    fn number(&mut self, expression: &Tree) -> Result<Checked> {
+        match self.expression(expression)? {
+            (node, kind) if kind.is_number() => Ok((node, kind)),
+            (_, kind) => self.wrong(expression, format!("a number is needed, and this is {}", kind.name())),
+        }
+    }
+
+    fn negated(&mut self, expression: &Tree) -> Result<Checked> {
+        // The smallest integer has no positive one.
+        if let Form::Integer(number) = expression.form
+            && let Some(number) = 0_i64.checked_sub_unsigned(number)
+        {
+            return Ok((Node::Integer(number), Type::Integer));
+        }
+        let (node, kind) = self.number(expression)?;
+        let (node, kind) = match kind {
+            Type::Bits => (convert(node, Type::Bits, Type::Integer), Type::Integer),
+            kind => (node, kind),
+        };
+        Ok((Node::Negate(kind, Box::new(node)), kind))
+    }
+
+    fn is_null(&mut self, expression: &Tree) -> Result<Node> {
+        let (node, _) = self.expression(expression)?;
+        Ok(match node {
+            Node::Column(place) => Node::Test(place, Test::Missing),
+            node => Node::IsNull(Box::new(node)),
+        })
+    }
+
+    fn distinct(&mut self, all: &Tree, sides: &[Tree; 2]) -> Result<Node> {
+        let [left, right] = sides;
+        let (left, right) = (self.expression(left)?, self.expression(right)?);
+        let nulls = [&left, &right].map(|(node, _)| Node::IsNull(Box::new(node.clone())));
+        let equal = self.compared(all, Comparison::Equal, left, right)?;
+        let [left, right] = nulls;
+        // Equal, or both null.
+        Ok(not(Node::Or(vec![is_true(equal), Node::And(vec![left, right])])))
+    }
+
+    fn operation(&mut self, all: &Tree, operator: Binary, sides: &[Tree; 2]) -> Result<Checked> {
+        let operation = match operator {
+            Binary::Equal => return self.comparison(all, Comparison::Equal, sides),
+            Binary::Unequal => return self.comparison(all, Comparison::Unequal, sides),
+            Binary::Less => return self.comparison(all, Comparison::Less, sides),
+            Binary::LessOrEqual => return self.comparison(all, Comparison::LessOrEqual, sides),
+            Binary::Greater => return self.comparison(all, Comparison::Greater, sides),
+            Binary::GreaterOrEqual => return self.comparison(all, Comparison::GreaterOrEqual, sides),
+            Binary::Add => Arithmetic::Add,
+            Binary::Subtract => Arithmetic::Subtract,
+            Binary::Multiply => Arithmetic::Multiply,
+            Binary::Divide => Arithmetic::Divide,
+            Binary::Remainder => Arithmetic::Remainder,
+            Binary::BitAnd => Arithmetic::And,
+            Binary::BitOr => Arithmetic::Or,
+            Binary::ShiftLeft => Arithmetic::ShiftLeft,
+            Binary::ShiftRight => Arithmetic::ShiftRight,
+        };
+        let [left, right] = sides;
+        let (first, first_kind) = self.number(left)?;
+        let (second, second_kind) = self.number(right)?;
+        let is_shift = matches!(operation, Arithmetic::ShiftLeft | Arithmetic::ShiftRight);
+        let is_of_bits = is_shift || matches!(operation, Arithmetic::And | Arithmetic::Or);
+        if is_of_bits && [first_kind, second_kind].contains(&Type::Number) {
+            return self.wrong(all, "`&`, `|`, `<<` and `>>` are for integers and sets of squares");
+        }
+        // The number of places is an integer whatever is shifted.
+        let (kind, second_as) = match is_shift {
+            true => (first_kind, Type::Integer),
+            false => {
+                let kind = first_kind.joined(second_kind).unwrap_or(Type::Number);
+                (kind, kind)
+            }
+        };
+        let operands = [convert(first, first_kind, kind), convert(second, second_kind, second_as)];
+        Ok((Node::Arithmetic(operation, kind, Box::new(operands)), kind))
+    }
+
+    fn comparison(&mut self, all: &Tree, comparison: Comparison, sides: &[Tree; 2]) -> Result<Checked> {
+        let [left, right] = sides;
+        let (left, right) = (self.expression(left)?, self.expression(right)?);
+        Ok((self.compared(all, comparison, left, right)?, Type::Boolean))
+    }
+
+    /// Compares two values.
+    fn compared(
+        &self,
+        all: &Tree,
+        comparison: Comparison,
+        (left, left_kind): Checked,
+        (right, right_kind): Checked,
+    ) -> Result<Node> {
+        // Flags are also numbers: 0 and 1.
+        let as_number = |node: Node, kind: Type, other: Type| match (kind, other) {
+            (Type::Boolean, Type::Integer | Type::Bits | Type::Number) => {
+                (convert(node, Type::Boolean, Type::Integer), Type::Integer)
+            }
+            _ => (node, kind),
+        };
+        let is_whole = |kind| matches!(kind, Type::Boolean | Type::Integer | Type::Bits);
+        let fits = left_kind == right_kind || is_whole(left_kind) && is_whole(right_kind);
+        if fits && let Some(test) = tested(comparison, &left, &right) {
+            return Ok(test);
+        }
+        let ((left, left_kind), (right, right_kind)) =
+            (as_number(left, left_kind, right_kind), as_number(right, right_kind, left_kind));
+        let kind = match (left_kind, right_kind) {
+            // By their values: neither is converted.
+            (Type::Integer, Type::Bits) | (Type::Bits, Type::Integer) => {
+                let sides = [(left, left_kind), (right, right_kind)];
+                return Ok(mixed(comparison, sides));
+            }
+            _ => left_kind.joined(right_kind),
+        };
+        match kind {
+            Some(kind) => {
+                let operands = [convert(left, left_kind, kind), convert(right, right_kind, kind)];
+                Ok(Node::Compare(comparison, kind, Box::new(operands)))
+            }
+            None => self.wrong(all, format!("{} cannot be compared with {}", left_kind.name(), right_kind.name())),
+        }
+    }
+
+    /// Another copy of a value: their number is limited, so that plans grow no faster than texts.
+    fn copied(&mut self, all: &Tree, value: &Checked) -> Result<Checked> {
+        self.copies += value.0.len();
+        match self.copies > MOST_COPIES {
+            true => self.wrong(all, "the expression is too long: a value is compared with too many others"),
+            false => Ok(value.clone()),
+        }
+    }
+
+    fn is_in(&mut self, all: &Tree, value: &Checked, list: &[Tree]) -> Result<Node> {
+        let mut nodes = Vec::new();
+        let mut numbers = Vec::new();
+        let mut words = Vec::new();
+        let mut tested = None;
+        for item in list {
+            let item = self.expression(item)?;
+            let value = self.copied(all, value)?;
+            match self.compared(all, Comparison::Equal, value, item)? {
+                // The value may be a constant, and each item another column.
+                Node::Test(place, Test::Numbers(ranges)) if *tested.get_or_insert(place) == place => {
+                    numbers.extend(ranges);
+                }
+                Node::Test(place, Test::In(texts)) if *tested.get_or_insert(place) == place => {
+                    words.extend(texts);
+                }
+                node => nodes.push(node),
+            }
+        }
+        if let Some(place) = tested {
+            if !numbers.is_empty() {
+                nodes.push(Node::Test(place, Test::Numbers(numbers)));
+            }
+            if !words.is_empty() {
+                nodes.push(Node::Test(place, Test::In(words)));
+            }
+        }
+        Ok(match nodes.len() {
+            1 => nodes.swap_remove(0),
+            _ => Node::Or(nodes),
+        })
+    }
+
+    fn like(&mut self, sides: &[Tree; 2], escape: Option<char>, ignores_case: bool) -> Result<Node> {
+        let [value, pattern] = sides;
+        let (node, kind) = self.expression(value)?;
+        if !matches!(kind, Type::Text | Type::Null) {
+            return self.wrong(value, format!("`like` is for texts, and this is {}", kind.name()));
+        }
+        let Form::Text(text) = &pattern.form else {
+            return self.wrong(pattern, "the pattern of `like` is a 'text'");
+        };
+        let escape = escape.unwrap_or('\\');
+        let mut parts = Vec::new();
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            parts.push(match letter {
+                letter if letter == escape => LikePart::Letter(letters.next().unwrap_or(letter)),
+                '_' => LikePart::Any,
+                '%' if parts.last() == Some(&LikePart::Many) => continue,
+                '%' => LikePart::Many,
+                letter => LikePart::Letter(letter),
+            });
+        }
+        Ok(Node::Like(Box::new(node), Like { parts, ignores_case }))
+    }
+
+    fn case(
+        &mut self,
+        all: &Tree,
+        operand: Option<&Tree>,
+        conditions: &[(Tree, Tree)],
+        otherwise: Option<&Tree>,
+    ) -> Result<Checked> {
+        let operand = operand.map(|operand| self.expression(operand)).transpose()?;
+        let mut cases = Vec::new();
+        let mut kind = Type::Null;
+        for (condition, result) in conditions {
+            let when = match &operand {
+                None => self.condition(condition)?,
+                Some(operand) => {
+                    let value = self.expression(condition)?;
+                    let operand = self.copied(all, operand)?;
+                    self.compared(all, Comparison::Equal, operand, value)?
+                }
+            };
+            let then = self.expression(result)?;
+            kind = self.joined(result, kind, then.1)?;
+            cases.push((when, then));
+        }
+        let otherwise = match otherwise {
+            Some(otherwise) => {
+                let value = self.expression(otherwise)?;
+                kind = self.joined(otherwise, kind, value.1)?;
+                value
+            }
+            None => (Node::Null, Type::Null),
+        };
+        let cases = cases.into_iter().map(|(when, (node, own))| (when, convert(node, own, kind)));
+        Ok((Node::Case(kind, cases.collect(), Box::new(convert(otherwise.0, otherwise.1, kind))), kind))
+    }
+
+    fn joined(&self, at: &Tree, one: Type, other: Type) -> Result<Type> {
+        match one.joined(other) {
+            Some(kind) => Ok(kind),
+            None => self.wrong(at, format!("this is {}, and what comes before it is {}", other.name(), one.name())),
+        }
+    }
+
+    fn call(&mut self, call: &Tree, name: &str, values: &[Tree]) -> Result<Checked> {
+        let takes = |count: usize| -> Result<()> {
+            match values.len() == count {
+                true => Ok(()),
+                false => self.wrong(call, format!("`{name}` takes {}", counted(count))),
+            }
+        };
+        match name {
+            "abs" => {
+                takes(1)?;
+                let (node, kind) = self.number(&values[0])?;
+                Ok((Node::Absolute(kind, Box::new(node)), kind))
+            }
+            "popcount" => {
+                takes(1)?;
+                let (node, kind) = self.bits(name, &values[0])?;
+                Ok((Node::Count(Box::new(convert(node, kind, Type::Bits))), Type::Integer))
+            }
+            "xor" => {
+                takes(2)?;
+                let (first, first_kind) = self.bits(name, &values[0])?;
+                let (second, second_kind) = self.bits(name, &values[1])?;
+                let operands = [convert(first, first_kind, Type::Bits), convert(second, second_kind, Type::Bits)];
+                Ok((Node::Arithmetic(Arithmetic::Xor, Type::Bits, Box::new(operands)), Type::Bits))
+            }
+            "least" => self.function(call, Function::Least, values),
+            "greatest" => self.function(call, Function::Greatest, values),
+            "coalesce" => self.function(call, Function::Coalesce, values),
+            "matches" => {
+                takes(1)?;
+                let pattern = self.literal(name, &values[0])?;
+                match Pattern::parse(&pattern) {
+                    Ok(pattern) => Ok((Node::Matches(pattern), Type::Boolean)),
+                    Err(message) => self.wrong(&values[0], message),
+                }
+            }
+            "on" => {
+                takes(2)?;
+                let square = self.literal(name, &values[0])?;
+                let pieces = self.literal(name, &values[1])?;
+                match On::parse(&square, &pieces) {
+                    Ok(on) => Ok((Node::On(on), Type::Boolean)),
+                    Err(message) => self.wrong(call, message),
+                }
+            }
+            _ => {
+                const KNOWN: &str = "abs, least, greatest, coalesce, popcount, xor, matches and on";
+                self.wrong(call, format!("there is no function `{}`: there are {KNOWN}", short(name)))
+            }
+        }
+    }
+
+    fn bits(&mut self, function: &str, value: &Tree) -> Result<Checked> {
+        match self.number(value)? {
+            (_, Type::Number) => self.wrong(value, format!("`{function}` is for integers and sets of squares")),
+            checked => Ok(checked),
+        }
+    }
+
+    fn literal(&mut self, function: &str, value: &Tree) -> Result<Arc<str>> {
+        match self.expression(value)? {
+            (Node::Text(text), _) => Ok(text),
+            _ => self.wrong(value, format!("`{function}` takes a 'text'")),
+        }
+    }
+
+    fn function(&mut self, call: &Tree, function: Function, values: &[Tree]) -> Result<Checked> {
+        if values.is_empty() {
+            return self.wrong(call, "at least one value is needed");
+        }
+        let mut nodes = Vec::new();
+        let mut kind = Type::Null;
+        for value in values {
+            let node = self.expression(value)?;
+            kind = self.joined(value, kind, node.1)?;
+            nodes.push(node);
+        }
+        if function != Function::Coalesce && kind == Type::Boolean {
+            return self.wrong(call, "conditions have no order");
+        }
+        let nodes = nodes.into_iter().map(|(node, own)| convert(node, own, kind)).collect();
+        Ok((Node::Call(function, kind, nodes), kind))
+    }
+}
+
+fn counted(values: usize) -> String {
+    match values {
+        1 => "one value".to_owned(),
+        count => format!("{count} values"),
+    }
+}
+
+/// The beginning of what may be long.
+fn short(text: &str) -> String {
+    const MOST: usize = 40;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn not(node: Node) -> Node {
+    match node {
+        Node::Test(place, Test::Missing) => Node::Test(place, Test::Present),
+        Node::Test(place, Test::Present) => Node::Test(place, Test::Missing),
+        node => Node::Not(Box::new(node)),
+    }
+}
+
+fn not_if(negated: bool, node: Node) -> Node {
+    match negated {
+        true => not(node),
+        false => node,
+    }
+}
+
+fn is_true(node: Node) -> Node {
+    Node::IsTrue(Box::new(node))
+}
+
+fn convert(node: Node, from: Type, to: Type) -> Node {
+    match (node, from, to) {
+        (node, from, to) if from == to || from == Type::Null => node,
+        (Node::Integer(number), _, Type::Number) => Node::Number(number as f64),
+        (Node::Bits(number), _, Type::Number) => Node::Number(number as f64),
+        (Node::Integer(number @ 0..), _, Type::Bits) => Node::Bits(number as u64),
+        (node, from, to) => Node::Convert(from, to, Box::new(node)),
+    }
+}
+
+/// A comparison of a column with a constant, which needs no other arrays.
+fn tested(comparison: Comparison, left: &Node, right: &Node) -> Option<Node> {
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
+    let number = |node: &Node| match node {
+        Node::Integer(number) => Some(i128::from(*number)),
+        Node::Bits(number) => Some(i128::from(*number)),
+        Node::Boolean(flag) => Some(i128::from(*flag)),
+        _ => None,
+    };
+    let column = |node: &Node| match node {
+        Node::Column(place) => Some((*place, false)),
+        Node::Absolute(Type::Integer, node) => match **node {
+            Node::Column(place) => Some((place, true)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let ((place, is_absolute), constant, comparison) = match (column(left), column(right)) {
+        (Some(column), None) => (column, right, comparison),
+        (None, Some(column)) => {
+            let turned = match comparison {
+                Less => Greater,
+                LessOrEqual => GreaterOrEqual,
+                Greater => Less,
+                GreaterOrEqual => LessOrEqual,
+                same => same,
+            };
+            (column, left, turned)
+        }
+        _ => return None,
+    };
+    Some(Node::Test(
+        place,
+        match (constant, comparison) {
+            (Node::Text(_), _) if is_absolute => return None,
+            (Node::Text(text), Equal) => Test::In(vec![Arc::clone(text)]),
+            (Node::Text(text), Unequal) => Test::NotIn(vec![Arc::clone(text)]),
+            (constant, comparison) => {
+                let number = number(constant)?;
+                let mut ranges = match comparison {
+                    Equal => vec![number..=number],
+                    Unequal => vec![i128::MIN..=number - 1, number + 1..=i128::MAX],
+                    Less => vec![i128::MIN..=number - 1],
+                    LessOrEqual => vec![i128::MIN..=number],
+                    Greater => vec![number + 1..=i128::MAX],
+                    GreaterOrEqual => vec![number..=i128::MAX],
+                };
+                if is_absolute {
+                    let positive = common(&ranges, &[0..=i128::MAX]);
+                    let negative = positive.iter().map(|range| -*range.end()..=-*range.start());
+                    ranges = negative.chain(positive.iter().cloned()).collect();
+                }
+                Test::Numbers(ranges)
+            }
+        },
+    ))
+}
+
+/// What is in a range of both lists.
+fn common(
+    one: &[std::ops::RangeInclusive<i128>],
+    other: &[std::ops::RangeInclusive<i128>],
+) -> Vec<std::ops::RangeInclusive<i128>> {
+    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| *a.start().max(b.start())..=*a.end().min(b.end())));
+    pairs.collect()
+}
+
+/// An integer compared with a set of squares or a key. A negative integer is less than all of them.
+fn mixed(comparison: Comparison, sides: [Checked; 2]) -> Node {
+    let [(left, left_kind), (right, _)] = sides;
+    let (integer, less) = match left_kind {
+        Type::Integer => {
+            (&left, matches!(comparison, Comparison::Less | Comparison::LessOrEqual | Comparison::Unequal))
+        }
+        _ => (&right, matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual | Comparison::Unequal)),
+    };
+    let is_negative = Node::Compare(Comparison::Less, Type::Integer, Box::new([integer.clone(), Node::Integer(0)]));
+    // Null where one of them is: the comparison of a negative integer must not be null, but that of null must.
+    let (other, other_is_left) = match left_kind {
+        Type::Integer => (right.clone(), false),
+        _ => (left.clone(), true),
+    };
+    let as_bits = convert(integer.clone(), Type::Integer, Type::Bits);
+    let operands = match other_is_left {
+        true => [other.clone(), as_bits],
+        false => [as_bits, other.clone()],
+    };
+    let by_value = Node::Compare(comparison, Type::Bits, Box::new(operands));
+    let known =
+        Node::Case(Type::Boolean, vec![(Node::IsNull(Box::new(other)), Node::Null)], Box::new(Node::Boolean(less)));
+    Node::Case(Type::Boolean, vec![(is_negative, known)], Box::new(by_value))
+}

@@ -1,0 +1,538 @@
+//! Plans over tiles.
+
+use super::plan::{Arithmetic, Comparison, Filled, Function, Node, Type};
+use crate::table::predicate::Test;
+use crate::table::{Array, rows_of};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The rows for which a condition is true, and those for which it is false, a bit each; it is unknown in all others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Truth {
+    pub(super) yes: Vec<u64>,
+    pub(super) no: Vec<u64>,
+}
+
+/// The value of an expression for each record of a tile; `None` is null.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Evaluated {
+    /// Conditions.
+    Boolean(Vec<Option<bool>>),
+    /// Signed integers.
+    Integer(Vec<Option<i64>>),
+    /// Sets of squares and keys.
+    Bits(Vec<Option<u64>>),
+    /// Numbers with a fraction.
+    Number(Vec<Option<f64>>),
+    /// Texts.
+    Text(Vec<Option<Arc<str>>>),
+    /// Nothing, for any record.
+    Null,
+}
+
+/// The values of a plan as such.
+pub(super) fn owned(node: &Node, values: &Filled<'_>) -> Evaluated {
+    match kind(node, values) {
+        Type::Boolean => Evaluated::Boolean(flags(&truth(node, values), values.len())),
+        Type::Integer => Evaluated::Integer(numbers(node, values)),
+        Type::Bits => Evaluated::Bits(numbers(node, values)),
+        Type::Number => Evaluated::Number(numbers(node, values)),
+        Type::Text => {
+            let texts = texts(node, values).into_iter();
+            Evaluated::Text(texts.map(|text| text.map(Arc::from)).collect())
+        }
+        Type::Null => Evaluated::Null,
+    }
+}
+
+fn kind(node: &Node, values: &Filled<'_>) -> Type {
+    match node {
+        Node::Null => Type::Null,
+        Node::Integer(_) | Node::Count(_) => Type::Integer,
+        Node::Bits(_) => Type::Bits,
+        Node::Number(_) => Type::Number,
+        Node::Text(_) => Type::Text,
+        Node::Column(place) => values.kind(*place),
+        Node::Arithmetic(_, kind, _)
+        | Node::Negate(kind, _)
+        | Node::Absolute(kind, _)
+        | Node::Case(kind, ..)
+        | Node::Call(_, kind, _)
+        | Node::Convert(_, kind, _) => *kind,
+        Node::Boolean(_)
+        | Node::Test(..)
+        | Node::Not(_)
+        | Node::And(_)
+        | Node::Or(_)
+        | Node::IsNull(_)
+        | Node::IsTrue(_)
+        | Node::Compare(..)
+        | Node::Like(..)
+        | Node::Matches(_)
+        | Node::On(_) => Type::Boolean,
+    }
+}
+
+fn flags(truth: &Truth, len: usize) -> Vec<Option<bool>> {
+    let flag = |row: usize| match (truth.yes[row / 64] >> (row % 64) & 1, truth.no[row / 64] >> (row % 64) & 1) {
+        (1, _) => Some(true),
+        (_, 1) => Some(false),
+        _ => None,
+    };
+    (0..len).map(flag).collect()
+}
+
+impl Truth {
+    /// The same for all rows.
+    fn all(value: Option<bool>, len: usize) -> Self {
+        let bits = |is: bool| vec![if is { !0 } else { 0 }; len.div_ceil(64)];
+        Self { yes: bits(value == Some(true)), no: bits(value == Some(false)) }
+    }
+    /// Known where there is a value.
+    fn of_bits(yes: Vec<u64>, present: &[u64]) -> Self {
+        let no = yes.iter().zip(present).map(|(yes, present)| present & !yes).collect();
+        Self { yes, no }
+    }
+    /// As a function of each row says.
+    fn collect(values: impl Iterator<Item = Option<bool>>, len: usize) -> Self {
+        let mut truth = Self::all(None, len);
+        for (row, value) in values.enumerate() {
+            truth.yes[row / 64] |= u64::from(value == Some(true)) << (row % 64);
+            truth.no[row / 64] |= u64::from(value == Some(false)) << (row % 64);
+        }
+        truth
+    }
+    fn and(mut self, other: &Self) -> Self {
+        self.yes.iter_mut().zip(&other.yes).for_each(|(bits, other)| *bits &= other);
+        self.no.iter_mut().zip(&other.no).for_each(|(bits, other)| *bits |= other);
+        self
+    }
+    fn not(self) -> Self {
+        Self { yes: self.no, no: self.yes }
+    }
+}
+
+/// Where a condition is true, and where it is false.
+pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
+    let len = values.len();
+    match node {
+        Node::Null => Truth::all(None, len),
+        Node::Boolean(value) => Truth::all(Some(*value), len),
+        Node::Column(place) => {
+            let array = values.column(*place);
+            Truth::of_bits(Test::number(1).bits(array), array.present())
+        }
+        Node::Test(place, test) => {
+            let array = values.column(*place);
+            let yes = test.bits(array);
+            match test {
+                Test::Present | Test::Missing => Truth { no: yes.iter().map(|bits| !bits).collect(), yes },
+                _ => Truth::of_bits(yes, array.present()),
+            }
+        }
+        Node::Not(inner) => truth(inner, values).not(),
+        Node::And(nodes) => nodes.iter().fold(Truth::all(Some(true), len), |all, node| all.and(&truth(node, values))),
+        Node::Or(nodes) => {
+            nodes.iter().fold(Truth::all(Some(true), len), |all, node| all.and(&truth(node, values).not())).not()
+        }
+        Node::IsNull(inner) => is_null(inner, values),
+        Node::IsTrue(inner) => {
+            let Truth { yes, .. } = truth(inner, values);
+            Truth { no: yes.iter().map(|bits| !bits).collect(), yes }
+        }
+        Node::Compare(comparison, kind, sides) => {
+            let [left, right] = &**sides;
+            match kind {
+                Type::Boolean => {
+                    let (left, right) = (flags(&truth(left, values), len), flags(&truth(right, values), len));
+                    compared(*comparison, left, right, bool::cmp)
+                }
+                Type::Integer => compared::<i64>(*comparison, numbers(left, values), numbers(right, values), i64::cmp),
+                Type::Bits => compared::<u64>(*comparison, numbers(left, values), numbers(right, values), u64::cmp),
+                Type::Number => {
+                    compared::<f64>(*comparison, numbers(left, values), numbers(right, values), f64::total_cmp)
+                }
+                Type::Text => compared(*comparison, texts(left, values), texts(right, values), |a, b| a.cmp(b)),
+                Type::Null => Truth::all(None, len),
+            }
+        }
+        Node::Like(inner, pattern) => {
+            let texts = texts(inner, values).into_iter();
+            Truth::collect(texts.map(|text| text.map(|text| pattern.matches(text))), len)
+        }
+        Node::Case(_, cases, otherwise) => {
+            let mut left = vec![!0; len.div_ceil(64)];
+            let mut chosen = Truth::all(None, len);
+            let mut choose = |when: &[u64], then: &Truth| {
+                for (word, left) in left.iter_mut().enumerate() {
+                    chosen.yes[word] |= then.yes[word] & when[word] & *left;
+                    chosen.no[word] |= then.no[word] & when[word] & *left;
+                    *left &= !when[word];
+                }
+            };
+            for (when, then) in cases {
+                choose(&truth(when, values).yes, &truth(then, values));
+            }
+            let all = vec![!0; len.div_ceil(64)];
+            choose(&all, &truth(otherwise, values));
+            chosen
+        }
+        Node::Call(_, _, nodes) => {
+            // Only `coalesce` is of conditions.
+            let mut chosen = Truth::all(None, len);
+            for node in nodes {
+                let next = truth(node, values);
+                for word in 0..chosen.yes.len() {
+                    let known = chosen.yes[word] | chosen.no[word];
+                    chosen.yes[word] |= next.yes[word] & !known;
+                    chosen.no[word] |= next.no[word] & !known;
+                }
+            }
+            chosen
+        }
+        Node::Matches(pattern) => of_boards(values, |board| pattern.matches(board)),
+        Node::On(on) => of_boards(values, |board| on.holds(board)),
+        Node::Integer(_)
+        | Node::Bits(_)
+        | Node::Number(_)
+        | Node::Text(_)
+        | Node::Arithmetic(..)
+        | Node::Negate(..)
+        | Node::Absolute(..)
+        | Node::Count(_)
+        | Node::Convert(..) => Truth::all(None, len),
+    }
+}
+
+fn of_boards(values: &Filled<'_>, is: impl Fn(&crate::packed::Packed) -> bool) -> Truth {
+    let tile = values.tile;
+    let rows = tile.start..tile.start + tile.len;
+    Truth::collect(rows.map(|row| Some(is(&tile.batch.board(row)))), tile.len)
+}
+
+fn is_null(node: &Node, values: &Filled<'_>) -> Truth {
+    let len = values.len();
+    let missing = |is: Vec<bool>| Truth::collect(is.into_iter().map(Some), len);
+    match kind(node, values) {
+        Type::Boolean => {
+            let Truth { yes, no } = truth(node, values);
+            let known: Vec<u64> = yes.iter().zip(&no).map(|(yes, no)| yes | no).collect();
+            Truth { yes: known.iter().map(|bits| !bits).collect(), no: known }
+        }
+        Type::Integer => missing(numbers::<i64>(node, values).iter().map(Option::is_none).collect()),
+        Type::Bits => missing(numbers::<u64>(node, values).iter().map(Option::is_none).collect()),
+        Type::Number => missing(numbers::<f64>(node, values).iter().map(Option::is_none).collect()),
+        Type::Text => missing(texts(node, values).iter().map(Option::is_none).collect()),
+        Type::Null => Truth::all(Some(true), len),
+    }
+}
+
+fn compared<T>(
+    comparison: Comparison,
+    left: Vec<Option<T>>,
+    right: Vec<Option<T>>,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> Truth {
+    let len = left.len();
+    let holds = |order: Ordering| match comparison {
+        Comparison::Equal => order.is_eq(),
+        Comparison::Unequal => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+    };
+    let both = left.into_iter().zip(right);
+    Truth::collect(both.map(|(left, right)| Some(holds(order(&left?, &right?)))), len)
+}
+
+/// A type of numbers.
+trait Numeric: Copy + PartialOrd {
+    fn constant(node: &Node) -> Option<Self>;
+    fn of_column(array: &Array) -> Vec<Option<Self>>;
+    fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>>;
+    fn arithmetic(operation: Arithmetic, left: Self, right: Self) -> Option<Self>;
+    fn shift(self, operation: Arithmetic, places: u32) -> Option<Self>;
+    fn negate(self) -> Option<Self>;
+    fn absolute(self) -> Option<Self>;
+    fn of_count(count: u32) -> Option<Self>;
+}
+
+impl Numeric for i64 {
+    fn constant(node: &Node) -> Option<Self> {
+        match node {
+            Node::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+    fn of_column(array: &Array) -> Vec<Option<Self>> {
+        macro_rules! widened {
+            ($values:expr) => {
+                (0..$values.len()).map(|row| $values.get(row).map(|&value| Self::from(value))).collect()
+            };
+        }
+        match array {
+            Array::U8(values) => widened!(values),
+            Array::I16(values) => widened!(values),
+            Array::U16(values) => widened!(values),
+            Array::U32(values) => widened!(values),
+            Array::U64(values) => {
+                let value = |row| values.get(row).and_then(|&value| Self::try_from(value).ok());
+                (0..values.len()).map(value).collect()
+            }
+            Array::Flag(values) => widened!(values),
+            Array::Text(_) | Array::Strings(_) | Array::Boards(_) => vec![None; array.len()],
+        }
+    }
+    fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
+        match from {
+            Type::Boolean => {
+                let flags = flags(&truth(node, values), values.len()).into_iter();
+                flags.map(|flag| flag.map(Self::from)).collect()
+            }
+            Type::Bits => numbers::<u64>(node, values).into_iter().map(|bits| bits?.try_into().ok()).collect(),
+            _ => vec![None; values.len()],
+        }
+    }
+    fn arithmetic(operation: Arithmetic, left: Self, right: Self) -> Option<Self> {
+        match operation {
+            Arithmetic::Add => left.checked_add(right),
+            Arithmetic::Subtract => left.checked_sub(right),
+            Arithmetic::Multiply => left.checked_mul(right),
+            Arithmetic::Divide => left.checked_div(right),
+            // Of the smallest integer and -1, the quotient is too large, but the remainder is not.
+            Arithmetic::Remainder if right == -1 => Some(0),
+            Arithmetic::Remainder => left.checked_rem(right),
+            Arithmetic::And => Some(left & right),
+            Arithmetic::Or => Some(left | right),
+            Arithmetic::Xor => Some(left ^ right),
+            Arithmetic::ShiftLeft | Arithmetic::ShiftRight => None,
+        }
+    }
+    fn shift(self, operation: Arithmetic, places: u32) -> Option<Self> {
+        match operation {
+            Arithmetic::ShiftLeft => {
+                let shifted = self.checked_shl(places)?;
+                (shifted >> places == self).then_some(shifted)
+            }
+            _ => self.checked_shr(places),
+        }
+    }
+    fn negate(self) -> Option<Self> {
+        self.checked_neg()
+    }
+    fn absolute(self) -> Option<Self> {
+        self.checked_abs()
+    }
+    fn of_count(count: u32) -> Option<Self> {
+        Some(count.into())
+    }
+}
+
+impl Numeric for u64 {
+    fn constant(node: &Node) -> Option<Self> {
+        match node {
+            Node::Bits(number) => Some(*number),
+            _ => None,
+        }
+    }
+    fn of_column(array: &Array) -> Vec<Option<Self>> {
+        match array {
+            Array::U64(values) => (0..values.len()).map(|row| values.get(row).copied()).collect(),
+            _ => vec![None; array.len()],
+        }
+    }
+    fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
+        match from {
+            Type::Integer | Type::Boolean => {
+                let numbers = match from {
+                    Type::Integer => numbers::<i64>(node, values),
+                    _ => i64::convert(from, node, values),
+                };
+                numbers.into_iter().map(|number| number?.try_into().ok()).collect()
+            }
+            _ => vec![None; values.len()],
+        }
+    }
+    fn arithmetic(operation: Arithmetic, left: Self, right: Self) -> Option<Self> {
+        match operation {
+            Arithmetic::Add => left.checked_add(right),
+            Arithmetic::Subtract => left.checked_sub(right),
+            Arithmetic::Multiply => left.checked_mul(right),
+            Arithmetic::Divide => left.checked_div(right),
+            Arithmetic::Remainder => left.checked_rem(right),
+            Arithmetic::And => Some(left & right),
+            Arithmetic::Or => Some(left | right),
+            Arithmetic::Xor => Some(left ^ right),
+            Arithmetic::ShiftLeft | Arithmetic::ShiftRight => None,
+        }
+    }
+    fn shift(self, operation: Arithmetic, places: u32) -> Option<Self> {
+        match operation {
+            // Squares that leave the board are gone.
+            Arithmetic::ShiftLeft => self.checked_shl(places),
+            _ => self.checked_shr(places),
+        }
+    }
+    fn negate(self) -> Option<Self> {
+        None
+    }
+    fn absolute(self) -> Option<Self> {
+        Some(self)
+    }
+    fn of_count(_: u32) -> Option<Self> {
+        None
+    }
+}
+
+impl Numeric for f64 {
+    fn constant(node: &Node) -> Option<Self> {
+        match node {
+            Node::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+    fn of_column(array: &Array) -> Vec<Option<Self>> {
+        vec![None; array.len()]
+    }
+    fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
+        match from {
+            Type::Integer => numbers::<i64>(node, values).into_iter().map(|number| Some(number? as Self)).collect(),
+            Type::Bits => numbers::<u64>(node, values).into_iter().map(|number| Some(number? as Self)).collect(),
+            Type::Boolean => i64::convert(from, node, values).into_iter().map(|flag| Some(flag? as Self)).collect(),
+            _ => vec![None; values.len()],
+        }
+    }
+    fn arithmetic(operation: Arithmetic, left: Self, right: Self) -> Option<Self> {
+        let value = match operation {
+            Arithmetic::Add => left + right,
+            Arithmetic::Subtract => left - right,
+            Arithmetic::Multiply => left * right,
+            Arithmetic::Divide => left / right,
+            Arithmetic::Remainder => left % right,
+            Arithmetic::And | Arithmetic::Or | Arithmetic::Xor | Arithmetic::ShiftLeft | Arithmetic::ShiftRight => {
+                return None;
+            }
+        };
+        // Zero has no sign.
+        value.is_finite().then_some(value + 0.0)
+    }
+    fn shift(self, _: Arithmetic, _: u32) -> Option<Self> {
+        None
+    }
+    fn negate(self) -> Option<Self> {
+        Some(0.0 - self)
+    }
+    fn absolute(self) -> Option<Self> {
+        Some(self.abs())
+    }
+    fn of_count(_: u32) -> Option<Self> {
+        None
+    }
+}
+
+/// The values of a plan of numbers of this type.
+fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
+    let len = values.len();
+    let map =
+        |node: &Node, to: fn(T) -> Option<T>| numbers::<T>(node, values).into_iter().map(|value| to(value?)).collect();
+    match node {
+        Node::Integer(_) | Node::Bits(_) | Node::Number(_) => vec![T::constant(node); len],
+        Node::Column(place) => T::of_column(values.column(*place)),
+        Node::Negate(_, inner) => map(inner, T::negate),
+        Node::Absolute(_, inner) => map(inner, T::absolute),
+        Node::Convert(from, _, inner) => T::convert(*from, inner, values),
+        Node::Count(inner) => {
+            let counts = numbers::<u64>(inner, values).into_iter();
+            counts.map(|bits| T::of_count(bits?.count_ones())).collect()
+        }
+        Node::Arithmetic(operation @ (Arithmetic::ShiftLeft | Arithmetic::ShiftRight), _, sides) => {
+            let [left, right] = &**sides;
+            let places = numbers::<i64>(right, values);
+            let left = numbers::<T>(left, values).into_iter().zip(places);
+            left.map(|(left, places)| left?.shift(*operation, places?.try_into().ok()?)).collect()
+        }
+        Node::Arithmetic(operation, _, sides) => {
+            let [left, right] = &**sides;
+            let both = numbers::<T>(left, values).into_iter().zip(numbers::<T>(right, values));
+            both.map(|(left, right)| T::arithmetic(*operation, left?, right?)).collect()
+        }
+        Node::Case(_, cases, otherwise) => {
+            let mut left = vec![!0_u64; len.div_ceil(64)];
+            let mut chosen = numbers::<T>(otherwise, values);
+            for (when, then) in cases {
+                let mut when = truth(when, values).yes;
+                when.iter_mut().zip(&left).for_each(|(when, left)| *when &= left);
+                left.iter_mut().zip(&when).for_each(|(left, when)| *left &= !when);
+                if when.iter().any(|&bits| bits != 0) {
+                    let then = numbers::<T>(then, values);
+                    rows_of(&when).take_while(|&row| row < len).for_each(|row| chosen[row] = then[row]);
+                }
+            }
+            chosen
+        }
+        Node::Call(function, _, nodes) => {
+            let mut chosen: Vec<Option<T>> = vec![None; len];
+            for node in nodes {
+                for (chosen, next) in chosen.iter_mut().zip(numbers::<T>(node, values)) {
+                    let is_next = match (*chosen, next) {
+                        (_, None) => false,
+                        (None, Some(_)) => true,
+                        (Some(chosen), Some(next)) => match function {
+                            Function::Least => next < chosen,
+                            Function::Greatest => next > chosen,
+                            Function::Coalesce => false,
+                        },
+                    };
+                    if is_next {
+                        *chosen = next;
+                    }
+                }
+            }
+            chosen
+        }
+        _ => vec![None; len],
+    }
+}
+
+/// The values of a plan of texts.
+fn texts<'a>(node: &'a Node, values: &'a Filled<'_>) -> Vec<Option<&'a str>> {
+    let len = values.len();
+    match node {
+        Node::Text(text) => vec![Some(&**text); len],
+        Node::Column(place) => {
+            let array = values.column(*place);
+            (0..len).map(|row| array.text(row)).collect()
+        }
+        Node::Case(_, cases, otherwise) => {
+            let mut left = vec![!0_u64; len.div_ceil(64)];
+            let mut chosen = texts(otherwise, values);
+            for (when, then) in cases {
+                let mut when = truth(when, values).yes;
+                when.iter_mut().zip(&left).for_each(|(when, left)| *when &= left);
+                left.iter_mut().zip(&when).for_each(|(left, when)| *left &= !when);
+                let then = texts(then, values);
+                rows_of(&when).take_while(|&row| row < len).for_each(|row| chosen[row] = then[row]);
+            }
+            chosen
+        }
+        Node::Call(function, _, nodes) => {
+            let mut chosen: Vec<Option<&str>> = vec![None; len];
+            for node in nodes {
+                for (chosen, next) in chosen.iter_mut().zip(texts(node, values)) {
+                    *chosen = match (*chosen, next) {
+                        (one, None) | (None, one) => one,
+                        (Some(one), Some(other)) => Some(match function {
+                            Function::Least => one.min(other),
+                            Function::Greatest => one.max(other),
+                            Function::Coalesce => one,
+                        }),
+                    };
+                }
+            }
+            chosen
+        }
+        _ => vec![None; len],
+    }
+}

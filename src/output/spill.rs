@@ -1,0 +1,149 @@
+//! What does not fit into memory: a temporary file without a name, which all threads write and read at once.
+//!
+//! The system removes the file, however the process ends.
+
+use crate::error::Error;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The memory that large sorts may take, and where what does not fit goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Space {
+    /// Bytes of memory, about.
+    pub memory: u64,
+    /// Where temporary files are made; by default in the directory of the system.
+    pub directory: PathBuf,
+}
+
+impl Default for Space {
+    fn default() -> Self {
+        Self { memory: 1 << 30, directory: std::env::temp_dir() }
+    }
+}
+
+crate::setters::setters!(Space { memory: u64, directory: PathBuf });
+
+/// A temporary file.
+#[derive(Debug)]
+pub(crate) struct Spill {
+    directory: PathBuf,
+    file: File,
+    /// Where the next bytes go.
+    end: AtomicU64,
+    /// Bytes that could be written.
+    written: AtomicU64,
+    /// The file has one place where it is read and written.
+    #[cfg(not(unix))]
+    place: std::sync::Mutex<()>,
+}
+
+impl Spill {
+    /// An empty file in a directory.
+    pub(crate) fn new(directory: &Path) -> io::Result<Self> {
+        Ok(Self {
+            directory: directory.to_owned(),
+            file: tempfile::tempfile_in(directory)?,
+            end: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            #[cfg(not(unix))]
+            place: std::sync::Mutex::new(()),
+        })
+    }
+
+    /// The same, before any work that needs it.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub(crate) fn begin(directory: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Temporary { directory: directory.into(), written: 0, source };
+        Self::new(directory).map_err(failed)
+    }
+
+    /// Bytes that were written so far.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// What a failure of the file means.
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
+        let written = self.written();
+        Error::Temporary { directory: self.directory.as_path().into(), written, source }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
+        *self.end.get_mut() = 0;
+        self.file.set_len(0)
+    }
+
+    /// Adds bytes; where they are.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<Range<u64>> {
+        let len = bytes.len() as u64;
+        let start = self.end.fetch_add(len, Ordering::Relaxed);
+        self.write_at(bytes, start)?;
+        self.written.fetch_add(len, Ordering::Relaxed);
+        Ok(start..start + len)
+    }
+
+    /// A part of the file.
+    pub(crate) fn section(&self, rest: Range<u64>) -> Section<'_> {
+        Section { spill: self, rest }
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, to, at)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        use crate::locks::Unpoisoned;
+        use io::{Seek, SeekFrom, Write};
+        let _guard = self.place.lock().unpoisoned();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+        use crate::locks::Unpoisoned;
+        use io::{Seek, SeekFrom};
+        let _guard = self.place.lock().unpoisoned();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read(to)
+    }
+}
+
+/// A part of a temporary file that is being read.
+#[derive(Debug)]
+pub(crate) struct Section<'a> {
+    spill: &'a Spill,
+    rest: Range<u64>,
+}
+
+impl Section<'_> {
+    /// Whether all was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+impl Read for Section<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let len = (self.rest.end - self.rest.start).min(to.len() as u64) as usize;
+        let read = self.spill.read_at(&mut to[..len], self.rest.start)?;
+        self.rest.start += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,7 @@
+//! More records than fit into memory, divided by keys into parts that do.
+//!
+//! See [`store`] for how. What is divided is any [`Pile`](store::Pile) of rows: whole [records](records), or what decides
+//! about them.
+
+pub(crate) mod records;
+pub(crate) mod store;

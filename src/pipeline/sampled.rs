@@ -1,0 +1,216 @@
+//! An exact number of records, taken at random: each set of them is as likely as any other.
+//!
+//! These are the records whose numbers have the smallest hashes. While all records are read, once, those that cannot be
+//! among them any more are dropped; a few times as many as are wanted are left, in memory or temporary files. They are
+//! sorted by their hashes, and those that are taken by their numbers again.
+
+use super::{BatchRun, Job, RunOptions, Summary, run_all};
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::output::Space;
+use crate::partition::records::Records;
+use crate::partition::store::{Leaf, Leaves, Store};
+use crate::queries::Queries;
+use crate::seed::{Purpose, Seeded};
+use crate::table::{Batch, Fields, Tile};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// How many hashes are told apart for what can still be taken, as bits.
+const BITS: u32 = 14;
+/// Records after which it is decided again.
+const OFTEN: u64 = 1 << 16;
+/// Records of a batch of the output.
+const BATCH_LEN: usize = 1 << 14;
+
+/// Runs a job on a number of records.
+pub(super) fn run_sampled<J: Job>(
+    inputs: &Inputs,
+    mut options: RunOptions<'_>,
+    count: u64,
+    job: &J,
+    sink: impl FnMut(J::Part) -> Result<(), Error>,
+) -> Summary {
+    let space = options.space.clone();
+    let store = match Store::new(&space) {
+        Ok(store) => store,
+        Err(error) => return Summary { failure: Some(error), ..Summary::default() },
+    };
+    let seeded = Seeded::new(options.read.seed, Purpose::Sample);
+    let batches = BatchRun::of(&options);
+    let (skip, limit) = (options.read.skip, options.read.limit);
+    options.read.sample = None;
+    options.only = None;
+    (options.read.skip, options.read.limit) = (0, None);
+    let candidates = Candidates {
+        store: &store,
+        job,
+        seeded,
+        count,
+        seen: AtomicU64::new(0),
+        hashes: (0..1 << BITS).map(|_| AtomicU64::new(0)).collect(),
+        last: AtomicU64::new(u64::MAX >> (u64::BITS - BITS)),
+        deciding: Mutex::new(0),
+    };
+    let mut summary = run_all(inputs, options, &candidates, |_| store.check());
+    let seen = candidates.seen.into_inner();
+    let taken = seen.min(count);
+    summary.left_out.entry("sample").or_default().positions += seen - taken;
+    if summary.failure.is_some() {
+        return summary;
+    }
+    // What is taken is counted as well: the limits are of that.
+    let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit)).min(taken);
+    let in_order = Leaves::of(store, &space, batches.threads).and_then(|leaves| smallest(leaves, taken, &space));
+    let done = in_order.and_then(|store| Leaves::of(store, &space, batches.threads)).and_then(|mut leaves| {
+        let mut before = 0;
+        let next = move || -> Result<Option<Task>, Error> {
+            let Some(leaf) = leaves.next()? else {
+                return Ok(None);
+            };
+            let start = before;
+            before += leaf.len() as u64;
+            let rows = requested.start.max(start)..requested.end.min(before);
+            Ok(Some((leaf, rows.start - start..rows.end.max(rows.start) - start)))
+        };
+        batches.run(next, |(leaf, rows)| sorted(leaf, rows), job, sink)
+    });
+    summary.failure = done.err();
+    summary
+}
+
+/// A leaf, and which of its records are requested, in the order of their numbers.
+type Task = (Leaf<Records>, Range<u64>);
+
+/// Keeps what may be taken.
+struct Candidates<'a, J> {
+    store: &'a Store<Records>,
+    job: &'a J,
+    seeded: Seeded,
+    count: u64,
+    /// Records so far.
+    seen: AtomicU64,
+    /// How many of them have hashes that begin like this.
+    hashes: Vec<AtomicU64>,
+    /// The beginning of the largest hash that may be taken.
+    last: AtomicU64,
+    /// For how many records that was decided.
+    deciding: Mutex<u64>,
+}
+
+impl<J> Candidates<'_, J> {
+    /// Leaves out hashes before which there are enough others.
+    fn decide(&self) {
+        let Ok(mut decided) = self.deciding.try_lock() else {
+            return;
+        };
+        let seen = self.seen.load(Ordering::Relaxed);
+        if seen < *decided + OFTEN.max(self.count / 4) {
+            return;
+        }
+        *decided = seen;
+        let mut sum = 0;
+        let enough = self.hashes.iter().position(|hashes| {
+            sum += hashes.load(Ordering::Relaxed);
+            sum >= self.count
+        });
+        if let Some(last) = enough {
+            self.last.fetch_min(last as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The records of a chunk.
+#[derive(Default)]
+pub(super) struct Chosen(Vec<(Arc<Batch>, Vec<u32>)>);
+
+impl<J: Job> Job for Candidates<'_, J> {
+    type Part = Chosen;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        self.job.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.job.tags()
+    }
+    fn reads_lost_tags(&self) -> bool {
+        self.job.reads_lost_tags()
+    }
+    fn begin(&self) -> Chosen {
+        Chosen::default()
+    }
+    fn tile(&self, Chosen(batches): &mut Chosen, tile: &Tile<'_>) {
+        let rows = tile.rows().map(|row| row as u32);
+        match batches.last_mut() {
+            Some((batch, known)) if Arc::ptr_eq(batch, tile.batch) => known.extend(rows),
+            _ => batches.push((Arc::clone(tile.batch), rows.collect())),
+        }
+    }
+    fn end(&self, Chosen(batches): &mut Chosen, _chunk: u64) {
+        for (batch, mut rows) in batches.drain(..) {
+            self.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            let last = self.last.load(Ordering::Relaxed);
+            let mut keys = Vec::new();
+            rows.retain(|&row| {
+                let key = self.seeded.hash(batch.index(row as usize));
+                let place = key >> (u64::BITS - BITS);
+                let is_possible = place <= last;
+                if is_possible {
+                    self.hashes[place as usize].fetch_add(1, Ordering::Relaxed);
+                    keys.push(key);
+                }
+                is_possible
+            });
+            self.store.add(&keys, |pile: &mut Records, places| pile.add(&batch, &rows, &keys, places, true));
+        }
+        self.decide();
+    }
+}
+
+/// The records with the smallest keys, by their numbers.
+fn smallest(mut leaves: Leaves<Records>, count: u64, space: &Space) -> Result<Store<Records>, Error> {
+    let by_number = Store::new(space)?;
+    let mut left = count;
+    while left > 0
+        && let Some(leaf) = leaves.next()?
+    {
+        let records = Records::joined(leaf.piles()?);
+        let mut rows: Vec<u32> = (0..records.keys.len() as u32).collect();
+        rows.sort_unstable_by_key(|&row| records.keys[row as usize]);
+        rows.truncate(left.min(rows.len() as u64) as usize);
+        left -= rows.len() as u64;
+        let keys: Vec<u64> = rows.iter().map(|&row| records.numbers[row as usize] << SPARE).collect();
+        by_number.add(&keys, |pile: &mut Records, places| pile.add_again(&records, &rows, &keys, places));
+        by_number.check()?;
+    }
+    Ok(by_number)
+}
+
+/// Numbers of records have fewer bits than keys.
+const SPARE: u32 = 16;
+
+/// Some of the records of a leaf, in the order of their numbers.
+fn sorted(leaf: Leaf<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
+    let Records { batch, numbers, .. } = Records::joined(leaf.piles()?);
+    let mut rows: Vec<u32> = (0..numbers.len() as u32).collect();
+    rows.sort_unstable_by_key(|&row| numbers[row as usize]);
+    let rows = &rows[taken.start as usize..taken.end as usize];
+    let far = |first: u64, number: u64| number - first > u64::from(u32::MAX);
+    let mut batches = Vec::new();
+    let mut rest = rows;
+    while let Some(&first) = rest.first() {
+        let first = numbers[first as usize];
+        let end = rest.iter().position(|&row| far(first, numbers[row as usize])).unwrap_or(rest.len());
+        let (these, others) = rest.split_at(end.min(BATCH_LEN));
+        let mut next = Batch::new();
+        next.extend_from(&batch, these.iter().map(|&row| row as usize));
+        next.first_index = first;
+        next.ordinals = Some(these.iter().map(|&row| (numbers[row as usize] - first) as u32).collect());
+        batches.push(next);
+        rest = others;
+    }
+    Ok(batches)
+}

@@ -1,0 +1,70 @@
+//! Hashes with a seed: a random order, and random choices, that everybody can repeat.
+
+/// Numbers to as many others, in an order that a seed decides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeded {
+    first: u64,
+    second: u64,
+}
+
+/// A permutation of the 64-bit numbers, each bit of which depends on all bits: the last step of SplitMix64.
+const fn mixed(mut number: u64) -> u64 {
+    number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ number >> 31
+}
+
+/// What a hash decides: the same seed means something else for each, so that a sample can be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Shuffle = 1,
+    Split = 2,
+    Interleave = 3,
+    Sample = 4,
+}
+
+impl Seeded {
+    pub(crate) const fn new(seed: u64, purpose: Purpose) -> Self {
+        // Members of the sequence, so that neighbouring seeds have nothing in common.
+        let step = 0x9E37_79B9_7F4A_7C15;
+        let first = mixed(mixed(seed.wrapping_add(step)).wrapping_add(step) ^ purpose as u64);
+        Self { first, second: mixed(first.wrapping_add(step)) }
+    }
+
+    /// The number that stands for this one: another one for each.
+    pub(crate) const fn hash(self, number: u64) -> u64 {
+        mixed(mixed(number ^ self.first).wrapping_add(self.second))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_number_has_its_own() {
+        for seed in [0, 1, 2, u64::MAX] {
+            let seeded = Seeded::new(seed, Purpose::Shuffle);
+            let hashes: HashSet<u64> = (0..100_000).map(|number| seeded.hash(number)).collect();
+            assert_eq!(hashes.len(), 100_000);
+        }
+    }
+
+    #[test]
+    fn each_bit_of_seed_and_number_changes_half_of_the_bits() {
+        let mut changed = [[0_u32; 64]; 2];
+        for number in 0..1000 {
+            let before = Seeded::new(7, Purpose::Shuffle).hash(number);
+            let [numbers, seeds] = &mut changed;
+            for (bit, (numbers, seeds)) in numbers.iter_mut().zip(seeds).enumerate() {
+                *numbers += (Seeded::new(7, Purpose::Shuffle).hash(number ^ 1 << bit) ^ before).count_ones();
+                *seeds += (Seeded::new(7 ^ 1 << bit, Purpose::Shuffle).hash(number) ^ before).count_ones();
+            }
+        }
+        // 64,000 bits each: the standard deviation is 126.
+        for changed in changed.iter().flatten() {
+            assert!(changed.abs_diff(32_000) < 126 * 5, "{changed}");
+        }
+    }
+}

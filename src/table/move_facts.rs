@@ -1,0 +1,96 @@
+//! Facts of the move of a record, from the planes of its board.
+//!
+//! Moves may be any that records carry, legal or not: nothing here relies on the rules.
+
+use super::array::{Array, Values};
+use super::field::Field;
+use super::tile::Tile;
+use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
+use crate::chess::castling::CastlingSide;
+use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
+use crate::packed::{Group, Packed};
+
+/// A flag of each move; missing where the record has none.
+pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool) -> Array {
+    let (mut flags, mut present) = (vec![false; tile.len], vec![0; tile.len.div_ceil(64)]);
+    each_move(tile, |row, mv| {
+        flags[row] = is(&tile.board(row), mv);
+        present[row / 64] |= 1 << (row % 64);
+    });
+    Array::Flag(Values::from_clean_parts(flags, present))
+}
+
+/// Whether a position is quiet; it is not in check, whatever the move.
+pub(super) fn quiet(tile: &Tile<'_>) -> Array {
+    let checkers = |row: usize| tile.results[row / Group::LEN].checkers[row % Group::LEN];
+    let (mut flags, mut present) = (vec![false; tile.len], vec![0; tile.len.div_ceil(64)]);
+    for row in 0..tile.len {
+        present[row / 64] |= u64::from(checkers(row) != 0) << (row % 64);
+    }
+    each_move(tile, |row, mv| {
+        let is_loud = matches!(mv.kind, MoveKind::Promotion(_)) || captures(&tile.board(row), mv);
+        flags[row] = checkers(row) == 0 && !is_loud;
+        present[row / 64] |= 1 << (row % 64);
+    });
+    Array::Flag(Values::from_clean_parts(flags, present))
+}
+
+fn each_move(tile: &Tile<'_>, mut each: impl FnMut(usize, Move)) {
+    if let Some(Array::U16(moves)) = tile.batch.values(Field::Move) {
+        for row in 0..tile.len {
+            let bits = moves.get(tile.start + row).copied().filter(|&bits| bits != 0);
+            if let Some(mv) = bits.and_then(Move::from_bits) {
+                each(row, mv);
+            }
+        }
+    }
+}
+
+/// Whether a move captures, en passant included.
+pub(super) fn captures(board: &Packed, mv: Move) -> bool {
+    match mv.kind {
+        MoveKind::Normal | MoveKind::Promotion(_) => Bitboard(board.occupied()).contains(mv.to),
+        MoveKind::EnPassant => true,
+        MoveKind::Castle => false,
+    }
+}
+
+/// Whether a move gives check: whether a piece of the side to move, where it then stands, attacks the other king.
+pub(super) fn checks(board: &Packed, mv: Move) -> bool {
+    let planes = board.planes();
+    let (us, occupied) = (board.side_to_move(), Bitboard(planes.occupied()));
+    let black = Bitboard(planes.color) & occupied;
+    let (ours, theirs) = if us == Color::Black { (black, occupied - black) } else { (occupied - black, black) };
+    let (from, to) = (Bitboard::from(mv.from), Bitboard::from(mv.to));
+    let Some(king) = (theirs & (Bitboard(planes.kings()) - to)).first() else {
+        return false;
+    };
+    let moved = Role::ALL.into_iter().find(|&role| Bitboard(planes.role(role)).contains(mv.from));
+    let gone = from | to;
+    // What stands where after the move: the piece that arrives, and for castling the rook.
+    let (arrives, at, gone, also) = match mv.kind {
+        MoveKind::Normal => (moved, to, gone, Bitboard::EMPTY),
+        MoveKind::Promotion(role) => (Some(role), to, gone, Bitboard::EMPTY),
+        MoveKind::EnPassant => (moved, to, gone | Square::at(mv.to.file(), mv.from.rank()).into(), Bitboard::EMPTY),
+        MoveKind::Castle => {
+            let side = CastlingSide::of(mv.from, mv.to);
+            let [king, rook] = [side.king_destination(), side.rook_destination()]
+                .map(|file| Bitboard::from(Square::at(file, mv.from.rank())));
+            (Some(Role::Rook), rook, gone, king)
+        }
+    };
+    let left = |set: u64| Bitboard(set) & (ours - gone);
+    let arrived = |roles: &[Role]| if arrives.is_some_and(|role| roles.contains(&role)) { at } else { Bitboard::EMPTY };
+    let pawns = left(planes.pawns()) | arrived(&[Role::Pawn]);
+    let knights = left(planes.knights()) | arrived(&[Role::Knight]);
+    // Only where the position is not valid.
+    let kings = left(planes.kings()) | arrived(&[Role::King]) | also;
+    let steps = (pawn_attacks(!us, king) & pawns) | (knight_attacks(king) & knights) | (king_attacks(king) & kings);
+    if steps.any() {
+        return true;
+    }
+    let occupied = (occupied - gone) | at | also;
+    let straight = left(planes.orthogonal()) | arrived(&[Role::Rook, Role::Queen]);
+    let diagonal = left(planes.diagonal()) | arrived(&[Role::Bishop, Role::Queen]);
+    ((rook_attacks(king, occupied) & straight) | (bishop_attacks(king, occupied) & diagonal)).any()
+}
