@@ -414,7 +414,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("Chess960, compressed", "lanefish generate -n 50000 --chess960 -o random.fen.zst"),
         ],
         "verify" => &[
-            ("Everything that is wrong with some files", "lanefish verify data/"),
+            ("Everything that is wrong with some files", "lanefish verify --validity playable data/"),
             ("As JSON, at the level of the other commands", "lanefish verify --json --validity playable a.boards"),
         ],
         "info" => &[

@@ -18,7 +18,7 @@ use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
-use lanefish::text::numbers::{counted, grouped};
+use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
@@ -99,7 +99,7 @@ impl<'a> Invocation<'a> {
         let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             global,
-            analyzer: analyzer_for(global.tier)?,
+            analyzer: analyzer_for(global.tier()?)?,
             threads: global.threads.map_or_else(all_cores, usize::from),
             style: Style::for_stdout(global.color),
             rejects: RefCell::default(),
@@ -111,14 +111,29 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs and everything that can be known to be wrong with them before any output is opened. Without
     /// names it is standard input, if that is a pipe or a file.
     pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
+        self.prepare_for(names, reading, false)
+    }
+
+    /// The same; `past_damage`: inputs that cannot be opened are reported when it is their turn.
+    fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),
         };
-        let inputs = match reading.from {
-            Some(_) => Inputs::resolve(&names, |_| true)?,
-            None => Inputs::resolve(&names, formats::is_supported)?,
+        let resolve = |names: &[PathBuf]| match reading.from {
+            Some(_) => Inputs::resolve(names, |_| true),
+            None => Inputs::resolve(names, formats::is_supported),
         };
+        let mut inputs = Inputs::default();
+        if past_damage {
+            for name in &names {
+                inputs.append(
+                    resolve(std::slice::from_ref(name)).unwrap_or_else(|_| Inputs::of(vec![Arc::from(&**name)])),
+                );
+            }
+        } else {
+            inputs = resolve(&names)?;
+        }
         let is_stdin = |path: &Path| path.as_os_str() == "-";
         if inputs.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             bail!("standard input can be read only once");
@@ -127,7 +142,7 @@ impl<'a> Invocation<'a> {
             bail!("standard input is closed");
         }
         // That the last of many inputs has no known format should not be found after an hour.
-        if reading.from.is_none() {
+        if reading.from.is_none() && !past_damage {
             for name in names.iter().filter(|name| name.is_file()) {
                 let opened = formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
@@ -289,9 +304,9 @@ impl<'a> Invocation<'a> {
     }
 
     /// The inputs of the next run.
-    pub(crate) fn take_inputs(&self, inputs: &[PathBuf], reading: &Reading) -> Result<Inputs> {
+    pub(crate) fn take_inputs(&self, inputs: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<Inputs> {
         if self.prepared.borrow().is_none() {
-            self.prepare(inputs, reading)?;
+            self.prepare_for(inputs, reading, past_damage)?;
         }
         let Some(Prepared { names, inputs }) = self.prepared.take() else {
             bail!("no inputs");
@@ -317,7 +332,7 @@ impl<'a> Invocation<'a> {
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
         let begin = Instant::now();
-        let inputs = self.take_inputs(inputs, reading)?;
+        let inputs = self.take_inputs(inputs, reading, choice.past_damage)?;
         let mut rejects = self.open_rejects()?;
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {
@@ -402,42 +417,14 @@ impl<'a> Invocation<'a> {
                 ));
             }
         }
-        for (remark, times) in summary.remarks.iter() {
-            if self.verbose() || !remark.is_detail {
-                self.note(format_args!("{} {}", counted(times, remark.what), remark.how));
-            }
-        }
-        // The files of a data set say the same.
-        let mut notes: Vec<(&str, &Path, u64)> = Vec::new();
-        for file in &summary.files {
-            let Some(note) = file.note.as_deref() else {
-                continue;
-            };
-            match notes.iter_mut().find(|(known, ..)| *known == note) {
-                Some((_, _, others)) => *others += 1,
-                None => notes.push((note, &file.path, 0)),
-            }
-        }
-        for (note, path, others) in notes {
-            let others = match others {
-                0 => String::new(),
-                others => format!(" and {}", counted(others, "more file")),
-            };
-            self.note(format_args!("{}{others}: {note}", path.display()));
+        for note in summary.notes(self.verbose()) {
+            self.note(format_args!("{note}"));
         }
         if matches!(summary.failure, Some(Error::Selection { .. })) {
             return;
         }
         for (option, left_out) in &summary.left_out {
-            let unknown = match left_out.unknown {
-                0 => String::new(),
-                games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
-            };
-            self.note(format_args!(
-                "--{option} left out {} and {}{unknown}",
-                counted(left_out.games, "game"),
-                counted(left_out.positions, "position")
-            ));
+            self.note(format_args!("{}", left_out.sentence(option)));
         }
     }
 }

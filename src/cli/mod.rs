@@ -10,6 +10,7 @@ mod cluster;
 mod completions;
 mod compute;
 mod convert;
+mod directories;
 mod games;
 mod generate;
 mod help;
@@ -103,7 +104,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Info(info)) => info.compares_tiers(),
         _ => false,
     };
-    if let TierChoice::Only(tier) = global.tier
+    if let TierChoice::Only(tier) = global.tier()?
         && !compares_tiers
     {
         tier.restrict_process()?;

@@ -29,8 +29,8 @@ pub mod text;
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
-pub(crate) use open::to_line_feeds;
 pub use open::{Opened, detect, is_supported, open};
+pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};

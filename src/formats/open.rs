@@ -3,9 +3,11 @@
 use super::{Format, Likeness, foreign};
 use crate::error::Error;
 use crate::input::{Access, Compression, Input};
+use crate::text::numbers::{counted, grouped};
 use memchr::memchr;
+use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -49,17 +51,29 @@ pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Ar
             Error::NoContainer { path, container }
         });
     }
-    let (mut head, all) = input.peek(PEEK)?;
-    let carriage_returns = memchr(b'\r', &head).is_some() && memchr(b'\n', &head).is_none();
-    if carriage_returns {
-        to_line_feeds(&mut head);
-    }
+    let (head, all) = input.peek(PEEK)?;
     let format = match from {
         Some(format) => format,
         None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
-    let header = format.layout().header(&head, all);
-    Ok(Opened { input, format, carriage_returns: carriage_returns && format.is_text(), header })
+    let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
+    let header = format.layout().header(&lines_of(&head), all);
+    Ok(Opened { input, format, carriage_returns, header })
+}
+
+/// Whether the lines of a text end in carriage returns alone, as far as can be seen.
+fn has_carriage_returns_only(head: &[u8]) -> bool {
+    memchr(b'\r', head).is_some() && memchr(b'\n', head).is_none()
+}
+
+/// The bytes as text: with line feeds, if it has only carriage returns.
+fn lines_of(head: &[u8]) -> Cow<'_, [u8]> {
+    if !has_carriage_returns_only(head) {
+        return Cow::Borrowed(head);
+    }
+    let mut text = head.to_vec();
+    to_line_feeds(&mut text);
+    Cow::Owned(text)
 }
 
 /// Replaces carriage returns by line feeds.
@@ -75,23 +89,50 @@ pub fn is_supported(path: &Path) -> bool {
     !matches!(open(&Arc::from(path), None, Access::default(), Arc::default()), Err(Error::UnknownFormat { .. }))
 }
 
-/// Detects the format of an input by its first bytes (`all`: there are no more) and its name.
+/// A sentence on files of directories that were skipped because their content is in no supported format, although their
+/// names are those of a format; `None` if there are none.
+pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let is_claimed = |path: &&PathBuf| Format::of_name(path).is_some() || foreign::of_name(path).is_some();
+    let claimed: Vec<&PathBuf> = skipped.iter().filter(is_claimed).collect();
+    let mut names: Vec<String> = claimed.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    let more = claimed.len() - names.len();
+    if more > 0 {
+        names.push(format!("{} more", grouped(more as u64)));
+    }
+    let last = names.pop()?;
+    let names = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
+    let (was, its_name_is) = match claimed.len() {
+        1 => ("was", "its name is"),
+        _ => ("were", "their names are"),
+    };
+    Some(format!(
+        "{} found in directories {was} skipped: {its_name_is} that of a format, but no supported one fits the content: \
+         {names}",
+        counted(claimed.len() as u64, "file")
+    ))
+}
+
+/// Detects the format of an input by its first bytes (`all`: there are no more) and its name. Binary formats see the
+/// bytes as they are, formats of text with line feeds for carriage returns if there are only these.
 ///
 /// # Errors
 /// With a description of the bytes, if neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     let named = Format::of_name(path);
+    let text = lines_of(head);
+    let likeness = |format: Format| format.likeness(if format.is_text() { &text } else { head });
     // Several formats fit a line with a position; the name decides.
     if let Some(format) = named
-        && format.likeness(head) > Likeness::No
+        && likeness(format) > Likeness::No
     {
         return Ok(format);
     }
     let mut formats = Format::ALL.iter().copied();
-    if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
+    if let Some(format) = formats.find(|&format| likeness(format) == Likeness::Certain) {
         return Ok(format);
     }
-    match (foreign::recognized(head, all, path, named), named) {
+    match (foreign::recognized(head, &text, all, path, named), named) {
         (Some(reason), _) => Err(reason),
         (None, Some(format)) => Ok(format),
         // An empty input is an empty list.

@@ -217,7 +217,8 @@ impl Edges {
         }
         if count == 0 {
             decoded.selected = Some(selected);
-            return Ok(Vec::new());
+            // Damage may begin right here: then nothing of the open game follows.
+            return Ok(if at_end { self.close(selection) } else { Vec::new() });
         }
         let goes_on = |held: &Held, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
@@ -241,13 +242,10 @@ impl Edges {
             }
             self.open.clear();
             self.held = 0;
-            return Err(Damage {
-                offset: 0,
-                what: format!(
-                    "a game of more than {MOST_HELD} records; options that choose among the positions of a game \
-                     need it whole"
-                ),
-            });
+            let what = format!(
+                "a game of more than {MOST_HELD} records; options that choose among the positions of a game need it whole"
+            );
+            return Err(Damage::limit(0, what));
         }
         if continues {
             let mut open = std::mem::take(&mut self.open);

@@ -8,6 +8,7 @@ use super::{Date, Facts, Outcome, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
 use crate::table::{Field, Fields};
+use crate::text::numbers::counted;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -89,6 +90,33 @@ pub struct LeftOut {
     pub positions: u64,
     /// Of the games, those left out because the tested value is unknown: dates that are missing or cannot be parsed.
     pub unknown: u64,
+}
+
+impl LeftOut {
+    /// So many games, positions (including those of the games), and games whose tested value is unknown.
+    pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
+        Self { games, positions, unknown }
+    }
+    /// Adds another number of games and positions.
+    pub fn add(&mut self, other: Self) {
+        self.games += other.games;
+        self.positions += other.positions;
+        self.unknown += other.unknown;
+    }
+    /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
+    ///
+    /// ```
+    /// use lanefish::games::LeftOut;
+    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
+    /// ```
+    pub fn sentence(&self, option: &str) -> String {
+        let unknown = match self.unknown {
+            0 => String::new(),
+            games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
+        };
+        let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
+        format!("--{option} left out {games} and {positions}{unknown}")
+    }
 }
 
 /// What was left out, by the name of the option on the command line.

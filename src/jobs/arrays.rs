@@ -347,7 +347,7 @@ struct Judged<T> {
 }
 
 fn damaged(what: String) -> Error {
-    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage { offset: 0, what } }
+    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage::at(0, what) }
 }
 
 /// Decodes a piece, and runs a job on the rows that count.

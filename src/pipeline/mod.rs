@@ -37,7 +37,7 @@ pub use summary::{FileSummary, Summary};
 
 use crate::error::{Error, Reject};
 use crate::formats::tables::Budget;
-use crate::formats::{Chunk, DecodeOptions, Format};
+use crate::formats::{self, Chunk, DecodeOptions, Format};
 use crate::games::{GameRow, LeftOut};
 use crate::input::{Access, Inputs};
 use crate::queries::Queries;
@@ -248,12 +248,13 @@ pub fn run<J: Job>(
         strict,
         on_reject: options.on_reject.take(),
     };
-    // Of shards, one reports them.
-    if shard.is_none_or(|shard| shard.has_turn(0))
-        && let Err(error) = collector.reject_broken(&inputs.broken)
-    {
-        collector.summary.failure = Some(error);
-        return collector.summary;
+    // Of shards, one reports what was found in place of inputs.
+    if shard.is_none_or(|shard| shard.has_turn(0)) {
+        collector.summary.skipped_files = formats::note_on_skipped(&inputs.skipped);
+        if let Err(error) = collector.reject_broken(&inputs.broken) {
+            collector.summary.failure = Some(error);
+            return collector.summary;
+        }
     }
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();

@@ -323,10 +323,7 @@ fn limit_rejects<'a>(
 /// Adds what was left out.
 fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
     for (option, more) in more {
-        let left_out = all.entry(option).or_default();
-        left_out.games += more.games;
-        left_out.positions += more.positions;
-        left_out.unknown += more.unknown;
+        all.entry(option).or_default().add(more);
     }
 }
 

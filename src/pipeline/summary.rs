@@ -7,6 +7,7 @@ use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::{Format, LostTags, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
+use crate::text::numbers::counted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub struct Summary {
     pub bytes: u64,
     /// The same for each input that was opened.
     pub files: Vec<FileSummary>,
+    /// A sentence on files of directories that were skipped although their names are those of a format.
+    pub skipped_files: Option<String>,
     /// Why the run ended early. Everything before that place was processed.
     pub failure: Option<Error>,
 }
@@ -47,6 +50,29 @@ impl Summary {
     /// Records that were accepted.
     pub fn accepted(&self) -> u64 {
         self.records - self.rejected
+    }
+
+    /// Sentences for the user on what the readers changed, left out or noticed; with `details` also what is usual.
+    pub fn notes(&self, details: bool) -> Vec<String> {
+        let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
+        let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
+        notes.extend(remarks.map(|(remark, times)| format!("{} {}", counted(times, remark.what), remark.how)));
+        // The files of a data set say the same.
+        let mut files: Vec<(&str, &Path, u64)> = Vec::new();
+        for file in &self.files {
+            let Some(note) = file.note.as_deref() else {
+                continue;
+            };
+            match files.iter_mut().find(|(known, ..)| *known == note) {
+                Some((_, _, others)) => *others += 1,
+                None => files.push((note, &file.path, 0)),
+            }
+        }
+        notes.extend(files.into_iter().map(|(note, path, others)| match others {
+            0 => format!("{}: {note}", path.display()),
+            others => format!("{} and {}: {note}", path.display(), counted(others, "more file")),
+        }));
+        notes
     }
 
     /// The same, if the run did not end early.
@@ -156,10 +182,7 @@ impl Collector<'_> {
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
         for (option, more) in outcome.left_out {
-            let left_out = summary.left_out.entry(option).or_default();
-            left_out.games += more.games;
-            left_out.positions += more.positions;
-            left_out.unknown += more.unknown;
+            summary.left_out.entry(option).or_default().add(more);
         }
         let reasons = outcome.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(outcome.file) {

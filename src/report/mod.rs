@@ -31,7 +31,7 @@ mod signature;
 pub use compare::{Comparison, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
-pub use json::{ReportError, run_to_json};
+pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 

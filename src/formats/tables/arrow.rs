@@ -340,7 +340,7 @@ impl ArrowTable {
             // No batch after them can be read.
             self.is_over = true;
             let what = format!("dictionaries: {}", refusal(needed, self.most));
-            return Some(RowPart::damaged(damage(place, what), first..first, 0));
+            return Some(RowPart::damaged(Damage::limit(place, what), first..first, 0));
         }
         Some(RowPart {
             rows: first..first,
@@ -413,7 +413,7 @@ impl ArrowTable {
         let needed = needed.fold(0, u64::saturating_add);
         match needed <= self.most {
             true => Ok(Current { batch: Arc::new(batch), row: 0 }),
-            false => Err((wrong(refusal(needed, self.most)), rows)),
+            false => Err((Damage { is_limit: true, ..wrong(refusal(needed, self.most)) }, rows)),
         }
     }
 }

@@ -5,10 +5,11 @@ use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, text_of, unusual, usual};
 use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
+use super::budget::refusal;
 use super::columns::{Kind, Plan, Positions};
 use super::values::{Numbers, Texts};
 use super::words::Column;
-use super::{Chunk, RecordTexts, most_texts};
+use super::{Chunk, RecordTexts, TEXT_SHARE, most_texts};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::{Damage, Place, Reject};
@@ -70,7 +71,7 @@ pub(super) fn decode(
     };
     match decoder.all() {
         Ok(()) => decoder.finish(count),
-        Err(what) => Decoded { damage: vec![Damage { offset: 0, what }], records: count as u64, ..Decoded::default() },
+        Err(Fault(damage)) => Decoded { damage: vec![damage], records: count as u64, ..Decoded::default() },
     }
 }
 
@@ -125,7 +126,7 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    fn all(&mut self) -> Result<(), String> {
+    fn all(&mut self) -> Result<(), Fault> {
         match self.plan.positions {
             Positions::Fen(column) => self.fens(column)?,
             Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
@@ -185,7 +186,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn fens(&mut self, column: usize) -> Result<(), String> {
+    fn fens(&mut self, column: usize) -> Result<(), Fault> {
         let carries = |field| {
             let is = |&(other, ..): &(Field, usize, Kind)| other == field;
             self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
@@ -267,7 +268,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), String> {
+    fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), Fault> {
         let mut first = 0;
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
@@ -313,7 +314,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), String> {
+    fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), Fault> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
             let mut texts = Dictionary::of(self.options);
@@ -371,7 +372,7 @@ impl Decoder<'_> {
     }
 
     /// Makes the moves that set up puzzles.
-    fn set_up(&mut self, column: usize) -> Result<(), String> {
+    fn set_up(&mut self, column: usize) -> Result<(), Fault> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
         let mut idle_en_passants = IdleEnPassants::default();
@@ -414,7 +415,7 @@ impl Decoder<'_> {
     }
 
     /// Dates that are no days have a text in another column.
-    fn date_texts(&mut self, column: usize) -> Result<(), String> {
+    fn date_texts(&mut self, column: usize) -> Result<(), Fault> {
         let days = self.batch.fields.remove(&Field::Date);
         let mut texts = Dictionary::of(self.options);
         self.each_value(column, |value, at, record, _| {
@@ -604,6 +605,15 @@ fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i
     }
 }
 
+/// Why the part cannot be decoded.
+struct Fault(Damage);
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Self(Damage::at(0, what))
+    }
+}
+
 /// Texts, each of which is kept once.
 #[derive(Default)]
 struct Dictionary {
@@ -647,14 +657,14 @@ impl Dictionary {
         self.last = Some((text.into(), code));
         code
     }
-    fn finish(self, field: Field) -> Result<Array, String> {
+    fn finish(self, field: Field) -> Result<Array, Fault> {
         if self.size > self.most {
-            return Err(format!(
-                "the texts of `{}` in a part of the rows have more than {} bytes; more are read with a larger \
-                 --max-memory, of which they may take a sixteenth",
+            let what = format!(
+                "texts of `{}`: {}",
                 field.name(),
-                self.most
-            ));
+                refusal(self.size.saturating_mul(TEXT_SHARE), self.most * TEXT_SHARE)
+            );
+            return Err(Fault(Damage::limit(0, what)));
         }
         Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))
     }

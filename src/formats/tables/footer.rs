@@ -17,7 +17,7 @@ const MOST_GROUPS: u64 = 1 << 15;
 /// The longest metadata that are read.
 const MOST_METADATA: u64 = 512 << 20;
 pub(super) fn footer_damage(source: &Source, what: String) -> Damage {
-    Damage { offset: source.len().saturating_sub(8), what }
+    Damage::at(source.len().saturating_sub(8), what)
 }
 
 /// Reads the metadata at the end of the file.
@@ -32,7 +32,7 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
         return Err(wrong("too short for a Parquet file"));
     }
     if !read(0..4)?.starts_with(MAGIC) {
-        return Err(Damage { offset: 0, what: "not a Parquet file: it does not begin with PAR1".to_owned() });
+        return Err(Damage::at(0, "not a Parquet file: it does not begin with PAR1".to_owned()));
     }
     let footer = read(len - 8..len)?;
     let Some((&size, magic)) = footer.split_first_chunk::<4>() else {

@@ -125,8 +125,12 @@ const BYTES_OF_FIELD: u64 = 24;
 /// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
 #[cfg(feature = "parquet")]
 fn most_texts(options: &DecodeOptions) -> u64 {
-    options.max_memory / 16
+    options.max_memory / TEXT_SHARE
 }
+
+/// The texts of a part may take up this fraction of the memory: one sixteenth.
+#[cfg(feature = "parquet")]
+const TEXT_SHARE: u64 = 16;
 
 /// A format whose inputs divide themselves into parts.
 pub trait OpenTable: fmt::Debug + Sync {
@@ -283,7 +287,7 @@ struct Damaged(Damage);
 impl DecodeRows for Damaged {
     fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
         Decoded {
-            damage: vec![Damage { offset: 0, what: self.0.what.clone() }],
+            damage: vec![Damage::at(0, self.0.what.clone())],
             records: rows.end - rows.start,
             ..Decoded::default()
         }
@@ -317,7 +321,7 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
         Err(error) => {
             all.damage.push(match error {
                 TableError::Damaged(damage) => damage,
-                TableError::Columns(what) => Damage { offset: 0, what },
+                TableError::Columns(what) => Damage::at(0, what),
             });
             return all;
         }

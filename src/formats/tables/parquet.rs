@@ -275,9 +275,8 @@ impl FileOfGroups {
         for read in &self.reads {
             let column = group.column(read.leaf);
             let range = range_of(column).filter(|range| range.end <= self.source.len());
-            let damage = |offset, what: String| Damage {
-                offset,
-                what: format!("row group {number}, column `{}`: {what}", self.name(read)),
+            let damage = |offset, what: String| {
+                Damage::at(offset, format!("row group {number}, column `{}`: {what}", self.name(read)))
             };
             let Some(range) = range else {
                 let what = "it is beyond the end of the file".to_owned();
@@ -434,7 +433,7 @@ impl Current {
         if refused {
             let what = refusal(needed, group.file.most);
             let what = format!("row group {}: {what}", group.number);
-            let damage = Damage { offset: place, what };
+            let damage = Damage::limit(place, what);
             return Some(RowPart::damaged(damage, numbers, bytes));
         }
         let content = match rows.end == last.first_row + last.rows {
@@ -544,7 +543,7 @@ impl DecodeRows for Rows {
                 // A damaged page is reported once.
                 if by.reports {
                     let what = group.named(&group.file.reads[by.read], what);
-                    damage.push(Damage { offset: 0, what });
+                    damage.push(Damage::at(0, what));
                 }
             }
         }

@@ -60,6 +60,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     names.extend(sections.iter().map(|section| (section.id, section.title)));
     let head = Head { title: &about.title, kind: "dataset report", inputs: about.inputs.clone(), sections: &names };
     head.write(out)?;
+    chosen(out, about)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
         writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
@@ -68,6 +69,18 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     embed(out, report)?;
     foot(out);
     Ok(())
+}
+
+/// How the positions were chosen, if not all were taken.
+pub(super) fn chosen(out: &mut String, about: &About) -> fmt::Result {
+    if about.left_out.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<p class=\"about\">Not everything was taken. ")?;
+    for sentence in &about.left_out {
+        write!(out, "{}. ", Escaped(sentence))?;
+    }
+    writeln!(out, "</p>")
 }
 
 /// The first screen.
@@ -404,6 +417,9 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
 
 fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     writeln!(out, "<div class=\"about\"><p>Made by lanefish {}.</p>", env!("CARGO_PKG_VERSION"))?;
+    if let Some(command) = &about.command {
+        writeln!(out, "<p>Command: <code>{}</code></p>", Escaped(command))?;
+    }
     if let Some(run) = &about.run {
         let Run { tier, threads, seconds, rate, bytes: read } = run;
         let threads = counted(*threads as u64, "thread");

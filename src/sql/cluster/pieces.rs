@@ -45,6 +45,7 @@ impl Piece {
         let shard = self.shard.and_then(|(index, count)| Shard::new(index, count));
         if self.inputs.start == 0 && shard.is_none_or(|shard| shard.index() == 0) {
             own.broken.clone_from(&inputs.broken);
+            own.skipped.clone_from(&inputs.skipped);
         }
         (own, shard)
     }

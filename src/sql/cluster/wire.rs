@@ -92,6 +92,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 pub(super) struct SourceWire {
     paths: Vec<PathBuf>,
     broken: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
     read: ReadOptions,
 }
 
@@ -101,6 +102,7 @@ impl SourceWire {
         Self {
             paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
             broken: inputs.broken.clone(),
+            skipped: inputs.skipped.clone(),
             read: options.read.clone(),
         }
     }
@@ -110,6 +112,7 @@ impl SourceWire {
         let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
         let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
         inputs.broken = self.broken;
+        inputs.skipped = self.skipped;
         Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(self.read) })
     }
 }
@@ -250,6 +253,7 @@ pub(super) struct SummaryWire {
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Of files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
+    skipped_files: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -298,6 +302,7 @@ impl SummaryWire {
                     Some((file.path.to_path_buf(), format, file.note.as_ref()?.to_string()))
                 })
                 .collect(),
+            skipped_files: summary.skipped_files.clone(),
         }
     }
 
@@ -318,11 +323,10 @@ impl SummaryWire {
             all.remarks.add(remark(&what, &how, is_detail), times);
         }
         for (name, (games, positions, unknown)) in self.left_out {
-            let left = all.left_out.entry(interned(&name)).or_default();
-            left.games += games;
-            left.positions += positions;
-            left.unknown += unknown;
+            let left = LeftOut::new(games, positions, unknown);
+            all.left_out.entry(interned(&name)).or_default().add(left);
         }
+        all.skipped_files = all.skipped_files.take().or(self.skipped_files);
         for (path, format, note) in self.notes {
             let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
             // Every shard of a file has the same to say of it.
