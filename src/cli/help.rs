@@ -101,6 +101,9 @@ const OF_READING: [&str; 12] = [
     "from",
 ];
 
+/// Options that choose among the positions of games, not among games: `games` has a row for each whole game.
+const OF_POSITIONS: [&str; 7] = ["variations", "plies", "skip_book", "every", "last", "max_per_game", "seed"];
+
 /// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
 /// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
 fn is_useless(command: &str, id: &str) -> bool {
@@ -111,6 +114,7 @@ fn is_useless(command: &str, id: &str) -> bool {
         "bench" => matches!(id, "force" | "color"),
         "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
         "sql" => matches!(id, "color" | "shard" | "skip" | "limit"),
+        "games" => id == "color" || OF_POSITIONS.contains(&id),
         "stats" | "show" => false,
         _ => id == "color",
     }
@@ -191,6 +195,18 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
         return Ok(());
     };
     let given = |id: &str| own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine);
+    let refuse = |all: &mut Command, id: &str, reason: &str| {
+        let option = id.replace('_', "-");
+        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
+        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
+        match all.find_subcommand_mut(name) {
+            Some(command) => error.with_cmd(command),
+            None => error,
+        }
+    };
+    if let Some(id) = OF_POSITIONS.into_iter().find(|&id| name == "games" && given(id)) {
+        return Err(refuse(all, id, "which has a row for each whole game"));
+    }
     let missing = source(name).filter(|(id, _)| !given(id));
     for id in OF_READING.into_iter().filter(|&id| given(id) && id != "from") {
         let reason = match missing {
@@ -204,14 +220,7 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
             }
             _ => continue,
         };
-        let option = id.replace('_', "-");
-        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
-        let command = all.find_subcommand_mut(name);
-        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
-        return Err(match command {
-            Some(command) => error.with_cmd(command),
-            None => error,
-        });
+        return Err(refuse(all, id, &reason));
     }
     Ok(())
 }

@@ -56,7 +56,14 @@ pub struct Selection {
     pub until: Option<Date>,
     /// The game is of this variant.
     pub variant: Option<Variant>,
+    /// Of records with the numbers of their games, the last one of each game, and none without such a number: a
+    /// [`GameRow`](super::GameRow) is made of it. This is no option, and is not reported as one.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) last_of_games: bool,
 }
+
+/// Stands for [`Selection::last_of_games`] among the names of options.
+pub(crate) const ROWS_OF_GAMES: &str = "";
 
 setters!(Selection {
     variations: bool,
@@ -149,9 +156,11 @@ impl Selection {
     /// For each option that is set: what the records of a format without games must carry for it; `None` for options
     /// that ask for more than records carry.
     pub(crate) fn requirements(&self) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
+        let rows = self.last_of_games.then_some(ROWS_OF_GAMES);
         let reading = self.variations.then_some("variations");
-        reading.into_iter().chain(self.options()).map(|option| {
+        rows.into_iter().chain(reading).chain(self.options()).map(|option| {
             let fields: &[Field] = match option {
+                ROWS_OF_GAMES => &[Field::Game],
                 "plies" | "skip-book" => &[Field::Ply],
                 "every" | "last" | "max-per-game" => &[Field::Game],
                 "min-elo" | "max-elo" => &[Field::WhiteElo, Field::BlackElo],
@@ -175,7 +184,7 @@ impl Selection {
 
     /// Whether the positions to take depend on the other positions of their game.
     pub(crate) fn needs_whole_games(&self) -> bool {
-        self.every > 1 || self.last || self.max_per_game.is_some()
+        self.every > 1 || self.last || self.max_per_game.is_some() || self.last_of_games
     }
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
@@ -240,6 +249,7 @@ impl Selection {
             && self.every <= 1
             && !self.last
             && self.max_per_game.is_none()
+            && !self.last_of_games
     }
 
     /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
@@ -295,6 +305,10 @@ impl Selection {
             rows.truncate(taken);
             rows.sort_unstable();
             drop_if("max-per-game", &mut keep, &mut |row| rows.binary_search(&row).is_err());
+        }
+        if self.last_of_games {
+            let last = keep.iter().rposition(|&keep| keep);
+            keep.iter_mut().enumerate().for_each(|(row, keep)| *keep = Some(row) == last);
         }
         keep
     }

@@ -38,7 +38,7 @@ pub use summary::{FileSummary, Summary};
 use crate::error::{Error, Reject};
 use crate::formats::tables::Budget;
 use crate::formats::{self, Chunk, DecodeOptions, Format};
-use crate::games::{GameRow, LeftOut};
+use crate::games::{GameRow, LeftOut, Selection};
 use crate::input::{Access, Inputs};
 use crate::queries::Queries;
 use crate::setters::setters;
@@ -260,7 +260,12 @@ pub fn run<J: Job>(
     let interrupt = options.interrupt.take();
     let shard = shard.filter(|shard| !shard.is_whole());
     let mut decode_records = decode.clone();
-    if let Some(selection) = &decode.games {
+    if job.reads_games() {
+        let selection = Selection { last_of_games: true, ..decode.games.as_deref().cloned().unwrap_or_default() };
+        decode_records.games = Some(Arc::new(selection));
+        decode_records.fields = decode_records.fields.union(GameRow::fields());
+    }
+    if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));

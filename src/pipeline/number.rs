@@ -4,9 +4,9 @@ use super::feed::Work;
 use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::{Error, Reject};
-use crate::formats::selected::{Edges, Held, cannot_select};
+use crate::formats::selected::{Edges, Held, cannot_select, keep_games};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
-use crate::games::LeftOutBy;
+use crate::games::{LeftOutBy, Selection};
 use crate::table::Batch;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -135,8 +135,7 @@ impl Count {
                         Ok(held) => *ahead = self.number_held(held, settings, outcome),
                         Err(too_long) => decoded.damage.push(too_long),
                     }
-                    let left = settings.records.end.saturating_sub(self.totals.records);
-                    self.edges.finish(decoded, selection, left);
+                    self.finish(decoded, selection, settings);
                 }
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
@@ -203,7 +202,7 @@ impl Count {
 
     /// Records that were held back are to be taken: nothing that belongs to them follows.
     fn release(&mut self, settings: &Settings, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
-        let Some(selection) = &settings.decode.games else {
+        let Some(selection) = &settings.decode_records.games else {
             return 0..0;
         };
         let before = self.totals.records;
@@ -217,14 +216,26 @@ impl Count {
     /// Numbers records that were held back.
     fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings, outcome: &mut Outcome) -> Vec<Held> {
         for Held { format, chunk, decoded } in &mut held {
-            let left = settings.records.end.saturating_sub(self.totals.records);
             if let Some(selection) = settings.selection(*format) {
-                self.edges.finish(decoded, selection, left);
+                self.finish(decoded, selection, settings);
             }
             decoded.number(&mut self.totals, chunk);
             merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
         }
         held
+    }
+
+    /// Numbers the records that a selection takes, and ends with the last requested record or game.
+    fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, settings: &Settings) {
+        if !selection.last_of_games {
+            let left = settings.records.end.saturating_sub(self.totals.records);
+            self.edges.finish(decoded, selection, left);
+            return;
+        }
+        let left = |number: u64| number.saturating_sub(self.game_rows);
+        let (start, end) = (left(settings.games.start), left(settings.games.end));
+        self.edges.finish(decoded, selection, end);
+        self.game_rows += keep_games(decoded, start..end);
     }
 
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
@@ -287,6 +298,9 @@ impl Count {
     /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and takes
     /// away the rows of games that are skipped.
     fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings) {
+        if settings.makes_game_rows(format) {
+            return;
+        }
         let left = settings.games.end.saturating_sub(self.game_rows);
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {

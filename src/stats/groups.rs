@@ -11,7 +11,7 @@ use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Columns, Fields, Kind, Tile, UnknownColumn, Values, first_rows, rows_of};
+use crate::table::{Array, ChosenColumn, Columns, ColumnsError, Fields, Kind, Tile, Values, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
 use std::fmt;
@@ -38,9 +38,9 @@ pub struct GroupBy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupByError {
-    /// There is no such column.
+    /// There is no such column, or it is named twice.
     #[error(transparent)]
-    Unknown(#[from] UnknownColumn),
+    Column(#[from] ColumnsError),
     /// More than one column.
     #[error("expected one column")]
     Several,

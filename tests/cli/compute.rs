@@ -233,6 +233,10 @@ fn the_format_is_inferred_from_the_output_name() {
 fn unknown_columns_and_formats_are_usage_errors() {
     let stderr = stderr_of(2, &["compute", "--columns", "fen,beauty", &sample("perft.epd")]);
     assert!(stderr.contains("`beauty`") && stderr.contains("--list-columns"), "{stderr}");
+    for names in ["fen,fen", "all,fen", "tag:Event,legal_moves,tag:Event"] {
+        let stderr = stderr_of(2, &["compute", "--columns", names, &sample("perft.epd")]);
+        assert!(stderr.contains("is named twice"), "{stderr}");
+    }
     stderr_of(2, &["compute", "--format", "xml", &sample("perft.epd")]);
     stderr_of(2, &["compute"]);
 }

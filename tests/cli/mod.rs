@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod bullet;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod completions;

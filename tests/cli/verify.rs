@@ -158,3 +158,77 @@ fn inputs_that_cannot_be_opened_do_not_end_the_run() {
         assert!(stderr.contains("2 records could be read"), "{stderr}");
     }
 }
+
+/// Inputs that cannot be opened do not hide what is found in others; the status is that of the worst.
+#[test]
+fn inputs_that_cannot_be_opened_are_among_the_faults() {
+    let dir = Dir::new();
+    let bad = dir.file("bad.fen", format!("{START}\nnonsense\n"));
+    let missing = dir.name("missing.epd");
+    let unknown = dir.file("x.binpack", "anything");
+    for order in [[&bad, &missing, &unknown], [&missing, &unknown, &bad]] {
+        let report = json(2, &["-q", "verify", "--json", order[0], order[1], order[2], &sample("sample.epd")]);
+        let files = report["files"].as_array().unwrap();
+        assert_eq!(files.len(), 4);
+        let of = |path: &String| files.iter().find(|file| file["path"] == **path).unwrap();
+        assert_eq!((&of(&bad)["rejected"], &of(&bad)["records"]), (&1.into(), &2.into()));
+        assert!(of(&missing)["damage"][0]["what"].as_str().unwrap().contains("cannot be opened"));
+        assert!(of(&unknown)["damage"][0]["what"].as_str().unwrap().contains("binpack"));
+        assert_eq!(of(&sample("sample.epd"))["records"], 4098);
+        assert_eq!(report["ok"], false);
+    }
+    let text = output(2, &["-q", "verify", &bad, &missing]);
+    assert!(text.contains("bad.fen: fen, 2 records, 1 rejected") && text.contains("missing.epd"), "{text}");
+    assert!(output(2, &["-q", "verify", &dir.name(""), &missing]).contains("bad.fen"));
+}
+
+/// What asks for more than the options allow is not damaged.
+#[cfg(feature = "parquet")]
+#[test]
+fn limits_are_not_damage() {
+    let dir = Dir::new();
+    let table = dir.name("x.parquet");
+    output(0, &["convert", "--fen", &sample("sample.epd"), "-o", &table]);
+    for command in ["verify", "stats"] {
+        let done = lanefish(&[command, "--max-memory", "1K", &table]).assert().code(2);
+        let text = [&done.get_output().stdout[..], &done.get_output().stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains("--max-memory") && !text.contains("damaged"), "{text}");
+    }
+}
+
+/// The amount that a refusal names suffices, mapped, read or piped.
+#[cfg(feature = "parquet")]
+#[test]
+fn the_amount_of_memory_that_is_named_suffices() {
+    let dir = Dir::new();
+    let lines: String = (0..30_000).map(|at| format!("{START} ;id \"a long name of position {at}\"\n")).collect();
+    let source = dir.file("x.epd", lines.replace(" ;id", " id").replace("\"\n", "\";\n"));
+    for name in ["x.parquet", "x.arrow", "x.arrows"] {
+        let table = dir.name(name);
+        output(0, &["convert", "--fen", &source, "-o", &table]);
+        for how in ["map", "read", "pipe"] {
+            let run = |memory: &str| {
+                let mut arguments = vec!["compute", "--columns", "all", "--max-memory", memory];
+                arguments.extend(match how {
+                    "map" => vec![&*table],
+                    "read" => vec!["--no-mmap", &*table],
+                    _ => vec!["-"],
+                });
+                let mut command = lanefish(&arguments);
+                if how == "pipe" {
+                    command.write_stdin(fs::read(&table).unwrap());
+                }
+                let done = command.assert();
+                let output = done.get_output();
+                (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+            };
+            let (status, stderr) = run("64K");
+            if status == Some(0) {
+                continue;
+            }
+            let named = stderr.rsplit_once("--max-memory ").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or("");
+            assert_eq!(run(named).0, Some(0), "{name} {how} {named}: {stderr}");
+        }
+    }
+}

@@ -122,7 +122,7 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
         for game in &decoded.game_rows {
             // Not its end, which is relative to the chunk.
             let GameRow { game, tags, plies, result, last, error, .. } = game;
-            let row = format!("{game} {tags:?} {plies} {result:?} {last:?} {error:?}");
+            let row = format!("{game} {tags:?} {plies:?} {result:?} {last:?} {error:?}");
             found.push((u64::MAX, row));
         }
     }

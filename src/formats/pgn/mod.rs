@@ -323,7 +323,7 @@ fn row(number: u64, game: &Game<'_>) -> GameRow {
     GameRow {
         game: number,
         tags: game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect(),
-        plies: game.plies,
+        plies: Some(game.plies),
         result: game.result(),
         last: game.last.clone(),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
