@@ -1,8 +1,8 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
-use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
 use super::invocation::{Invocation, Nothing, RunChoice};
+use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
@@ -44,8 +44,14 @@ impl VerifyArgs {
         } else {
             super::print(text(&summary, ok).as_bytes())?;
         }
+        // What asks for more than the options allow was not read.
+        let refused = summary.files.iter().any(|file| file.damage.iter().any(|damage| damage.is_limit));
         let status = session.conclude(summary)?;
-        Ok(if damaged { status.max(SOMETHING_WRONG) } else { status })
+        Ok(match (refused, damaged) {
+            (true, _) => FAILED,
+            (_, true) => status.max(SOMETHING_WRONG),
+            _ => status,
+        })
     }
 }
 

@@ -65,6 +65,7 @@ impl Codec for Bullet {
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut decoded = records::decode(self.about().carries, chunk, options, read);
+        decoded.batches.iter_mut().for_each(|batch| batch.is_from_mover = true);
         if options.fields.contains(Field::Score) {
             let (records, _) = chunk.bytes.as_chunks::<LEN>();
             let far = records.iter().filter(|record| is_far(score(record)) && read(record).is_ok()).count();

@@ -129,6 +129,9 @@ impl Report {
             ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
             ("results", named(RESULTS, [won, draw, lost, unknown])),
         ]);
+        if self.from_mover > 0 {
+            object.insert("from_mover".to_owned(), json!(self.from_mover));
+        }
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         if !self.scores.is_empty() {
             let mut score = Map::new();
@@ -193,6 +196,7 @@ impl Report {
         let report = Self {
             positions,
             rejected: number("rejected")?,
+            from_mover: root.find("from_mover").map(|value| of_all(&value)).transpose()?.unwrap_or(0),
             white_to_move: root.get("stm")?.get("white")?.at_most(positions)?,
             in_check: part("in_check")?,
             double_check: part("double_check")?,

@@ -239,6 +239,9 @@ impl Grouped {
                 let rows = tile.start + run.start..tile.start + run.end;
                 sorted.stats.add_run(carried, rows);
             }
+            if tile.batch.is_from_mover {
+                sorted.stats.from_mover += len as u64;
+            }
             sorted.push(analyzer, tile, run);
         }
         if !masks {

@@ -212,7 +212,8 @@ fn records_of_games_give_rows() {
                 assert_eq!(rows(&["--limit", "1000000"]), expected);
             }
             let rated = ["-q", "games", "--format", "jsonl", "--min-elo", "1500"];
-            let chosen = without(output(status, &[&rated[..], &[&source]].concat()));
+            let arguments = [&rated[..], &[&source]].concat();
+            let chosen = without(output(lanefish_status(&arguments), &arguments));
             assert_eq!(without(output(0, &[&rated[..], &[&copy]].concat())), chosen, "{name}");
         }
     }

@@ -339,7 +339,7 @@ impl ArrowTable {
         if needed > self.most {
             // No batch after them can be read.
             self.is_over = true;
-            let what = format!("dictionaries: {}", refusal(needed, self.most));
+            let what = format!("dictionaries: {}", refusal(needed, 0, self.most));
             return Some(RowPart::damaged(Damage::limit(place, what), first..first, 0));
         }
         Some(RowPart {
@@ -409,11 +409,17 @@ impl ArrowTable {
             decoded: OnceLock::new(),
         };
         let part = batch.memory_of(ROWS.min(rows));
-        let needed = [self.held(), needs.memory, part].into_iter();
+        // What is mapped needs no memory, but the limit is the same however a file is read.
+        let mapped = match batch.source.is_whole() {
+            true => (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows))),
+            false => 0,
+        };
+        let needed = [self.held(), needs.memory, part, mapped].into_iter();
         let needed = needed.fold(0, u64::saturating_add);
+        let text_shares = if needs.texts < self.texts { 0 } else { 2 };
         match needed <= self.most {
             true => Ok(Current { batch: Arc::new(batch), row: 0 }),
-            false => Err((Damage { is_limit: true, ..wrong(refusal(needed, self.most)) }, rows)),
+            false => Err((Damage { is_limit: true, ..wrong(refusal(needed, text_shares, self.most)) }, rows)),
         }
     }
 }
@@ -525,12 +531,14 @@ impl Current {
 impl Batch {
     /// Bytes of memory that a part of so many rows needs for itself.
     fn memory_of(&self, rows: u64) -> u64 {
-        let content = match self.source.is_whole() {
-            true => 0,
-            false => u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1)),
-        };
+        let content = if self.source.is_whole() { 0 } else { self.content_of(rows) };
         let fields = self.projection.len() as u64;
-        rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content as u64
+        rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content
+    }
+
+    /// Bytes of the message for this many rows.
+    fn content_of(&self, rows: u64) -> u64 {
+        (u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1))) as u64
     }
 
     /// Decodes it; what is wrong is nothing if it was reported with a dictionary.

@@ -662,7 +662,7 @@ impl Dictionary {
             let what = format!(
                 "texts of `{}`: {}",
                 field.name(),
-                refusal(self.size.saturating_mul(TEXT_SHARE), self.most * TEXT_SHARE)
+                refusal(self.size.saturating_mul(TEXT_SHARE), 0, self.most * TEXT_SHARE)
             );
             return Err(Fault(Damage::limit(0, what)));
         }

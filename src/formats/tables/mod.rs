@@ -287,7 +287,7 @@ struct Damaged(Damage);
 impl DecodeRows for Damaged {
     fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
         Decoded {
-            damage: vec![Damage::at(0, self.0.what.clone())],
+            damage: vec![Damage { offset: 0, ..self.0.clone() }],
             records: rows.end - rows.start,
             ..Decoded::default()
         }

@@ -268,6 +268,10 @@ fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     Some(start..start.checked_add(len)?)
 }
 
+/// Columns of incremental texts are charged for this many times the room for texts at most: more of them are hardly ever
+/// long at the same time, and with a charge of the whole memory could not be read with any limit.
+const MOST_TEXT_SHARES: u64 = 8;
+
 impl FileOfGroups {
     fn open_group(self: &Arc<Self>, number: usize, first: u64) -> Result<Group, Damage> {
         let group = self.metadata.row_group(number);
@@ -417,7 +421,7 @@ impl Current {
             }
             rows
         };
-        let (shared, charges, needed) = self.needs(&rows);
+        let (shared, charges, needed, text_shares) = self.needs(&rows);
         let refused = needed > group.file.most;
         if refused {
             // The others of its page, or of its dictionary, would need as much.
@@ -431,7 +435,7 @@ impl Current {
         let first = group.first;
         let numbers = first + rows.start..first + rows.end;
         if refused {
-            let what = refusal(needed, group.file.most);
+            let what = refusal(needed, text_shares, group.file.most);
             let what = format!("row group {}: {what}", group.number);
             let damage = Damage::limit(place, what);
             return Some(RowPart::damaged(damage, numbers, bytes));
@@ -453,14 +457,15 @@ impl Current {
         })
     }
 
-    /// The pages that rows share with others, what they have to be charged for, and all they need while they are read.
-    fn needs(&mut self, rows: &Range<u64>) -> (Vec<SharedBy>, Vec<Arc<Charge>>, u64) {
+    /// The pages that rows share with others, what they have to be charged for, all they need while they are read, and
+    /// how many times the room for texts is part of that.
+    fn needs(&mut self, rows: &Range<u64>) -> (Vec<SharedBy>, Vec<Arc<Charge>>, u64, u64) {
         let file = &self.group.file;
         let (mut shared, mut charges) = (Vec::new(), Vec::new());
         let count = rows.end - rows.start;
         let fields = file.reads.len() as u64;
         let mut own = count.saturating_mul(BYTES_OF_ROW + BYTES_OF_FIELD * fields);
-        let (mut with, mut texts) = (0u64, 0u64);
+        let (mut with, mut texts, mut text_shares) = (0u64, 0u64, 0u64);
         for (number, (read, pages)) in file.reads.iter().zip(&self.group.pages).enumerate() {
             let column = file.metadata.row_group(self.group.number);
             let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
@@ -514,18 +519,22 @@ impl Current {
                     size = u64::MAX;
                 }
             }
-            if data.iter().any(Page::is_incremental) {
-                // Those that are made at once, and those that are kept for rejects.
-                own = own.saturating_add(2 * file.texts);
+            // Those that are made at once, and those that are kept for rejects.
+            if data.iter().any(Page::is_incremental) && text_shares < MOST_TEXT_SHARES {
+                text_shares += 2;
             }
             if read.keeps_texts {
                 texts = texts.saturating_add(size);
             }
         }
         // Each of them is there twice while they are collected.
-        own = own.saturating_add(2 * texts.min(file.texts));
+        match texts < file.texts {
+            true => own = own.saturating_add(2 * texts),
+            false => text_shares += 2,
+        }
+        own = own.saturating_add(text_shares * file.texts);
         charges.push(Charge::of(own));
-        (shared, charges, own.saturating_add(with))
+        (shared, charges, own.saturating_add(with), text_shares)
     }
 }
 
