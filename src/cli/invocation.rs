@@ -117,7 +117,7 @@ impl<'a> Invocation<'a> {
         };
         let inputs = match reading.from {
             Some(_) => Inputs::resolve(&names, |_| true)?,
-            None => Inputs::resolve(&names, formats::is_supported)?,
+            None => Inputs::resolve(&names, |path| formats::is_supported_with(path, reading.fen_column.as_deref()))?,
         };
         let is_stdin = |path: &Path| path.as_os_str() == "-";
         if inputs.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
@@ -129,7 +129,8 @@ impl<'a> Invocation<'a> {
         // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() {
             for name in names.iter().filter(|name| name.is_file()) {
-                let opened = formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
+                let (name, column) = (Arc::from(&**name), reading.fen_column.as_deref());
+                let opened = formats::open_with(&name, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }
@@ -406,6 +407,9 @@ impl<'a> Invocation<'a> {
             if self.verbose() || !remark.is_detail {
                 self.note(format_args!("{} {}", counted(times, remark.what), remark.how));
             }
+        }
+        for note in summary.misfits.notes() {
+            self.note(format_args!("{note}"));
         }
         // The files of a data set say the same.
         let mut notes: Vec<(&str, &Path, u64)> = Vec::new();

@@ -4,7 +4,7 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::{Format, LostTags, Remarks};
+use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
 use std::borrow::Cow;
@@ -33,6 +33,8 @@ pub struct Summary {
     pub remarks: Remarks,
     /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
     pub lost_tags: LostTags,
+    /// Values and keys of tables of text that were left out.
+    pub misfits: Misfits,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
@@ -93,6 +95,7 @@ pub(super) struct Outcome {
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
     pub(super) lost_tags: LostTags,
+    pub(super) misfits: Vec<Misfit>,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -155,6 +158,7 @@ impl Collector<'_> {
         summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
+        outcome.misfits.into_iter().for_each(|misfit| summary.misfits.add(misfit, 1));
         for (option, more) in outcome.left_out {
             let left_out = summary.left_out.entry(option).or_default();
             left_out.games += more.games;

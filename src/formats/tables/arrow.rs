@@ -1,8 +1,8 @@
 //! Arrow files and streams (IPC).
 
+use super::super::columns::{Column, Kind, Plan};
 use super::budget::{Charge, refusal};
 use super::buffers::{self, Needs, Use};
-use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
 use super::guard::guarded;

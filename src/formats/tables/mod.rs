@@ -62,8 +62,6 @@ mod budget;
 #[cfg(feature = "parquet")]
 mod buffers;
 #[cfg(feature = "parquet")]
-mod columns;
-#[cfg(feature = "parquet")]
 mod counts;
 #[cfg(feature = "parquet")]
 mod decode;

@@ -1,7 +1,7 @@
 //! Parquet files.
 
+use super::super::columns::{Column, Plan};
 use super::budget::{Charge, refusal};
-use super::columns::{Column, Plan};
 use super::counts::Written;
 use super::decode::{ReadColumns, decode};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
