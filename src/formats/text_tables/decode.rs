@@ -212,17 +212,14 @@ impl<'a> Decoder<'a> {
         let number = self.batch.len();
         let (mut board, mut clocks);
         let mut idle_en_passant = None;
+        let mut rest = None;
         match self.lines.read(text) {
             Some(usual) => (board, clocks) = usual,
             None => match unusual(text, text.len(), 0, self.options, &mut self.decoded.remarks) {
                 Ok(read) => {
                     (board, clocks) = (read.board, read.clocks);
                     idle_en_passant = read.idle_en_passant;
-                    self.said.add(number, &read);
-                    if let (Some(operations), false) = (&mut self.operations, read.rest.is_empty()) {
-                        operations.pad(number);
-                        operations.push(Some(read.rest));
-                    }
+                    rest = Some(read).filter(|read| !read.rest.is_empty());
                 }
                 Err(Refusal { reasons, message }) => return self.reject(start, line, reasons, message.into()),
             },
@@ -240,6 +237,13 @@ impl<'a> Decoder<'a> {
                     }
                 }
                 Err(bad) => return self.reject_bad(start, line, bad),
+            }
+        }
+        if let Some(read) = rest {
+            self.said.add(number, &read);
+            if let Some(operations) = &mut self.operations {
+                operations.pad(number);
+                operations.push(Some(read.rest));
             }
         }
         self.batch.push(board, clocks[0], clocks[1]);
