@@ -95,7 +95,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     }
     Splitter::default().split(first, b',').is_ok_and(|values| {
         let mut values = values.iter();
-        values.any(|value| is_fen(value)) && values.any(|value| is_moves(value))
+        values.any(is_fen) && values.any(is_moves)
     })
 }
 
@@ -153,9 +153,9 @@ impl Places {
 
     /// By the content of a line.
     fn recognized(values: Separated<'_>) -> Result<Self, BadRecord> {
-        let fen = values.iter().position(|value| is_fen(value));
+        let fen = values.iter().position(is_fen);
         let fen = fen.ok_or_else(without_fen)?;
-        let moves = values.iter().position(|value| is_moves(value));
+        let moves = values.iter().position(is_moves);
         Ok(Self {
             fen,
             moves: moves.ok_or_else(without_moves)?,

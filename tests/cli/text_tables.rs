@@ -9,7 +9,7 @@ fn sources(dir: &Dir) -> Vec<String> {
     let engine = "{\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 w - -\",\"evals\":[{\"pvs\":[{\"cp\":69,\"line\":\"e2e4 e8e7\"}],\"knodes\":4,\"depth\":9}]}\n\
         {\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 b - -\",\"evals\":[{\"pvs\":[{\"mate\":-3}],\"knodes\":0,\"depth\":0}]}\n";
     let epd = format!("{START} bm e4; ce 20; id \"a, \"\"b\";\n{KIWIPETE}\n4k3/8/8/8/8/8/4P3/4K3 b - - dm 3; acd 7;\n");
-    let pgn = "[White \"é, \\\"x\\\"\"]\n[Site \"a; b\"]\n[Date \"2024.??.??\"]\n[Result \"1-0\"]\n\n\
+    let pgn = "[White \"é, \\\"x\\\"\"]\n[Site \"a; b\"]\n[Date \"2024.02.03\"]\n[Result \"1-0\"]\n\n\
         1. e4 { [%eval 0.2] [%clk 0:01:00] } e5 { [%eval #-3] } 2. Nf3 1-0\n";
     let mut sources = vec![
         sample("lichess-2025-05.pgn"),
