@@ -57,6 +57,13 @@ impl<'a> Row<'a> {
             Self::Json(row) => row.get(column),
         }
     }
+    /// Whether there may be values of columns that the first line does not name.
+    fn has_later_keys(self) -> bool {
+        match self {
+            Self::Separated(_) => false,
+            Self::Json(row) => row.has_later_keys(),
+        }
+    }
 }
 
 /// The column of a field.
@@ -79,6 +86,8 @@ struct Decoder<'a> {
     options: &'a DecodeOptions,
     plan: &'a Plan,
     slots: Vec<Slot>,
+    /// How many of them have a column that the first line names; the others come after them, and few lines have any.
+    named: usize,
     lines: UsualLines,
     batch: Batch,
     ordinals: Vec<u32>,
@@ -104,7 +113,7 @@ pub(super) fn decode(syntax: Syntax, chunk: &Chunk, options: &DecodeOptions) -> 
     };
     let mut decoder = Decoder::new(&plan, named, chunk, options);
     let mut splitter = Splitter::default();
-    let mut objects = JsonRows::new(&columns, &plan.columns());
+    let mut objects = JsonRows::new(&columns, &plan.columns(), named);
     decoder.each_line(|decoder, start, line| {
         if syntax == Syntax::Json {
             match objects.read(line) {
@@ -161,11 +170,16 @@ impl<'a> Decoder<'a> {
             plan.fields.iter().filter(|(_, column, _)| *column < named).map(|&(field, ..)| field).collect();
         let by_operations: Fields = options.fields.iter().filter(|&field| !in_columns.contains(field)).collect();
         let is_puzzle = plan.set_up.is_some();
+        let mut slots: Vec<Slot> = plan.fields.iter().map(slot).collect();
+        slots.sort_by_key(|slot| slot.column >= named);
+        let in_line = slots.partition_point(|slot| slot.column < named);
         Self {
             chunk,
             options,
             plan,
-            slots: plan.fields.iter().map(slot).collect(),
+            // Dates may be in two columns, of which the first line may name one.
+            named: if plan.date_text.is_some() { slots.len() } else { in_line },
+            slots,
             lines: UsualLines::default(),
             batch: Batch::new(),
             ordinals: Vec::new(),
@@ -250,7 +264,8 @@ impl<'a> Decoder<'a> {
         self.batch.origins.push(start as u32);
         self.ordinals.push(self.decoded.records as u32);
         self.idle_en_passants.add(number, idle_en_passant);
-        for at in 0..self.slots.len() {
+        let slots = if row.has_later_keys() { self.slots.len() } else { self.named };
+        for at in 0..slots {
             self.value(at, start, row);
         }
         self.decoded.records += 1;
@@ -368,6 +383,7 @@ impl<'a> Decoder<'a> {
         for slot in self.slots {
             match slot.values {
                 Column::Texts(values) => texts(slot.field, values),
+                Column::Numbers(values) if values.is_empty() => {}
                 Column::Numbers(mut values) => {
                     pad(&mut values, len);
                     numbers.push((slot.field, values));

@@ -20,6 +20,9 @@ pub(super) struct JsonRows {
     copy: Vec<u8>,
     /// Keys that are no columns.
     unknown: Vec<Vec<u8>>,
+    /// The number of columns that the first line names, and whether the object has others.
+    named: usize,
+    has_later_keys: bool,
 }
 
 /// Where a value is.
@@ -47,6 +50,10 @@ impl<'a> JsonRow<'a> {
             Some(Place::Other(range)) => Cell::Other(&self.line[range.clone()]),
         }
     }
+    /// Whether there are values of columns that the first line does not name.
+    pub(super) fn has_later_keys(self) -> bool {
+        self.rows.has_later_keys
+    }
     /// Keys that are no columns.
     pub(super) fn unknown(self) -> &'a [Vec<u8>] {
         &self.rows.unknown
@@ -63,11 +70,18 @@ pub(super) fn with_later_keys(columns: &mut Vec<Column>) {
 }
 
 impl JsonRows {
-    /// For objects with these keys, some of which are needed.
-    pub(super) fn new(columns: &[Column], needed: &[usize]) -> Self {
+    /// For objects with these keys, the first of which the first line names, and some of which are needed.
+    pub(super) fn new(columns: &[Column], needed: &[usize], named: usize) -> Self {
         let columns = columns.iter().enumerate();
         let columns = columns.map(|(at, column)| (column.name.clone().into_bytes(), needed.contains(&at)));
-        Self { columns: columns.collect(), values: Vec::new(), copy: Vec::new(), unknown: Vec::new() }
+        Self {
+            columns: columns.collect(),
+            values: Vec::new(),
+            copy: Vec::new(),
+            unknown: Vec::new(),
+            named,
+            has_later_keys: false,
+        }
     }
 
     /// The values of an object. Of several values of one key, the last counts.
@@ -79,9 +93,11 @@ impl JsonRows {
         self.values.resize(self.columns.len(), Place::Missing);
         self.copy.clear();
         self.unknown.clear();
+        self.has_later_keys = false;
         let mut json = Json { rest: line };
         let mut next = 0;
         let (columns, values, copy, unknown) = (&self.columns, &mut self.values, &mut self.copy, &mut self.unknown);
+        let (named, has_later_keys) = (self.named, &mut self.has_later_keys);
         let walked = json.object(|json, key| {
             let is_key = |column: &usize| columns[*column].0 == key;
             let column = match Some(next).filter(|&next| next < columns.len() && is_key(&next)) {
@@ -95,6 +111,7 @@ impl JsonRows {
                 return json.skip();
             };
             next = column + 1;
+            *has_later_keys |= column >= named;
             if !columns[column].1 {
                 return json.skip();
             }
