@@ -23,7 +23,6 @@ pub(super) enum Kind {
     Other,
 }
 
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
 impl Kind {
     #[cfg(feature = "parquet")]
     pub(super) fn of(data: &DataType) -> Self {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 /// Why a value is rejected: a stable name, and a message.
 pub(super) type Wrong = (&'static str, String);
 
+#[cfg(feature = "parquet")]
 #[cold]
 pub(super) fn out_of_range(name: &str, number: i128) -> Wrong {
     let message = format!("{name} {number} is out of range");

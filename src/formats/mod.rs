@@ -12,6 +12,7 @@
 
 pub mod boards;
 pub mod bullet;
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
 mod columns;
 mod encode;
 pub mod evals;
