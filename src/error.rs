@@ -246,7 +246,7 @@ fn least_option(bytes: u64) -> String {
 }
 
 /// The name of an input in messages.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 

@@ -7,6 +7,7 @@ use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
+use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{Job, RunOptions, Summary, run};
 use lanefish::queries::{GroupResults, Queries};
@@ -186,6 +187,52 @@ fn lines_of_all_kinds_are_read_in_order() {
     assert_eq!(Field::Operations.name(), "operations");
 }
 
+/// `ce` and `dm` have the view of the side to move, the fields that of White.
+#[test]
+fn evaluations_of_epd_are_fields() {
+    let directory = tempfile::tempdir().unwrap();
+    let [white, black] = ["w", "b"].map(|side| format!("4k3/8/8/8/8/8/4P3/4K3 {side} - -"));
+    for (line, score, mate, depth) in [
+        (format!("{white} ce 31;"), Some(31), None, None),
+        (format!("{black} ce 31;"), Some(-31), None, None),
+        (format!("{black} 3 7 acd 12; ce -5; ce 9;"), Some(5), None, Some(12)),
+        (format!("{white} ce +7"), Some(7), None, None),
+        (format!("{white} ce 31999;"), Some(31_000), None, None),
+        (format!("{white} ce 0; id \"ce 3;\";"), Some(0), None, None),
+        // Mates by the number of plies.
+        (format!("{white} ce 32766;"), None, Some(1), None),
+        (format!("{white} ce 32762;"), None, Some(3), None),
+        (format!("{black} ce 32762;"), None, Some(-3), None),
+        (format!("{white} ce -32763;"), None, Some(-2), None),
+        (format!("{black} ce -32763;"), None, Some(2), None),
+        (format!("{black} ce -32767;"), None, Some(0), None),
+        (format!("{white} dm 4; ce 500;"), None, Some(4), None),
+        (format!("{black} dm 4;"), None, Some(-4), None),
+        (format!("{white} ce 32767;"), None, None, None),
+        (format!("{white} ce 99999; dm 0; acd x;"), None, None, None),
+        (format!("{white} ce 1.5; cex 3; pv ce 3;"), None, None, None),
+        (format!("{white} acd 70000;"), None, None, None),
+    ] {
+        let path = file(directory.path(), "x.epd", line.as_bytes());
+        let csv = file(directory.path(), "x.csv", format!("fen\n\"{}\"\n", line.replace('"', "\"\"")).as_bytes());
+        for path in [path, csv] {
+            let (batch, summary) = read(&[path], |_| {});
+            assert_eq!((batch.len(), summary.rejected), (1, 0), "{line}");
+            let number = |field| batch.values(field).and_then(|values| values.number(0));
+            let found = [Field::Score, Field::Mate, Field::Depth].map(number);
+            assert_eq!(found, [score, mate, depth], "{line}");
+        }
+        // What a file says is written as it stands.
+        let path = file(directory.path(), "x.epd", format!("{line}\n").as_bytes());
+        let target = tempfile::tempdir().unwrap();
+        let target = target.path().join("y.epd");
+        let written = RecordFile::new(&target, None, FileOptions::default()).unwrap();
+        let (summary, lost) = written.write(&Inputs::of(vec![path.as_path().into()]), RunOptions::new(&OnlyValidity));
+        assert!(summary.failure.is_none() && lost.is_empty(), "{line}: {lost:?}");
+        assert_eq!(std::fs::read_to_string(target).unwrap(), format!("{line}\n"));
+    }
+}
+
 #[test]
 fn formats_are_detected_by_content_and_then_by_name() {
     const FEN: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
@@ -216,6 +263,23 @@ fn formats_are_detected_by_content_and_then_by_name() {
         ("x.pgn", "1-0\n", Some(Format::PGN)),
         ("x", "", Some(Format::FEN)),
         ("x.pgn", "", Some(Format::PGN)),
+        ("x", "id,fen\n", Some(Format::CSV)),
+        ("x.tsv", "fen\n", Some(Format::TSV)),
+        ("x", "\u{feff}\r\n\"Fen\",\"a,b\"\r\n", Some(Format::CSV)),
+        ("x", "a\tFEN\n", Some(Format::TSV)),
+        ("x.csv", "id,Moves,FEN\n", Some(Format::PUZZLES)),
+        ("x.csv", "a,fen1\n1,2\n", None),
+        ("x.csv", FEN, Some(Format::FEN)),
+        ("x.csv", "", Some(Format::CSV)),
+        ("x.jsonl", "\n", Some(Format::JSONL)),
+        ("x", "{\"a\":[{}],\"fen\":\"8/8\"}\n", Some(Format::JSONL)),
+        ("x.csv", "{\"fen\":\"8/8\"}\n", Some(Format::JSONL)),
+        ("x", "{\"fen\":\"8/8\",\"evals\":3}\n", Some(Format::JSONL)),
+        ("x", "{\"fen\":\"8/8\",\"evals\":[]}\n", Some(Format::EVALS)),
+        ("x.jsonl", "{\"evals\":[{\"pvs\":[", Some(Format::EVALS)),
+        ("x.jsonl", "{\"evals\":[]}\n", None),
+        ("x.jsonl", "{\"fen\":1}\n", None),
+        ("x.ndjson", "[\"fen\"]\n", None),
     ] {
         let found = lanefish::formats::detect(head.as_bytes(), true, Path::new(name)).ok();
         assert_eq!(found, format, "{name}: {head}");

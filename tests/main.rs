@@ -72,3 +72,5 @@ mod tables_forged;
 /// Tables that ask for more than they hold.
 #[cfg(feature = "parquet")]
 mod tables_hostile;
+/// CSV, TSV and JSON lines with a column of positions.
+mod text_tables;

@@ -226,7 +226,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName)]
     pub(crate) from: Option<Format>,
 
-    /// Column of Parquet and Arrow files that holds the positions as FEN [default: board, then fen]
+    /// Column of tables (Parquet, Arrow, CSV, JSON lines) that holds the positions as FEN [default: board, then fen]
     #[arg(long, value_name = "NAME")]
     pub(crate) fen_column: Option<String>,
 

@@ -122,7 +122,7 @@ impl<'a> Invocation<'a> {
         };
         let resolve = |names: &[PathBuf]| match reading.from {
             Some(_) => Inputs::resolve(names, |_| true),
-            None => Inputs::resolve(names, formats::is_supported),
+            None => Inputs::resolve(names, |path| formats::is_supported_with(path, reading.fen_column.as_deref())),
         };
         let mut inputs = Inputs::default();
         if past_damage {
@@ -144,7 +144,8 @@ impl<'a> Invocation<'a> {
         // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() && !past_damage {
             for name in names.iter().filter(|name| name.is_file()) {
-                let opened = formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
+                let (name, column) = (Arc::from(&**name), reading.fen_column.as_deref());
+                let opened = formats::open_with(&name, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }

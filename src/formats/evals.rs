@@ -7,8 +7,10 @@
 //! are those of the evaluation, and the depth is also the EPD operation `acd`. The FEN has four fields.
 //!
 //! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
-//! reader walks over the JSON and stops at the few relevant values.
+//! reader walks over the JSON and stops at the few relevant values. What makes a file one of evaluations is the key
+//! `evals`; any other lines with a `fen` are [tables](super::text_tables).
 
+use super::json::{self, Json};
 use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
@@ -16,7 +18,6 @@ use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
-use memchr::memchr2;
 
 /// Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +56,22 @@ impl Codec for Evals {
 }
 
 /// Whether a text looks like evaluations.
-fn sniff(head: &[u8]) -> bool {
-    let head = lines::without_mark(head);
-    let mut json = Json { rest: head.trim_ascii_start() };
-    json.take(b'{') && json.string() == Some(b"fen")
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let line = lines::first_line(head);
+    // The line may go on behind the bytes that are there.
+    let (mut position, mut evals, mut others) = (false, false, false);
+    let walked = Json { rest: line }.object(|json, key| {
+        match key {
+            b"fen" => position = json.next() == Some(b'"'),
+            b"evals" => match json.next() {
+                Some(b'[') => evals = true,
+                _ => others = true,
+            },
+            _ => {}
+        }
+        json.skip()
+    });
+    evals && !others && (position || walked.is_none())
 }
 
 /// The evaluation of an engine.
@@ -97,14 +110,8 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
         return Err(malformed(&json));
     }
     let text = text.ok_or_else(|| BadRecord::new("eval_without_fen", "the object has no `fen`"))?;
-    // Slashes may be escaped, and nothing else in a FEN needs to be.
-    let unescaped: Vec<u8>;
-    let text = if text.contains(&b'\\') {
-        unescaped = text.iter().copied().filter(|&byte| byte != b'\\').collect();
-        &unescaped
-    } else {
-        text
-    };
+    let mut unescaped = Vec::new();
+    let text = json::unescaped(text, &mut unescaped).ok_or_else(|| malformed(&json))?;
     let fen = fen::parse(text, FenOptions { keep_en_passant: options.keep_en_passant })?;
     let position = fen.position.clone();
     let eval = best.unwrap_or_default();
@@ -174,125 +181,4 @@ fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {
         Some(())
     })?;
     Some(eval)
-}
-
-/// A walk over JSON; `None` is an error, at the beginning of the rest.
-struct Json<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Json<'a> {
-    fn blanks(&mut self) {
-        self.rest = self.rest.trim_ascii_start();
-    }
-
-    /// Takes a byte if it is the next one.
-    fn take(&mut self, byte: u8) -> bool {
-        self.blanks();
-        match self.rest.strip_prefix(&[byte]) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        self.take(byte).then_some(())
-    }
-
-    /// A raw string, with its escapes.
-    fn string(&mut self) -> Option<&'a [u8]> {
-        self.expect(b'"')?;
-        let mut at = 0;
-        loop {
-            at += memchr2(b'"', b'\\', self.rest.get(at..)?)?;
-            if self.rest[at] == b'"' {
-                let (string, rest) = self.rest.split_at(at);
-                self.rest = &rest[1..];
-                return Some(string);
-            }
-            at += 2;
-        }
-    }
-
-    /// A whole number; decimals are truncated.
-    fn number(&mut self) -> Option<i64> {
-        let text = self.number_text()?;
-        let whole = text.split(|&byte| byte == b'.').next()?;
-        std::str::from_utf8(whole).ok()?.parse().ok()
-    }
-
-    fn number_text(&mut self) -> Option<&'a [u8]> {
-        self.blanks();
-        let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte)).count();
-        let (text, rest) = self.rest.split_at(len);
-        self.rest = rest;
-        (len > 0).then_some(text)
-    }
-
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8]) -> Option<()>) -> Option<()> {
-        self.expect(b'{')?;
-        if self.take(b'}') {
-            return Some(());
-        }
-        loop {
-            let key = self.string()?;
-            self.expect(b':')?;
-            member(self, key)?;
-            if !self.take(b',') {
-                return self.expect(b'}');
-            }
-        }
-    }
-
-    fn array(&mut self, mut element: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.expect(b'[')?;
-        if self.take(b']') {
-            return Some(());
-        }
-        loop {
-            element(self)?;
-            if !self.take(b',') {
-                return self.expect(b']');
-            }
-        }
-    }
-
-    /// Skips any value, without recursion: brackets are only counted.
-    fn skip(&mut self) -> Option<()> {
-        let mut depth = 0u32;
-        loop {
-            self.blanks();
-            match self.rest.first()? {
-                b'"' => {
-                    self.string()?;
-                }
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.rest = &self.rest[1..];
-                    continue;
-                }
-                b'}' | b']' => {
-                    depth = depth.checked_sub(1)?;
-                    self.rest = &self.rest[1..];
-                }
-                b',' | b':' if depth > 0 => {
-                    self.rest = &self.rest[1..];
-                    continue;
-                }
-                b'a'..=b'z' => {
-                    let len = self.rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-                    self.rest = &self.rest[len..];
-                }
-                _ => {
-                    self.number_text()?;
-                }
-            }
-            if depth == 0 {
-                return Some(());
-            }
-        }
-    }
 }

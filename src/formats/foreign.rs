@@ -63,8 +63,6 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         #[cfg(not(feature = "parquet"))]
         "arrow" | "arrows" | "feather" | "ipc" => "an Arrow file",
         "sqlite" | "db" => "a database",
-        "csv" => "a table (CSV; only that of the Lichess puzzles is read)",
-        "jsonl" | "ndjson" => "a file of JSON lines (only those of the Lichess evaluations are read)",
         _ => return None,
     })
 }
@@ -305,7 +303,7 @@ mod tests {
 
     #[test]
     fn names_tell_where_content_does_not() {
-        for name in ["a.binpack", "a.PLAIN.zst", "a.si5", "a.sqlite", "a.csv.gz", "a.bin"] {
+        for name in ["a.binpack", "a.PLAIN.zst", "a.si5", "a.sqlite", "a.bin"] {
             let reason = detect(b"anything", false, Path::new(name)).unwrap_err();
             assert!(reason.contains("cannot read that format yet"), "{name}");
         }

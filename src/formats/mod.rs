@@ -12,24 +12,33 @@
 
 pub mod boards;
 pub mod bullet;
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
+mod columns;
 mod encode;
 pub mod evals;
+mod field_values;
 pub mod foreign;
+mod json;
 pub(crate) mod layout;
 mod lines;
 mod lost_tags;
+mod misfits;
 mod open;
 pub mod pgn;
 pub mod puzzles;
 pub(crate) mod records;
 pub(crate) mod selected;
+mod separated;
 pub mod tables;
 pub mod text;
+pub mod text_tables;
 
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
-pub use open::{Opened, detect, is_supported, open};
+pub(crate) use misfits::Misfit;
+pub use misfits::{MisfitKind, Misfits};
+pub use open::{Opened, detect, detect_with, is_supported, is_supported_with, open, open_with};
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::chess::validity::Validity;
@@ -102,6 +111,15 @@ pub(crate) trait Codec: fmt::Debug + Sync {
         self.about().carries
     }
 
+    /// Checks the first line of an input that is not empty, where it says how all others are read; returns what the
+    /// user should know.
+    ///
+    /// # Errors
+    /// If the others cannot be read: the rest of a sentence that begins with the name of the file.
+    fn begin(&self, _header: Option<&[u8]>, _options: &DecodeOptions) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
     /// Encodes records; `None` if the format cannot be written.
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         None
@@ -161,6 +179,12 @@ formats! {
     PUZZLES = puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
     EVALS = evals::Evals;
+    /// CSV with a column of positions: see [`text_tables`].
+    CSV = text_tables::CSV;
+    /// Values separated by tabs, with a column of positions: see [`text_tables`].
+    TSV = text_tables::TSV;
+    /// JSON lines with a key of positions: see [`text_tables`].
+    JSONL = text_tables::JSON_LINES;
     /// bulletformat, training data without a side to move: see [`bullet`].
     BULLET = bullet::Bullet;
     /// Parquet files with a column of positions: see [`tables`].
@@ -228,6 +252,17 @@ impl Format {
     /// What the records of an input that begins with these bytes may carry.
     pub fn carried(self, head: &[u8]) -> Fields {
         self.0.carried(head)
+    }
+
+    /// The line at the beginning of an input that says how all others are read, if the format has one and these first
+    /// bytes (`all`: there are no more) hold it: for [`Chunk::header`].
+    pub fn header(self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
+        self.layout().header(head, all)
+    }
+
+    /// Checks that line: see `Codec::begin`.
+    pub(crate) fn begin(self, header: Option<&[u8]>, options: &DecodeOptions) -> Result<Option<String>, String> {
+        self.0.begin(header, options)
     }
 
     /// How inputs are opened that divide themselves into parts; `None` for formats that are no tables.
@@ -375,7 +410,7 @@ pub struct DecodeOptions {
     pub max_record: usize,
     /// Tables: memory for what is unpacked at the same time, in bytes.
     pub max_memory: u64,
-    /// The column of a table that holds the positions as FEN, instead of `board` or `fen`.
+    /// The column of a table (also of text) that holds the positions as FEN, instead of `board` or `fen`.
     pub fen_column: Option<Arc<str>>,
 }
 
@@ -501,6 +536,8 @@ pub struct Decoded {
     pub left_out: LeftOutBy,
     /// What is known of each game, if requested.
     pub game_rows: Vec<GameRow>,
+    /// Values and keys that are left out, in order.
+    pub(crate) misfits: Vec<Misfit>,
     /// For the [`Watch`] of the format.
     pub evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
@@ -606,6 +643,12 @@ impl Decoded {
             {
                 *game += totals.games;
             }
+        }
+        for Misfit { place, .. } in &mut self.misfits {
+            place.record += totals.records;
+            place.offset += chunk.offset;
+            place.frame = chunk.frame;
+            place.line = place.line.map(|line| line + totals.lines);
         }
         for row in &mut self.game_rows {
             row.game += totals.games;

@@ -1,6 +1,6 @@
 //! Opening an input and finding out its format.
 
-use super::{Format, Likeness, foreign};
+use super::{Format, Likeness, foreign, text_tables};
 use crate::error::Error;
 use crate::input::{Access, Compression, Input};
 use crate::text::numbers::{counted, grouped};
@@ -37,6 +37,20 @@ pub struct Opened {
 /// # Errors
 /// If it cannot be opened, is not in the container that its name promises, or has no known format.
 pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
+    open_with(path, from, None, access, consumed)
+}
+
+/// As [`open`], where the positions of tables may be in a column of this name.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    path: &Arc<Path>,
+    from: Option<Format>,
+    fen_column: Option<&str>,
+    access: Access,
+    consumed: Arc<AtomicU64>,
+) -> Result<Opened, Error> {
     let mut input = Input::open(path, access, consumed)?;
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
@@ -54,10 +68,11 @@ pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Ar
     let (head, all) = input.peek(PEEK)?;
     let format = match from {
         Some(format) => format,
-        None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
+        None => detect_with(&head, all, path, fen_column)
+            .map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
     let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
-    let header = format.layout().header(&lines_of(&head), all);
+    let header = format.header(&lines_of(&head), all);
     Ok(Opened { input, format, carriage_returns, header })
 }
 
@@ -86,7 +101,13 @@ pub(crate) fn to_line_feeds(text: &mut [u8]) {
 /// Whether a file has content or a name that some format claims: only such files of a directory are read.
 /// One that cannot be opened counts as well, so that the error is reported.
 pub fn is_supported(path: &Path) -> bool {
-    !matches!(open(&Arc::from(path), None, Access::default(), Arc::default()), Err(Error::UnknownFormat { .. }))
+    is_supported_with(path, None)
+}
+
+/// As [`is_supported`], where the positions of tables may be in a column of this name.
+pub fn is_supported_with(path: &Path, fen_column: Option<&str>) -> bool {
+    let opened = open_with(&Arc::from(path), None, fen_column, Access::default(), Arc::default());
+    !matches!(opened, Err(Error::UnknownFormat { .. }))
 }
 
 /// A sentence on files of directories that were skipped because their content is in no supported format, although their
@@ -119,6 +140,14 @@ pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
 /// # Errors
 /// With a description of the bytes, if neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
+    detect_with(head, all, path, None)
+}
+
+/// As [`detect`], where the positions of tables may be in a column of this name.
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
     let named = Format::of_name(path);
     let text = lines_of(head);
     let likeness = |format: Format| format.likeness(if format.is_text() { &text } else { head });
@@ -132,8 +161,14 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
     if let Some(format) = formats.find(|&format| likeness(format) == Likeness::Certain) {
         return Ok(format);
     }
+    if let Some(format) = fen_column.and_then(|column| text_tables::with_column(&text, column)) {
+        return Ok(format);
+    }
+    let is_empty = all && head.trim_ascii().is_empty();
     match (foreign::recognized(head, &text, all, path, named), named) {
         (Some(reason), _) => Err(reason),
+        // Many a table has this name, and only some are tables of positions.
+        (None, Some(format)) if !is_empty && let Some(reason) = text_tables::refusal(format, &text) => Err(reason),
         (None, Some(format)) => Ok(format),
         // An empty input is an empty list.
         (None, None) if all && head.is_empty() => Ok(Format::FEN),

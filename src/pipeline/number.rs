@@ -140,6 +140,7 @@ impl Count {
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
                     decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
+                    decoded.misfits.iter_mut().for_each(|misfit| misfit.place.line = None);
                 }
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
@@ -158,6 +159,11 @@ impl Count {
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
                 outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
+                outcome.misfits = std::mem::take(&mut decoded.misfits);
+                // With a selection, records are numbered without those that are left out.
+                if settings.selection(*format).is_none() {
+                    outcome.misfits.retain(|misfit| range.contains(&misfit.place.record));
+                }
                 merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
                 let held = ahead.iter_mut().map(|held| &mut held.decoded);
                 requested = limit_rejects(held.chain([decoded]), range, settings);

@@ -303,6 +303,9 @@ fn judge<J: Job>(
                     outcome.remarks = read.remarks;
                     outcome.left_out = read.left_out;
                 }
+                if settings.selection(format).is_none() {
+                    outcome.misfits.retain(|misfit| misfit.place.record < end);
+                }
                 rejects.truncate(1);
             }
             for reject in &rejects {

@@ -4,7 +4,7 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::{Format, LostTags, Remarks};
+use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
 use crate::text::numbers::counted;
@@ -34,6 +34,8 @@ pub struct Summary {
     pub remarks: Remarks,
     /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
     pub lost_tags: LostTags,
+    /// Values and keys of tables of text that were left out.
+    pub misfits: Misfits,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
@@ -57,6 +59,7 @@ impl Summary {
         let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
         let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
         notes.extend(remarks.map(|(remark, times)| format!("{} {}", counted(times, remark.what), remark.how)));
+        notes.extend(self.misfits.notes());
         // The files of a data set say the same.
         let mut files: Vec<(&str, &Path, u64)> = Vec::new();
         for file in &self.files {
@@ -119,6 +122,7 @@ pub(super) struct Outcome {
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
     pub(super) lost_tags: LostTags,
+    pub(super) misfits: Vec<Misfit>,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -181,6 +185,7 @@ impl Collector<'_> {
         summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
+        outcome.misfits.into_iter().for_each(|misfit| summary.misfits.add(misfit, 1));
         for (option, more) in outcome.left_out {
             summary.left_out.entry(option).or_default().add(more);
         }

@@ -65,6 +65,9 @@ pub enum Field {
     KeyEnPassant,
 }
 
+/// The column of dates that are no days, beside the column of days.
+pub(crate) const DATE_TEXT: &str = "date_text";
+
 /// The largest [`Field::Score`].
 pub const MOST_CENTIPAWNS: u16 = 31_000;
 

@@ -28,4 +28,5 @@ pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};
+pub(crate) use field::DATE_TEXT;
 pub(crate) use tile::{first_rows, rows_of};

@@ -36,6 +36,7 @@ mod signals;
 mod sql;
 mod stats;
 mod text_safety;
+mod text_tables;
 mod verify;
 
 use assert_cmd::Command;

@@ -1,15 +1,16 @@
 //! Arrow files and streams (IPC).
 
-use super::budget::{Charge, refusal};
+use super::super::columns::{Column, Kind, Plan};
+use super::super::field_values::{most_texts, refusal};
+use super::budget::Charge;
 use super::buffers::{self, Needs, Use};
-use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
 use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::values::Numbers;
 use super::words::{self, Known, Words};
-use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader, most_texts};
+use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};

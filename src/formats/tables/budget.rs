@@ -5,8 +5,6 @@
 //! done. Parts are handed out in order, so those that others wait for have what they need, and every one comes to its
 //! turn. What cannot have room even alone is refused, whatever runs beside it.
 
-#[cfg(feature = "parquet")]
-use super::TEXT_SHARE;
 use crate::locks::Unpoisoned;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -66,18 +64,6 @@ pub(super) fn grant(charges: &[Arc<Charge>], budget: &Arc<Budget>) -> bool {
         let _ = charge.budget.set(Arc::clone(budget));
     }
     true
-}
-
-/// The message for a request of this many bytes beyond the limit. `shares` of the request are sixteenths of the limit
-/// itself (room for texts), which grow with it: the amount that is named suffices all the same.
-#[cfg(feature = "parquet")]
-pub(super) fn refusal(needed: u64, shares: u64, most: u64) -> String {
-    const MIB: u64 = 1 << 20;
-    let fixed = u128::from(needed.saturating_sub(shares * (most / TEXT_SHARE)));
-    let enough = fixed * u128::from(TEXT_SHARE) / u128::from(TEXT_SHARE - shares.min(TEXT_SHARE - 1));
-    let enough = enough.max(needed.into()).div_ceil(MIB.into());
-    let limit = if most < MIB { format!("{most} bytes") } else { format!("{} MiB", most / MIB) };
-    format!("{enough} MiB of memory are needed; the limit is {limit}; --max-memory {enough}M reads it")
 }
 
 #[cfg(all(test, feature = "parquet"))]

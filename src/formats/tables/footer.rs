@@ -1,6 +1,6 @@
 //! What a Parquet file says about itself at its end.
 
-use super::columns::{Column, Kind};
+use super::super::columns::{Column, Kind};
 use super::guard::guarded;
 use super::pages;
 use crate::columnar::check_file;

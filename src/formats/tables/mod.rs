@@ -62,8 +62,6 @@ mod budget;
 #[cfg(feature = "parquet")]
 mod buffers;
 #[cfg(feature = "parquet")]
-mod columns;
-#[cfg(feature = "parquet")]
 mod counts;
 #[cfg(feature = "parquet")]
 mod decode;
@@ -121,16 +119,6 @@ const MOST_BYTES: u64 = 1 << 30;
 const BYTES_OF_ROW: u64 = 128;
 #[cfg(feature = "parquet")]
 const BYTES_OF_FIELD: u64 = 24;
-
-/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
-#[cfg(feature = "parquet")]
-fn most_texts(options: &DecodeOptions) -> u64 {
-    options.max_memory / TEXT_SHARE
-}
-
-/// The texts of a part may take up this fraction of the memory: one sixteenth.
-#[cfg(feature = "parquet")]
-const TEXT_SHARE: u64 = 16;
 
 /// A format whose inputs divide themselves into parts.
 pub trait OpenTable: fmt::Debug + Sync {

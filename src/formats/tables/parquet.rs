@@ -1,7 +1,8 @@
 //! Parquet files.
 
-use super::budget::{Charge, refusal};
-use super::columns::{Column, Plan};
+use super::super::columns::{Column, Plan};
+use super::super::field_values::{most_texts, refusal};
+use super::budget::Charge;
 use super::counts::Written;
 use super::decode::{ReadColumns, decode};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
@@ -10,8 +11,7 @@ use super::pages::{self, Page, Pages};
 use super::pieces::OneColumn;
 use super::unpack::{Queue, Ready};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
-    most_texts, words,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader, words,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};

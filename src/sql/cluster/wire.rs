@@ -6,15 +6,15 @@ use super::pieces::Piece;
 use super::statistics::Counting;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
-use crate::formats::{Format, Remark};
+use crate::formats::{Format, Misfit, MisfitKind, Remark};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
 use crate::sql::select::Condition;
 use crate::sql::{PositionSource, SessionOptions};
-use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
+use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
 use datafusion::common::{DataFusionError, Result};
 use serde::de::DeserializeOwned;
@@ -250,14 +250,34 @@ pub(super) struct SummaryWire {
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
     remarks: Vec<(String, String, bool, u64)>,
+    misfits: Vec<MisfitWire>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Of files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
     skipped_files: Option<String>,
 }
 
+/// What was left out of records, the first of its kind.
+#[derive(Serialize, Deserialize)]
+struct MisfitWire {
+    /// The name of the field or key, and whether it is one of a field.
+    name: String,
+    is_field: bool,
+    times: u64,
+    place: PlaceWire,
+    value: String,
+}
+
 #[derive(Serialize, Deserialize)]
 struct RejectWire {
+    place: PlaceWire,
+    reasons: Vec<String>,
+    message: String,
+    raw: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PlaceWire {
     file: PathBuf,
     line: Option<u64>,
     offset: u64,
@@ -266,9 +286,6 @@ struct RejectWire {
     ply: Option<u16>,
     frame: Option<u64>,
     row: Option<u64>,
-    reasons: Vec<String>,
-    message: String,
-    raw: Vec<u8>,
 }
 
 impl SummaryWire {
@@ -291,6 +308,7 @@ impl SummaryWire {
                 .iter()
                 .map(|(remark, times)| (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times))
                 .collect(),
+            misfits: summary.misfits.iter().map(|(misfit, times)| MisfitWire::of(misfit, times)).collect(),
             left_out: summary
                 .left_out
                 .iter()
@@ -322,6 +340,9 @@ impl SummaryWire {
         for (what, how, is_detail, times) in self.remarks {
             all.remarks.add(remark(&what, &how, is_detail), times);
         }
+        for (misfit, times) in self.misfits.into_iter().filter_map(MisfitWire::into_misfit) {
+            all.misfits.add(misfit, times);
+        }
         for (name, (games, positions, unknown)) in self.left_out {
             let left = LeftOut::new(games, positions, unknown);
             all.left_out.entry(interned(&name)).or_default().add(left);
@@ -346,9 +367,27 @@ impl SummaryWire {
     }
 }
 
-impl RejectWire {
-    fn of(reject: &Reject) -> Self {
-        let place = &reject.place;
+impl MisfitWire {
+    fn of(misfit: Misfit, times: u64) -> Self {
+        let (name, is_field) = match misfit.kind {
+            MisfitKind::Value(field) => (field.name().to_owned(), true),
+            MisfitKind::Key(key) => (key.into(), false),
+        };
+        Self { name, is_field, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
+    }
+
+    /// `None` if there is no such field.
+    fn into_misfit(self) -> Option<(Misfit, u64)> {
+        let kind = match self.is_field {
+            true => MisfitKind::Value(Field::ALL.into_iter().find(|field| field.name() == self.name)?),
+            false => MisfitKind::Key(self.name.into()),
+        };
+        Some((Misfit { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
+    }
+}
+
+impl PlaceWire {
+    fn of(place: &Place) -> Self {
         Self {
             file: place.file.to_path_buf(),
             line: place.line,
@@ -358,14 +397,11 @@ impl RejectWire {
             ply: place.ply,
             frame: place.frame,
             row: place.row,
-            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
-            message: reject.message.to_string(),
-            raw: reject.raw.clone(),
         }
     }
 
-    fn into_reject(self) -> Reject {
-        let place = Place {
+    fn into_place(self) -> Place {
+        Place {
             line: self.line,
             offset: self.offset,
             record: self.record,
@@ -374,9 +410,23 @@ impl RejectWire {
             frame: self.frame,
             row: self.row,
             ..Place::start_of(self.file.into())
-        };
+        }
+    }
+}
+
+impl RejectWire {
+    fn of(reject: &Reject) -> Self {
+        Self {
+            place: PlaceWire::of(&reject.place),
+            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
+            message: reject.message.to_string(),
+            raw: reject.raw.clone(),
+        }
+    }
+
+    fn into_reject(self) -> Reject {
         let reasons = self.reasons.iter().map(|name| interned(name)).collect();
-        Reject::new(place, reasons, self.message, self.raw)
+        Reject::new(self.place.into_place(), reasons, self.message, self.raw)
     }
 }
 

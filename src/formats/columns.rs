@@ -1,14 +1,17 @@
-//! Which columns of a table are read, and as what.
+//! Which columns of a table are read, and as what: the one list of names for Parquet, Arrow, CSV, TSV and JSON lines.
 
-use super::super::DecodeOptions;
-use crate::columnar::DATE_TEXT;
-use crate::table::{Array, Field, Fields};
+use super::DecodeOptions;
+use crate::table::{Array, DATE_TEXT, Field, Fields};
+use crate::text::one_line;
+#[cfg(feature = "parquet")]
 use arrow_schema::DataType;
 
 /// What the values of a column can be read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
+    /// Text that stands for any type: the columns of CSV, the keys of JSON.
+    Cell,
     /// Bytes, which may be meant as text.
     Bytes,
     /// 32 bytes.
@@ -21,6 +24,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    #[cfg(feature = "parquet")]
     pub(super) fn of(data: &DataType) -> Self {
         match data {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
@@ -39,7 +43,7 @@ impl Kind {
         }
     }
     fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Bytes)
+        matches!(self, Self::Text | Self::Cell | Self::Bytes)
     }
     fn is_board(self) -> bool {
         matches!(self, Self::Board | Self::Bytes)
@@ -51,8 +55,18 @@ impl Kind {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// The type, for messages.
+    /// The type, for messages; empty in text, which has none.
     pub(super) data: String,
+}
+
+impl Column {
+    fn described(&self) -> String {
+        match (&*self.name, &*self.data) {
+            ("", "") => "one without a name".to_owned(),
+            (name, "") => format!("`{}`", one_line::of(name)),
+            (name, data) => format!("`{name}` ({data})"),
+        }
+    }
 }
 
 /// Where the positions come from: numbers of columns.
@@ -88,6 +102,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Nothing but positions.
+    pub(super) fn only(positions: Positions) -> Self {
+        Self { positions, fields: Vec::new(), date_text: None, set_up: None, line: None, left: Vec::new() }
+    }
+
     /// Chooses among the columns of a file.
     ///
     /// # Errors
@@ -95,7 +114,7 @@ impl Plan {
     pub(super) fn of(columns: &[Column], options: &DecodeOptions) -> Result<Self, String> {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let has = |at: usize, fits: fn(Kind) -> bool| fits(columns[at].kind);
-        let described = |at: usize| format!("`{}` ({})", columns[at].name, columns[at].data);
+        let described = |at: usize| columns[at].described();
         let all = || match columns {
             [] => "it has no columns".to_owned(),
             _ => {
@@ -109,7 +128,12 @@ impl Plan {
             }
         };
         let puzzles = || find("Moves").and(find("FEN"));
-        let (fen, board) = (find("fen").or_else(puzzles), find("board"));
+        // Nobody agrees on capital letters in the header lines of text.
+        let any_case = || {
+            let is_fen = |column: &Column| column.kind == Kind::Cell && column.name.eq_ignore_ascii_case("fen");
+            columns.iter().position(is_fen)
+        };
+        let (fen, board) = (find("fen").or_else(puzzles).or_else(any_case), find("board"));
         let positions = match (&options.fen_column, board, fen) {
             (Some(name), ..) => match find(name) {
                 Some(at) if has(at, Kind::is_text) => Positions::Fen(at),
@@ -126,9 +150,13 @@ impl Plan {
                 fullmove: find("fullmove").filter(|&at| columns[at].kind == Kind::Integer),
             },
             (None, _, Some(fen)) if has(fen, Kind::is_text) => Positions::Fen(fen),
-            (None, None, None) => {
+            (None, board, None) if board.is_none_or(|at| columns[at].kind == Kind::Cell) => {
+                let or_board = match columns.iter().any(|column| column.kind == Kind::Cell) {
+                    true => "",
+                    false => " or `board`",
+                };
                 return Err(format!(
-                    "has no column `fen` or `board`; {}; name the column of the positions with --fen-column",
+                    "has no column `fen`{or_board}; {}; name the column of the positions with --fen-column",
                     all()
                 ));
             }
@@ -141,8 +169,7 @@ impl Plan {
                 ));
             }
         };
-        let mut plan =
-            Self { positions, fields: Vec::new(), date_text: None, set_up: None, line: None, left: Vec::new() };
+        let mut plan = Self::only(positions);
         // The rows of files with these columns are puzzles, as lines of CSV with them are.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
             && columns[*fen].name == "FEN"
@@ -150,14 +177,17 @@ impl Plan {
         {
             plan.set_up = Some(moves);
         }
-        let field_of = |name: &str| match other_name(name) {
-            // The column of our own name counts if there are both.
-            Some(field) => Some(field).filter(|field| find(field.name()).is_none()),
-            None => Field::ALL.into_iter().find(|field| field.name() == name),
-        };
+        // The column of our own name counts if there are both.
+        let is_shadowed = |name: &str, field: Field| name != field.name() && find(field.name()).is_some();
+        let field_of = |name: &str| field_named(name).filter(|&field| !is_shadowed(name, field));
         for (at, column) in columns.iter().enumerate() {
             let name = &*column.name;
-            if at == plan.positions.column() || plan.set_up == Some(at) || find(name) != Some(at) && !name.is_empty() {
+            if at == plan.positions.column() || plan.set_up == Some(at) {
+                continue;
+            }
+            if find(name) != Some(at) && !name.is_empty() {
+                // Of several columns of one name, the first counts.
+                plan.left.push(described(at));
                 continue;
             }
             match field_of(name) {
@@ -173,6 +203,7 @@ impl Plan {
                 Some(_) => {}
                 None if name == DATE_TEXT && column.kind.is_text() => {}
                 None if matches!(name, "fen" | "FEN" | "board" | "halfmove" | "fullmove") => {}
+                None if column.kind == Kind::Cell && name.eq_ignore_ascii_case("fen") => {}
                 None => plan.left.push(described(at)),
             }
         }
@@ -182,7 +213,7 @@ impl Plan {
             // A file has no column of days if no date is one.
             match plan.fields.iter().find(|(field, ..)| *field == Field::Date) {
                 None => plan.fields.push((Field::Date, at, columns[at].kind)),
-                Some((.., Kind::Date)) => plan.date_text = Some(at),
+                Some((.., Kind::Date | Kind::Cell)) => plan.date_text = Some(at),
                 Some(_) => {}
             }
         }
@@ -230,8 +261,8 @@ impl Plan {
     }
 }
 
-/// What columns are called in files that others make of evaluations and puzzles.
-fn other_name(name: &str) -> Option<Field> {
+/// The field that a column has by its name: our own, or that in files which others make of evaluations and puzzles.
+pub(super) fn field_named(name: &str) -> Option<Field> {
     Some(match name {
         "cp" => Field::Score,
         "line" => Field::Move,
@@ -243,13 +274,14 @@ fn other_name(name: &str) -> Option<Field> {
         "Themes" => Field::Themes,
         "GameUrl" => Field::Site,
         "OpeningTags" => Field::Opening,
-        _ => return None,
+        _ => return Field::ALL.into_iter().find(|field| field.name() == name),
     })
 }
 
 /// Whether values of a kind can be those of a field.
 fn fits(field: Field, kind: Kind) -> bool {
     match (field, kind) {
+        (_, Kind::Cell) => true,
         (Field::Move | Field::Result, Kind::Integer) | (Field::Date, Kind::Date) => true,
         (Field::Move | Field::Result, kind) => kind.is_text(),
         (field, kind) => match field.column(0) {
