@@ -1,14 +1,16 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
 use super::args::ReadArgs;
-use super::invocation::{Invocation, Nothing, RunChoice};
+use super::invocation::{Invocation, RunChoice};
 use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::Format;
-use lanefish::pipeline::Summary;
+use lanefish::pipeline::{Job, Summary};
+use lanefish::queries::Queries;
+use lanefish::table::{Fields, Tile};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
@@ -29,10 +31,25 @@ pub(crate) struct VerifyArgs {
     json: bool,
 }
 
+/// Reads all that records carry, so that values that cannot be read are found as `convert` finds them.
+struct Everything;
+
+impl Job for Everything {
+    type Part = ();
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::ALL
+    }
+    fn begin(&self) {}
+    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
+}
+
 impl VerifyArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
-        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
+        let done = session.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {
             return session.conclude(summary);

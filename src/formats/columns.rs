@@ -4,7 +4,7 @@ use super::DecodeOptions;
 use crate::table::{Array, DATE_TEXT, Field, Fields};
 use crate::text::one_line;
 #[cfg(feature = "parquet")]
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 /// What the values of a column can be read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub(super) enum Kind {
     /// 32 bytes.
     Board,
     Integer,
+    /// Whole numbers of a unit of time, of which a second has this many.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no durations"))]
+    Duration(i64),
     Date,
     /// All are missing.
     Null,
@@ -37,6 +40,12 @@ impl Kind {
                 _ => Self::Other,
             },
             DataType::Date32 => Self::Date,
+            DataType::Duration(unit) => Self::Duration(match unit {
+                TimeUnit::Second => 1,
+                TimeUnit::Millisecond => 1_000,
+                TimeUnit::Microsecond => 1_000_000,
+                TimeUnit::Nanosecond => 1_000_000_000,
+            }),
             DataType::Null => Self::Null,
             data if data.is_integer() => Self::Integer,
             _ => Self::Other,
@@ -283,6 +292,7 @@ fn fits(field: Field, kind: Kind) -> bool {
     match (field, kind) {
         (_, Kind::Cell) => true,
         (Field::Move | Field::Result, Kind::Integer) | (Field::Date, Kind::Date) => true,
+        (Field::Clock, Kind::Duration(_)) => true,
         (Field::Move | Field::Result, kind) => kind.is_text(),
         (field, kind) => match field.column(0) {
             Array::Text(_) => kind.is_text(),

@@ -110,9 +110,10 @@ impl fmt::Display for Note<'_> {
             }
         }
         write!(f, " at {}", shown(&first.file))?;
-        match first.line {
-            Some(line) => write!(f, ":{line}"),
-            None => write!(f, " (byte {})", first.offset),
+        match (first.line, first.row) {
+            (Some(line), _) => write!(f, ":{line}"),
+            (None, Some(row)) => write!(f, " (row {row})"),
+            (None, None) => write!(f, " (byte {})", first.offset),
         }
     }
 }

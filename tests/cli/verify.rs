@@ -232,3 +232,82 @@ fn the_amount_of_memory_that_is_named_suffices() {
         }
     }
 }
+
+/// Whatever reads a file, and whatever columns are asked for: as many positions, and as many rejects. Values that do not
+/// fit are no rejects, but are named.
+#[cfg(feature = "parquet")]
+#[test]
+fn all_commands_judge_alike() {
+    let dir = Dir::new();
+    let rows = format!(
+        "fen,score,white_elo,move\n{START},1,70000,e2e4\n{START},40000,1500,e2e4\n{START},-1,1500,e2e5\nx,1,1,\n"
+    );
+    let mut files = vec![dir.file("rows.csv", rows)];
+    files.extend(
+        crate::support::shared_data("regressions/faults4/out-of-range.parquet")
+            .map(|path| path.to_str().unwrap().to_owned()),
+    );
+    for file in files {
+        let (good, bad) = if file.ends_with("csv") { (3, 1) } else { (4, 0) };
+        let status = i32::from(bad > 0);
+        let stats = json(status, &["-q", "stats", "--json", &file]);
+        assert_eq!((&stats["positions"], &stats["rejected"]), (&good.into(), &bad.into()), "{file}");
+        let report = json(status, &["-q", "verify", "--json", &file]);
+        assert_eq!(
+            (&report["files"][0]["records"], &report["files"][0]["rejected"]),
+            (&(good + bad).into(), &bad.into())
+        );
+        for columns in ["fen", "fen,score", "move", "fen,white_elo,score,move", "all"] {
+            assert_eq!(output(status, &["-q", "compute", "--columns", columns, &file]).lines().count(), good + 1);
+        }
+        for command in ["verify", "convert"] {
+            let copy = dir.name("copy.boards");
+            let mut arguments = vec![command, &file];
+            if command == "convert" {
+                arguments.extend(["-o", &copy, "--force"]);
+            }
+            let stderr = stderr_of(status, &arguments);
+            for field in ["score", "white_elo", "move"] {
+                assert!(stderr.contains(&format!("`{field}` cannot hold")), "{command} {file}: {stderr}");
+            }
+        }
+    }
+}
+
+/// Clocks that are durations are converted by their unit.
+#[cfg(feature = "parquet")]
+#[test]
+fn durations_are_clocks() {
+    use arrow_array::{
+        ArrayRef, DurationMicrosecondArray, DurationMillisecondArray, DurationSecondArray, RecordBatch, StringArray,
+    };
+    use std::sync::Arc;
+    let dir = Dir::new();
+    let fens: ArrayRef = Arc::new(StringArray::from(vec![START; 3]));
+    let clocks: [(ArrayRef, [&str; 3]); 3] = [
+        (Arc::new(DurationSecondArray::from(vec![Some(5), None, Some(0)])), ["500", "", "0"]),
+        (Arc::new(DurationMillisecondArray::from(vec![Some(5_019), None, Some(-1)])), ["501", "", ""]),
+        (Arc::new(DurationMicrosecondArray::from(vec![Some(9_999), Some(10_000), Some(1 << 62)])), ["0", "1", ""]),
+    ];
+    for (clock, expected) in clocks {
+        let table =
+            RecordBatch::try_from_iter_with_nullable([("fen", fens.clone(), false), ("clock", clock, true)]).unwrap();
+        let parquet = dir.name("x.parquet");
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(fs::File::create(&parquet).unwrap(), table.schema(), None).unwrap();
+        writer.write(&table).unwrap();
+        writer.close().unwrap();
+        let arrow = dir.name("x.arrow");
+        let mut writer =
+            arrow_ipc::writer::FileWriter::try_new(fs::File::create(&arrow).unwrap(), &table.schema()).unwrap();
+        writer.write(&table).unwrap();
+        writer.finish().unwrap();
+        for file in [parquet, arrow] {
+            let rows = output(0, &["-q", "compute", "--columns", "clock", &file]);
+            assert_eq!(rows.lines().skip(1).collect::<Vec<_>>(), expected, "{file}");
+        }
+    }
+    if let Some(path) = crate::support::shared_data("regressions/faults4/clock-duration.parquet") {
+        assert_eq!(output(0, &["-q", "compute", "--columns", "clock", path.to_str().unwrap()]), "clock\n500\n");
+    }
+}

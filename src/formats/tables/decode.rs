@@ -5,6 +5,7 @@ use super::super::field_values::{
     Dictionary, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
 };
 use super::super::lines::without_mark;
+use super::super::misfits::{Misfit, MisfitKind};
 use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
@@ -278,7 +279,7 @@ impl Decoder<'_> {
                 continue;
             };
             let mut clocks = vec![default; self.good.len()];
-            self.each_value(column, |value, at, record, _| {
+            self.each_value(column, None, |value, at, record, _| {
                 if let Some(number) = value.number(at) {
                     clocks[record] = u16::try_from(number).map_err(|_| out_of_range(name, number))?;
                 }
@@ -296,7 +297,7 @@ impl Decoder<'_> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
             let mut texts = Dictionary::new(most_texts(self.options));
-            self.each_value(column, |value, at, _, _| {
+            self.each_value(column, Some(field), |value, at, _, _| {
                 match kind {
                     Kind::Date => {
                         let date = value
@@ -319,9 +320,13 @@ impl Decoder<'_> {
             return Ok(());
         }
         let mut values = field.column(0);
-        self.each_value(column, |value, at, record, batch| {
+        self.each_value(column, Some(field), |value, at, record, batch| {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
+                // Clocks are in centiseconds; what is left of one has not passed yet.
+                (_, Kind::Duration(second)) => {
+                    Ok(value.number(at).map(|number| (number * 100).div_euclid(second.into())))
+                }
                 (Field::Result, _) => result_of(value.text(at)),
                 _ => {
                     let text = value.text(at);
@@ -354,7 +359,7 @@ impl Decoder<'_> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
         let mut idle_en_passants = IdleEnPassants::default();
-        self.each_value(column, |value, at, record, batch| {
+        self.each_value(column, None, |value, at, record, batch| {
             let position = batch.position(record).ok();
             let position = position.filter(|position| position.is_valid(Validity::Playable));
             // The others are rejected later, and have no defined moves.
@@ -396,7 +401,7 @@ impl Decoder<'_> {
     fn date_texts(&mut self, column: usize) -> Result<(), Fault> {
         let days = self.batch.fields.remove(&Field::Date);
         let mut texts = Dictionary::new(most_texts(self.options));
-        self.each_value(column, |value, at, record, _| {
+        self.each_value(column, None, |value, at, record, _| {
             let text = value.text(at).filter(|text| !text.is_empty());
             let day = days.as_ref().and_then(|days| days.text(record));
             texts.push(text.or(day.map(str::as_bytes)));
@@ -407,10 +412,12 @@ impl Decoder<'_> {
     }
 
     /// Calls a function for the value of each good record in a column: with the values, the place among them, the
-    /// number of the record, and the records. Those where it fails become bad.
+    /// number of the record, and the records. Values where it fails are misfits of a field; without a field, the
+    /// records become bad, because their position is not known then.
     fn each_value(
         &mut self,
         column: usize,
+        field: Option<Field>,
         mut each: impl FnMut(&Value<'_>, usize, usize, &Batch) -> Result<(), Wrong>,
     ) -> Result<(), String> {
         let batch = std::mem::take(&mut self.batch);
@@ -425,7 +432,11 @@ impl Decoder<'_> {
                 && (row as usize) < end
             {
                 let done = each(&value, row as usize - first, record, &batch);
-                if let Err((reason, message)) = done
+                if done.is_err()
+                    && let Some(field) = field
+                {
+                    self.misfit(row, field, &value.shown(row as usize - first));
+                } else if let Err((reason, message)) = done
                     && !self.bad.contains(&row)
                 {
                     self.bad.insert(row);
@@ -446,6 +457,20 @@ impl Decoder<'_> {
     }
 
     #[cold]
+    fn misfit(&mut self, row: u32, field: Field, value: &[u8]) {
+        let place = self.place(row);
+        self.decoded.misfits.push(Misfit::new(MisfitKind::Value(field), place, value));
+    }
+
+    fn place(&self, row: u32) -> Place {
+        Place {
+            record: row.into(),
+            row: Some(self.row + u64::from(row)),
+            ..Place::start_of(Arc::clone(&self.chunk.file))
+        }
+    }
+
+    #[cold]
     fn reject(&mut self, row: u32, reasons: Vec<&'static str>, message: Cow<'static, str>, raw: &[u8]) {
         let mut raw = start_of(raw);
         self.rejected += raw.len() as u64;
@@ -453,16 +478,8 @@ impl Decoder<'_> {
             raw.truncate(LEAST_KEPT);
             raw.shrink_to_fit();
         }
-        self.decoded.rejects.push(Reject {
-            place: Place {
-                record: row.into(),
-                row: Some(self.row + u64::from(row)),
-                ..Place::start_of(Arc::clone(&self.chunk.file))
-            },
-            reasons,
-            message,
-            raw,
-        });
+        let place = self.place(row);
+        self.decoded.rejects.push(Reject { place, reasons, message, raw });
     }
 }
 
@@ -473,6 +490,15 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// A value as text, for messages.
+    #[cold]
+    fn shown(&self, at: usize) -> Vec<u8> {
+        match (self.text(at), self.number(at)) {
+            (Some(text), _) => text.to_vec(),
+            (None, Some(number)) => number.to_string().into_bytes(),
+            (None, None) => Vec::new(),
+        }
+    }
     fn of(array: &'a Column) -> Option<Self> {
         match Texts::of(array) {
             Some(texts) => Some(Self::Texts(texts)),

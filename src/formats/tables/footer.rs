@@ -6,8 +6,9 @@ use super::pages;
 use crate::columnar::check_file;
 use crate::error::Damage;
 use crate::input::Source;
-use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema_by_columns};
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema, parquet_to_arrow_schema_by_columns};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use arrow_schema::{DataType, Field};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,6 +86,8 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             *of_root = Some(leaf);
         }
     }
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let hints = guarded(|| parquet_to_arrow_schema(schema, pairs)).ok();
     for (field, leaf) in fields.iter().zip(leaves) {
         let name = field.name().to_owned();
         let data = leaf.and_then(|leaf| {
@@ -95,6 +98,12 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             .ok()
         });
         let data = data.and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
+        // Parquet has no durations: only the schema that Arrow's writers add tells them from numbers.
+        let of_arrow = hints.as_ref().and_then(|hints| hints.field_with_name(&name).ok()).map(Field::data_type);
+        let data = match (data, of_arrow) {
+            (Some(DataType::Int64), Some(duration @ DataType::Duration(_))) => Some(duration.clone()),
+            (data, _) => data,
+        };
         columns.push((
             Column {
                 name,
