@@ -404,7 +404,9 @@ impl<'a> Invocation<'a> {
         }
         for (remark, times) in summary.remarks.iter() {
             if self.verbose() || !remark.is_detail {
-                self.note(format_args!("{} {}", counted(times, remark.what), remark.how));
+                let first = summary.remarks.first(remark).map(|first| format!("; the first is `{first}`"));
+                let first = first.unwrap_or_default();
+                self.note(format_args!("{} {}{first}", counted(times, remark.what), remark.how));
             }
         }
         // The files of a data set say the same.

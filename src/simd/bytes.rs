@@ -46,7 +46,7 @@ pub(crate) struct Classes {
     pub(crate) close: u64,
     /// `%`.
     pub(crate) percent: u64,
-    /// `e`.
+    /// `e` and `E`.
     pub(crate) letter_e: u64,
 }
 
@@ -115,7 +115,7 @@ fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
         classes.open |= R::bits(run.equal(b'{')) << at;
         classes.close |= R::bits(run.equal(b'}')) << at;
         classes.percent |= R::bits(run.equal(b'%')) << at;
-        classes.letter_e |= R::bits(run.equal(b'e')) << at;
+        classes.letter_e |= R::bits(run.equal(b'e') | run.equal(b'E')) << at;
         at += R::LEN;
     }
     classes
@@ -310,6 +310,7 @@ mod tests {
                 assert_eq!(plain.letter, set(byte.is_ascii_alphabetic() || b"=-".contains(&byte)));
                 assert_eq!(plain.digit, set(byte.is_ascii_digit()));
                 assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
+                assert_eq!(plain.letter_e, set(byte.eq_ignore_ascii_case(&b'e')));
                 assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
                 assert_eq!(Classifier::detect().classes(&bytes), plain, "{byte} at {at}");
                 #[cfg(target_arch = "x86_64")]

@@ -126,6 +126,77 @@ fn lost_tags_are_named() {
     }
 }
 
+/// Whatever else is in the text of games is named by its kind, exactly, for every format, selection and range.
+#[test]
+fn lost_texts_are_named() {
+    let dir = Dir::new();
+    let plain = "[White \"x\"]\n[WhiteElo \"2500\"]\n\n1. e4 { [%eval 0.17] [%clk 0:05:00] } e5 { [%clk 0:05:00] } 2. Nf3 {+0.35} *\n\n";
+    let game = "[White \"x\"]\n\n1. e4 $1 {best} (1. d4 {x} (1. c4)) e5 {[%emt 0:00:01] [%csl Ga1]} 2. Nf3 {+0.35/12 1s} Nc6 ; so\n*\n\n";
+    let pgn = dir.file("a.pgn", [plain.repeat(300), format!("{game}{plain}").repeat(2000)].concat());
+    let lost = |games: u64| {
+        let n = |each: u64| lanefish::text::numbers::grouped(each * games);
+        format!(
+            "variations ({0}), depths, times and more beside scores of engines ({0}), comments ({1}), `[%emt]` ({0}), `[%csl]` ({0}), NAGs ({0})",
+            n(1),
+            n(2)
+        )
+    };
+    let convert = |arguments: &[&str], threads: &str| {
+        let out = dir.name("x.boards");
+        let stderr =
+            stderr_of(0, &[&["convert", &pgn, "-o", &out, "--force", "--threads", threads], arguments].concat());
+        stderr.replace("lanefish: boards cannot hold these, which were omitted: ", "").trim_end().to_owned()
+    };
+    for threads in ["1", "3"] {
+        assert_eq!(convert(&[], threads), lost(2000));
+        assert_eq!(convert(&["--limit", "1200"], threads), "");
+        // Five positions of each game, four of the plain ones.
+        assert_eq!(convert(&["--limit", "1201"], threads), lost(1));
+        assert_eq!(convert(&["--skip", "1205"], threads), lost(1999));
+        assert_eq!(convert(&["--skip", "1204", "--limit", "6"], threads), lost(2));
+        let selected = convert(&["--min-elo", "2000"], threads);
+        assert!(!selected.contains("comments"), "{selected}");
+    }
+    let with_variations = convert(&["--variations"], "3");
+    assert!(
+        with_variations.contains("comments (6,000)") && !with_variations.contains("variations"),
+        "{with_variations}"
+    );
+    assert!(!stderr_of(0, &["stats", &pgn]).contains("comments"));
+    #[cfg(feature = "parquet")]
+    {
+        let stderr = stderr_of(0, &["convert", &pgn, "-o", &dir.name("p.parquet")]);
+        assert!(stderr.contains(&lost(2000)), "{stderr}");
+    }
+}
+
+/// Comments that look like evaluations and are none that is known are named once by every command that reads scores.
+#[test]
+fn unread_evaluations_are_named() {
+    let dir = Dir::new();
+    let game = "[White \"x\"]\n\n1. e4 {e7e5 +0.35/12} e5 {0.60/4 pawns} *\n\n";
+    let pgn = dir.file("a.pgn", game.repeat(2000));
+    let note =
+        "lanefish: 4,000 comments with what looks like an evaluation that was not read; the first is `e7e5 +0.35/12`\n";
+    for threads in ["1", "3"] {
+        let out = dir.name("x.boards");
+        for arguments in [
+            &["stats", &pgn][..],
+            &["compute", "--columns", "score", &pgn],
+            &["compute", "--columns", "mate", &pgn],
+            &["convert", "--force", "-o", &out, &pgn],
+        ] {
+            let stderr = stderr_of(0, &[arguments, &["--threads", threads]].concat());
+            assert_eq!(stderr.matches(note).count(), 1, "{arguments:?}: {stderr}");
+        }
+    }
+    let stderr = stderr_of(0, &["compute", "--columns", "score", "--skip", "2", "--limit", "2", &pgn]);
+    assert!(stderr.contains("4 comments with"), "{stderr}");
+    for arguments in [&["compute", "--columns", "fen,clock", &pgn][..], &["games", &pgn]] {
+        assert_eq!(stderr_of(0, arguments), "");
+    }
+}
+
 #[test]
 fn lost_fields_are_reported() {
     let stderr = stderr_of(0, &["convert", "--to", "fen", &sample("famous.epd")]);

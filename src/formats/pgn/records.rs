@@ -50,6 +50,49 @@ pub(super) struct Records {
     clocks: Vec<u32>,
     /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.
     idle_en_passants: Vec<u8>,
+    /// Evaluations of the game that could not be read.
+    unread: Unread,
+    /// What else is in the text of the game.
+    text: Text,
+}
+
+/// What looks like an evaluation and could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    pub(super) count: u64,
+    /// The first of them, as shown.
+    pub(super) first: Option<Box<str>>,
+}
+
+/// Whether there is more in the text of a game than moves and what is read of comments: known without a second look at
+/// it, by the number of bytes.
+#[derive(Debug, Default)]
+struct Text {
+    /// Bytes of comments without blanks, and those of them that commands were read from.
+    in_comments: u64,
+    read: u64,
+    /// Whether there are variations, NAGs, or comments that are not simple.
+    is_odd: bool,
+}
+
+/// Letters of a comment that a note quotes.
+const SHOWN: usize = 60;
+
+impl Unread {
+    #[cold]
+    fn add(&mut self, comment: &[u8]) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| {
+            let text = String::from_utf8_lossy(&comment[..comment.len().min(4 * SHOWN)]);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let words = words.join(" ").replace(crate::text::one_line::is_control, "\u{FFFD}");
+            let mut shown: String = words.chars().take(SHOWN).collect();
+            if shown.len() < words.len() || comment.len() > 4 * SHOWN {
+                shown.push('…');
+            }
+            shown.into()
+        });
+    }
 }
 
 /// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
@@ -81,7 +124,37 @@ impl Records {
             scores: Vec::new(),
             clocks: room(requested.clocks, rows),
             idle_en_passants: Vec::new(),
+            unread: Unread::default(),
+            text: Text::default(),
         }
+    }
+
+    /// A game begins.
+    pub(super) fn begin_game(&mut self) {
+        self.unread = Unread::default();
+        self.text = Text::default();
+    }
+
+    /// The evaluations of the game that could not be read.
+    pub(super) fn take_unread(&mut self) -> Unread {
+        std::mem::take(&mut self.unread)
+    }
+
+    /// Whether the text of the game may have more in it than moves and commands that are read.
+    pub(super) fn may_lose_text(&self) -> bool {
+        self.text.is_odd || self.text.in_comments != self.text.read
+    }
+
+    /// Notes bytes of simple comments, without blanks.
+    #[inline(always)]
+    pub(super) fn in_comments(&mut self, bytes: u64) {
+        self.text.in_comments += bytes;
+    }
+
+    /// Notes that there is a variation, a NAG, or a comment that is not simple.
+    #[inline(always)]
+    pub(super) fn has_odd_text(&mut self) {
+        self.text.is_odd = true;
     }
 
     #[inline(always)]
@@ -152,19 +225,18 @@ impl Records {
         let Some(before) = before else {
             return;
         };
-        let comment = match comment {
-            [b' ', rest @ ..] => rest,
-            all => all,
-        };
+        let comment = comment.trim_ascii();
         if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
             return;
         }
         let (board, _) = self.row(before);
         let said = engine::said(comment, board.side_to_move());
-        if self.requested.scores
-            && let Some(eval) = said.eval
-        {
-            note(&mut self.scores, before, eval.packed(), NO_SCORE);
+        if self.requested.scores {
+            match said.eval {
+                Some(eval) => note(&mut self.scores, before, eval.packed(), NO_SCORE),
+                None if engine::looks_like_one(comment) => self.unread.add(comment),
+                None => {}
+            }
         }
         if self.requested.clocks
             && let Some(clock) = said.clock
@@ -192,7 +264,8 @@ impl Records {
     /// of an engine that begins there, after the move from row `before` to row `row`.
     pub(super) fn command(&mut self, text: &[u8], at: usize, row: Option<usize>, before: Option<usize>) {
         if !text[..at].ends_with(b"[%") {
-            if (text[..at].ends_with(b"{") || text[..at].ends_with(b"{ ")) && engine::may_be_one(&text[at..]) {
+            let is_percent = text[..at].ends_with(b"%");
+            if !is_percent && engine::may_be_one(&text[at..]) {
                 let window = &text[at..text.len().min(at + engine::LONGEST)];
                 let end = memchr(b'}', window);
                 end.into_iter().for_each(|end| self.engine(&window[..end], before));
@@ -204,6 +277,7 @@ impl Records {
         if let [b'c', b'l', b'k', b' ', value @ ..] = &text[at..]
             && let Some(clock) = plain_clock(value)
         {
+            self.text.read += PLAIN_CLOCK;
             if self.requested.clocks
                 && let Some(before) = before
             {
@@ -213,10 +287,22 @@ impl Records {
         }
         let command = &text[at..lex::find2(window, at, b']', b'}')];
         if let Some(value) = value_of(command, b"eval") {
-            if self.requested.scores
-                && let (Some(row), Some(eval)) = (row, eval(value))
-            {
-                note(&mut self.scores, row, eval.packed(), NO_SCORE);
+            if self.requested.scores {
+                match eval(value) {
+                    Some(eval) => {
+                        if is_whole(value) && text.get(at + command.len()) == Some(&b']') {
+                            self.text.read += b"[%eval]".len() as u64 + value.len() as u64;
+                        }
+                        if let Some(row) = row {
+                            note(&mut self.scores, row, eval.packed(), NO_SCORE);
+                        }
+                    }
+                    None if is_no_eval(value) => {}
+                    None => {
+                        let end = at + command.len();
+                        self.unread.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
+                    }
+                }
             }
         } else if let Some(value) = value_of(command, b"clk")
             && self.requested.clocks
@@ -400,26 +486,44 @@ fn mate_of(packed: i16) -> i16 {
 
 /// The text after the name of a command and at least one blank.
 fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let value = command.strip_prefix(name)?;
+    let (start, value) = command.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
+        return None;
+    }
     value.first().is_some_and(u8::is_ascii_whitespace).then(|| value.trim_ascii())
+}
+
+/// Whether the content of a command, from its name on, is read, and whether it has more than a score or a clock.
+pub(super) fn reads(command: &[u8]) -> (bool, bool) {
+    if command.len() >= LONGEST_COMMAND {
+        return (false, false);
+    }
+    match (value_of(command, b"eval"), value_of(command, b"clk")) {
+        (Some(value), _) => (eval(value).is_some(), eval(value).is_some() && !is_whole(value)),
+        (None, Some(value)) => (clock(value).is_some(), false),
+        (None, None) => (false, false),
+    }
+}
+
+/// Whether a value of `[%eval …]` is all of it, without a depth.
+fn is_whole(value: &[u8]) -> bool {
+    !value.iter().any(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace())
+}
+
+/// Whether a value of `[%eval …]` is what ChessBase writes where there is none: out of range, of depth zero.
+fn is_no_eval(value: &[u8]) -> bool {
+    number(engine::sign(value).1).is_some_and(|(cents, rest)| cents > MOST_CENTIPAWNS.into() && rest == b",0")
 }
 
 /// The value of `[%eval …]`, from White's view: pawns with decimals, or `#` and a number of moves, negative
 /// if Black mates.
 pub(super) fn eval(value: &[u8]) -> Option<Eval> {
-    let (value, is_mate) = match value.strip_prefix(b"#") {
-        Some(value) => (value, true),
-        None => (value, false),
-    };
-    let (negative, digits) = match value {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
-    if is_mate {
-        let (moves, rest) = number(digits)?;
+    let (negative, digits) = engine::sign(value);
+    if let Some(moves) = engine::mate_sign(digits) {
+        let (inner, moves) = engine::sign(moves);
+        let (moves, rest) = number(moves)?;
         ends(rest)?;
-        return Some(Eval::Mate(mate_in(negative, moves.into())));
+        return Some(Eval::Mate(mate_in(negative ^ inner, moves.into())));
     }
     // ChessBase: centipawns and a depth. Its largest numbers stand for mates and for no evaluation at all.
     if let Some((cents, [b',', depth @ ..])) = number(digits)
@@ -434,9 +538,14 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
 
 /// An evaluation in pawns, with decimals or not.
 pub(super) fn pawns(negative: bool, digits: &[u8]) -> Option<Eval> {
-    let (whole, mut rest) = number(digits)?;
+    let (whole, mut rest) = match digits {
+        [b'.', b'0'..=b'9', ..] => (0, digits),
+        _ => number(digits)?,
+    };
     let mut cents = 0;
-    if let [b'.', decimals @ ..] = rest {
+    if let [point @ (b'.' | b','), decimals @ ..] = rest
+        && (*point == b'.' || decimals.first().is_some_and(u8::is_ascii_digit))
+    {
         let mut worth = 10;
         rest = decimals;
         while let [digit @ b'0'..=b'9', after @ ..] = rest {
@@ -456,6 +565,9 @@ pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     let moves = moves.min(LONGEST_MATE.into()) as i16;
     if black_mates { -moves } else { moves }
 }
+
+/// Bytes of `[%clk h:mm:ss]` without its blank.
+const PLAIN_CLOCK: u64 = b"[%clk0:00:00]".len() as u64;
 
 /// The value of `[%clk h:mm:ss]` as nearly all files have it: one digit, and no decimals.
 #[inline(always)]
@@ -553,6 +665,16 @@ mod tests {
             ("#", None),
             ("#x", None),
             ("1.5x", None),
+            (".5", Some(Eval::Centipawns(50))),
+            ("-.25,12", Some(Eval::Centipawns(-25))),
+            (".", None),
+            ("M3", Some(Eval::Mate(3))),
+            ("-M3", Some(Eval::Mate(-3))),
+            ("mate4", Some(Eval::Mate(4))),
+            ("mate -4", Some(Eval::Mate(-4))),
+            ("-#2", Some(Eval::Mate(-2))),
+            ("−0.5", Some(Eval::Centipawns(-50))),
+            ("−12,20", Some(Eval::Centipawns(-12))),
             ("", None),
         ] {
             assert_eq!(eval(text.as_bytes()), expected, "{text}");

@@ -13,21 +13,21 @@
 
 use crate::simd::bytes::{Classes, Classifier};
 
-/// What is to be reported of comments: commands, and comments that may be those of engines.
+/// What is to be reported of comments: commands, and comments that begin with none and so may be those of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commands {
     /// Nothing.
     None,
-    /// Commands whose name begins with `e`, and comments.
+    /// Commands whose name begins with `e` or `E`, and comments.
     Evals,
-    /// All commands, and comments.
+    /// All commands, comments, and how many bytes of text are in comments.
     All,
 }
 
 /// A command of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    /// Offset of the byte after its `%`, or after the brace of a comment.
+    /// Offset of the byte after its `%`, or after the brace of a comment and at most one blank.
     pub(super) at: u32,
     /// Number of moves before it.
     pub(super) moves: u32,
@@ -51,6 +51,8 @@ pub(super) struct Scan {
     ends: Places,
     /// Commands of comments.
     pub(super) commands: Vec<Command>,
+    /// Bytes of comments without blanks, before the place where the last search ended; `None` if that is not known.
+    pub(super) in_comments: Option<u64>,
 }
 
 /// A list that may be written past its end.
@@ -84,6 +86,8 @@ struct Carry {
     /// Whether the last two bytes opened a comment, and whether the last one was a blank.
     open: u64,
     blank: u64,
+    /// Bytes of comments without blanks, in the blocks before.
+    in_comments: u64,
     /// Whether a number or a move reaches up to here.
     number: bool,
     word: bool,
@@ -96,6 +100,8 @@ struct Found {
     moves: u64,
     ends: u64,
     commands: u64,
+    /// Bytes of comments without blanks.
+    in_comments: u64,
     /// Where the token or comment begins that is not simple, if there is one.
     stop: Option<usize>,
 }
@@ -107,6 +113,7 @@ impl Default for Scan {
             starts: Places::default(),
             ends: Places::default(),
             commands: Vec::new(),
+            in_comments: Some(0),
         }
     }
 }
@@ -134,6 +141,7 @@ impl Scan {
     /// Returns the place up to which everything is found, and whether the token there is not simple.
     #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
+        self.in_comments = Some(0);
         if bytes.len() > LONGEST {
             return (at, true);
         }
@@ -146,6 +154,7 @@ impl Scan {
             percent: 0,
             open: 0,
             blank: 0,
+            in_comments: 0,
             number: false,
             word: false,
             begin: at,
@@ -171,13 +180,16 @@ impl Scan {
             let full = found.commands != 0 && self.commands.len() > COMMANDS;
             if let Some(stop) = found.stop.or((is_last || full).then_some(carry.begin)) {
                 self.drop_from(stop);
+                self.in_comments = count_before(&found, &carry, block, stop);
                 return (stop, true);
             }
-            block += BLOCK;
             if self.starts.len >= enough && carry.comment == 0 {
                 self.drop_from(carry.begin);
+                self.in_comments = count_before(&found, &carry, block, carry.begin);
                 return (carry.begin, false);
             }
+            carry.in_comments += u64::from(found.in_comments.count_ones());
+            block += BLOCK;
         }
     }
 
@@ -202,6 +214,13 @@ impl Scan {
             self.commands.pop();
         }
     }
+}
+
+/// Bytes of comments before a place of the last block or before it, where that is not known.
+fn count_before(last: &Found, carry: &Carry, block: usize, end: usize) -> Option<u64> {
+    let len = end.checked_sub(block)?;
+    let before = last.in_comments & (1u64.checked_shl(len as u32).unwrap_or(0).wrapping_sub(1));
+    Some(carry.in_comments + u64::from(before.count_ones()))
 }
 
 /// Adds the place of each bit of a block.
@@ -300,10 +319,11 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     carry.begin = last(begins);
     let named = comments & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
-    // What may be the comment of an engine, also after one blank.
+    // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this block
+    // shows.
     let first = (open << 1 | carry.open >> 1) & !blank;
     let second = (open << 2 | carry.open) & (blank << 1 | carry.blank);
-    let begun = comments & (first | second) & (classes.digit | classes.letter | classes.sign);
+    let begun = comments & (first | second) & !(classes.percent >> 1);
     carry.open = open >> 62;
     carry.blank = blank >> 63;
     Found {
@@ -313,6 +333,10 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
             Commands::None => 0,
             Commands::Evals => named & classes.letter_e | begun,
             Commands::All => named | begun,
+        },
+        in_comments: match commands {
+            Commands::All => comments & !(blank | open),
+            Commands::None | Commands::Evals => 0,
         },
         stop,
     }

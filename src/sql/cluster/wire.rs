@@ -246,7 +246,8 @@ pub(super) struct SummaryWire {
     bytes: u64,
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
-    remarks: Vec<(String, String, bool, u64)>,
+    /// What, how, whether it is a detail, how often, and the first one.
+    remarks: Vec<(String, String, bool, u64, Option<String>)>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Of files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
@@ -285,7 +286,10 @@ impl SummaryWire {
             remarks: summary
                 .remarks
                 .iter()
-                .map(|(remark, times)| (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times))
+                .map(|(remark, times)| {
+                    let first = summary.remarks.first(remark).map(str::to_owned);
+                    (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times, first)
+                })
                 .collect(),
             left_out: summary
                 .left_out
@@ -314,8 +318,8 @@ impl SummaryWire {
         let room = crate::pipeline::FIRST_REJECTS.saturating_sub(all.first_rejects.len());
         let first = self.first_rejects.into_iter().take(room);
         all.first_rejects.extend(first.map(RejectWire::into_reject));
-        for (what, how, is_detail, times) in self.remarks {
-            all.remarks.add(remark(&what, &how, is_detail), times);
+        for (what, how, is_detail, times, first) in self.remarks {
+            all.remarks.add_with(remark(&what, &how, is_detail), times, first.as_deref());
         }
         for (name, (games, positions, unknown)) in self.left_out {
             let left = all.left_out.entry(interned(&name)).or_default();

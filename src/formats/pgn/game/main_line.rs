@@ -35,6 +35,10 @@ impl Games<'_> {
         while more {
             self.scan.clear();
             let (end, stops) = self.scan.fill(bytes, self.at, commands, self.enough);
+            match self.scan.in_comments {
+                Some(bytes) => records.in_comments(bytes),
+                None => records.has_odd_text(),
+            }
             let found = self.scan.starts().len();
             if state.ply as usize + found > MOST_PLIES as usize {
                 break;

@@ -17,7 +17,7 @@ impl<'a> Games<'a> {
     fn line_end(&mut self, at: usize) -> usize {
         // Many games may stand in one line.
         if !self.line.contains(&at) {
-            self.line = at..lex::line_end(self.bytes, at);
+            self.line = at..lex::text_line_end(self.bytes, at);
         }
         self.line.end
     }
@@ -72,7 +72,7 @@ impl<'a> Games<'a> {
                     at += 1;
                 }
                 b' ' | b'\t' | b'\r' => at += 1,
-                b';' => at = lex::line_end(bytes, at),
+                b';' => at = lex::text_line_end(bytes, at),
                 b'[' if !lex::begins_game(bytes, at) => return Some((at, feeds)),
                 _ => return None,
             }
@@ -145,8 +145,11 @@ impl<'a> Games<'a> {
                     self.at += 1;
                 }
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
-                Some(b'%') if self.begins_line() => self.at = lex::line_end(bytes, self.at),
-                Some(b';') => self.at = lex::line_end(bytes, self.at),
+                Some(byte) if byte == b';' || byte == b'%' && self.begins_line() => {
+                    // Its line is not an empty one.
+                    feeds = if feeds < 2 { 0 } else { feeds };
+                    self.at = lex::text_line_end(bytes, self.at);
+                }
                 _ => break,
             }
         }

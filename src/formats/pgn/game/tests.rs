@@ -1,7 +1,10 @@
-//! Both ways to read a main line, scanned and token by token, give the same records.
+//! Both ways to read a main line, scanned and token by token, give the same records; and text that is lost is never
+//! overlooked.
 
+use super::super::lost;
 use super::super::records::Requested;
 use super::*;
+use crate::formats::LostTags;
 use crate::table::Fields;
 use proptest::prelude::*;
 
@@ -14,6 +17,12 @@ fn read(text: &[u8], quick: bool) -> String {
     let mut read = String::new();
     while let Some(game) = games.next(&mut records) {
         let Game { start, end, plies, .. } = game;
+        let mut lost = LostTags::default();
+        let up_to = game.bad.as_ref().map_or(end, |bad| bad.offset.min(end));
+        lost::count(text, start + game.tags.len()..up_to, false, &mut lost);
+        assert!(lost.is_empty() || records.may_lose_text(), "{lost} in {}", String::from_utf8_lossy(text));
+        let unread = records.take_unread();
+        read += &format!("{} {:?}; ", unread.count, unread.first);
         let last = game.last.map(|last| last.to_string());
         let (bad, outcome) = (game.bad, game.outcome);
         read += &format!("{start}..{end} {plies} {outcome:?} {last:?} {bad:?}\n");
@@ -45,7 +54,22 @@ const USUAL: [&str; 8] = [
     " 3.",
     "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
 ];
-const ODD: [&str; 50] = [
+const ODD: [&str; 65] = [
+    "{+0.35/12 1s}",
+    " {  -0.31/13 0.5s } ",
+    " { +0,40/10 1:05} ",
+    "{(Nf3) +0.12/9 1}",
+    "{−0.5}",
+    "{.5/3}",
+    "{?}",
+    "{ +0.60/4 pawns up}",
+    "{e4 +0.35/12}",
+    "{\n-0.31/13 0.5s }",
+    "{[%EVAL 0.3]}",
+    "{[%eval M3] [%Eval x]}",
+    "{[%csl Ga1]}",
+    " {  [%clk 0:01:00] [%emt 0:00:01]}",
+    "{ % }",
     "(",
     ")",
     " (e4 e5) ",

@@ -64,6 +64,7 @@ impl Games<'_> {
             }
             Class::Open => match lex::comment(bytes, start) {
                 Comment::Closed(end) => {
+                    records.has_odd_text();
                     if self.plays(state) {
                         records.comment(&bytes[start + 1..end], state.record, state.record_before);
                     }
@@ -128,6 +129,7 @@ impl Games<'_> {
         let start = self.at;
         match byte {
             b'(' => {
+                records.has_odd_text();
                 self.at += 1;
                 if state.depth == DEEPEST {
                     self.refuse(state, GameError::VariationTooDeep, start);
@@ -159,9 +161,13 @@ impl Games<'_> {
                     state.record_before = line.record_before;
                 }
             }
-            b';' => self.at = lex::line_end(bytes, start),
-            b'%' if self.begins_line() => self.at = lex::line_end(bytes, start),
+            b';' => {
+                records.has_odd_text();
+                self.at = lex::text_line_end(bytes, start);
+            }
+            b'%' if self.begins_line() => self.at = lex::text_line_end(bytes, start),
             b'$' => {
+                records.has_odd_text();
                 self.at += 1;
                 self.skip_digits();
             }
