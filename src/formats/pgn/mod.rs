@@ -12,7 +12,7 @@
 //! Byte order marks, CR LF, CR or LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
 //! in SAN that is disambiguated more or less than needed, with or without check signs, `=`, `e.p.` or
 //! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
-//! without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//! without empty lines between. Text may be UTF-8 or ISO-8859-1, and values of tags may lack straight quotes.
 //!
 //! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not allow but files contain: null moves
 //! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing braces, words
@@ -21,7 +21,7 @@
 //!
 //! Moves may also be written without the `x` of a capture or with an extra one, as in UCI (`g1f3`), long
 //! (`Ng1-f3`), with lower-case letters or figurines for the pieces, and castling as a king move, if exactly one
-//! legal move fits. Values of tags may lack straight quotes. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook
+//! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook
 //! are dropped and counted. [`DecodeOptions::strict_pgn`] refuses these deviations. Of duplicate tags
 //! the last one counts. Chess960 is recognized by its `FEN`; other variants are rejected by name.
 //!

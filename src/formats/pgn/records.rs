@@ -306,9 +306,14 @@ impl Records {
             }
         } else if let Some(value) = value_of(command, b"clk")
             && self.requested.clocks
-            && let (Some(before), Some(clock)) = (before, clock(value))
+            && let Some(clock) = clock(value)
         {
-            note(&mut self.clocks, before, clock, NO_CLOCK);
+            if is_whole(value) && text.get(at + command.len()) == Some(&b']') {
+                self.text.read += b"[%clk]".len() as u64 + value.len() as u64;
+            }
+            if let Some(before) = before {
+                note(&mut self.clocks, before, clock, NO_CLOCK);
+            }
         }
     }
 

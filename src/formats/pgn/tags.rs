@@ -326,8 +326,10 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
         if text.get(bracket) != Some(&b']') {
             continue;
         }
-        let behind = bracket + 1 + blanks(&text[bracket + 1..]);
-        if matches!(text.get(behind), None | Some(b'\n' | b'[' | b'{' | b';')) {
+        let rest = &text[bracket + 1..];
+        let (blanks, behind) = rest.split_at(blanks(rest));
+        // Lines may end in carriage returns.
+        if blanks.contains(&b'\r') || matches!(behind.first(), None | Some(b'\n' | b'[' | b'{' | b';')) {
             return made(quote, bracket + 1, false);
         }
         first = first.or(Some((quote, bracket)));
