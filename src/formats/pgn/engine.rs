@@ -72,7 +72,7 @@ pub(super) fn looks_like_one(comment: &[u8]) -> bool {
             let number = before.iter().rev().take(8).take_while(|byte| byte.is_ascii_digit() || b".,M#".contains(byte));
             let (rest, number) = before.split_at(slash - number.count());
             let is_number = number.len() > 1 && !number.iter().all(u8::is_ascii_digit) && is_digit(number.last());
-            is_number && is_digit(comment.get(slash + 1)) && SIGNS.iter().any(|(sign, _)| rest.ends_with(sign))
+            is_number && is_digit(comment.get(slash + 1)) && ends_with_sign(rest)
         })
     };
     let has_name = || {
@@ -90,15 +90,21 @@ pub(super) fn looks_like_one(comment: &[u8]) -> bool {
 /// Names of evaluations in comments.
 const NAMES: [&[u8]; 6] = [b"eval", b"evaluation", b"ev", b"score", b"cp", b"wv"];
 
-/// Signs of numbers, and whether they are minus signs: also U+2212, the en dash, and that of Windows-1252.
-const SIGNS: [(&[u8], bool); 5] =
-    [(b"+", false), (b"-", true), ("−".as_bytes(), true), ("–".as_bytes(), true), (b"\x96", true)];
-
-/// Whether a number is negative, and what follows its sign.
+/// Whether a number is negative, and what follows its sign. Minus signs are also U+2212, the en dash, and that of
+/// Windows-1252.
+#[inline]
 pub(super) fn sign(text: &[u8]) -> (bool, &[u8]) {
-    let mut signs = SIGNS.iter();
-    let found = signs.find_map(|&(sign, negative)| Some((negative, text.strip_prefix(sign)?)));
-    found.unwrap_or((false, text))
+    match text {
+        [b'+', rest @ ..] => (false, rest),
+        [b'-' | 0x96, rest @ ..] | [0xE2, 0x88, 0x92, rest @ ..] | [0xE2, 0x80, 0x93, rest @ ..] => (true, rest),
+        _ => (false, text),
+    }
+}
+
+/// Whether a text ends with a sign, which has one byte or three.
+fn ends_with_sign(text: &[u8]) -> bool {
+    let is_sign = |text: &[u8]| sign(text).1.is_empty();
+    text.last_chunk::<1>().is_some_and(|last| is_sign(last)) || text.last_chunk::<3>().is_some_and(|last| is_sign(last))
 }
 
 /// What follows the sign of a mate: `#`, `M`, or `mate`.

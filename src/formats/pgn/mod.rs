@@ -221,6 +221,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
         clocks: fields.contains(Field::Clock),
         idle_en_passants: fields.contains(Field::KeyEnPassant),
+        texts: options.lost_tags,
     };
     let mut records = Records::new(requested, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);

@@ -2,6 +2,7 @@
 
 use super::engine;
 use super::lex;
+use super::lost;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::chess::Move;
@@ -18,6 +19,8 @@ pub(super) struct Requested {
     pub(super) scores: bool,
     pub(super) clocks: bool,
     pub(super) idle_en_passants: bool,
+    /// Whether it is to be known if there is [more](Records::may_lose_text) in the texts of games.
+    pub(super) texts: bool,
 }
 
 /// The longest mate that is distinguished from longer ones.
@@ -65,13 +68,13 @@ pub(super) struct Unread {
 }
 
 /// Whether there is more in the text of a game than moves and what is read of comments: known without a second look at
-/// it, by the number of bytes.
+/// it, by the number of bytes. Counted where [texts](Requested::texts) are requested.
 #[derive(Debug, Default)]
 struct Text {
     /// Bytes of comments without blanks, and those of them that commands were read from.
     in_comments: u64,
     read: u64,
-    /// Whether there are variations, NAGs, or comments that are not simple.
+    /// Whether there are variations, NAGs, or comments up to the end of a line.
     is_odd: bool,
 }
 
@@ -140,18 +143,18 @@ impl Records {
         std::mem::take(&mut self.unread)
     }
 
-    /// Whether the text of the game may have more in it than moves and commands that are read.
+    /// Whether the text of the game may have more in it than moves and commands that are read, if texts are requested.
     pub(super) fn may_lose_text(&self) -> bool {
         self.text.is_odd || self.text.in_comments != self.text.read
     }
 
-    /// Notes bytes of simple comments, without blanks.
+    /// Notes bytes of comments, without blanks.
     #[inline(always)]
     pub(super) fn in_comments(&mut self, bytes: u64) {
         self.text.in_comments += bytes;
     }
 
-    /// Notes that there is a variation, a NAG, or a comment that is not simple.
+    /// Notes that there is a variation, a NAG, or a comment up to the end of a line.
     #[inline(always)]
     pub(super) fn has_odd_text(&mut self) {
         self.text.is_odd = true;
@@ -214,6 +217,9 @@ impl Records {
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
+        if self.requested.texts {
+            self.in_comments(lost::text_len(comment));
+        }
         if self.requested.scores | self.requested.clocks {
             self.commands(comment, row, before);
             self.engine(comment, before);
@@ -254,6 +260,7 @@ impl Records {
     /// Which commands are to be passed to [`Records::command`].
     pub(super) fn requested_commands(&self) -> Commands {
         match self.requested {
+            Requested { texts: true, .. } => Commands::AllAndText,
             Requested { clocks: true, .. } => Commands::All,
             Requested { scores: true, .. } => Commands::Evals,
             _ => Commands::None,
@@ -290,7 +297,7 @@ impl Records {
             if self.requested.scores {
                 match eval(value) {
                     Some(eval) => {
-                        if is_whole(value) && text.get(at + command.len()) == Some(&b']') {
+                        if self.requested.texts && is_whole(value) && text.get(at + command.len()) == Some(&b']') {
                             self.text.read += b"[%eval]".len() as u64 + value.len() as u64;
                         }
                         if let Some(row) = row {
@@ -308,7 +315,7 @@ impl Records {
             && self.requested.clocks
             && let Some(clock) = clock(value)
         {
-            if is_whole(value) && text.get(at + command.len()) == Some(&b']') {
+            if self.requested.texts && is_whole(value) && text.get(at + command.len()) == Some(&b']') {
                 self.text.read += b"[%clk]".len() as u64 + value.len() as u64;
             }
             if let Some(before) = before {

@@ -20,8 +20,10 @@ pub(super) enum Commands {
     None,
     /// Commands whose name begins with `e` or `E`, and comments.
     Evals,
-    /// All commands, comments, and how many bytes of text are in comments.
+    /// All commands, and comments.
     All,
+    /// The same, and how many bytes of text are in comments.
+    AllAndText,
 }
 
 /// A command of a comment.
@@ -51,7 +53,8 @@ pub(super) struct Scan {
     ends: Places,
     /// Commands of comments.
     pub(super) commands: Vec<Command>,
-    /// Bytes of comments without blanks, before the place where the last search ended; `None` if that is not known.
+    /// Bytes of comments without blanks, before the place where the last search ended; `None` if they were not counted up
+    /// to there.
     pub(super) in_comments: Option<u64>,
 }
 
@@ -113,7 +116,7 @@ impl Default for Scan {
             starts: Places::default(),
             ends: Places::default(),
             commands: Vec::new(),
-            in_comments: Some(0),
+            in_comments: None,
         }
     }
 }
@@ -141,7 +144,7 @@ impl Scan {
     /// Returns the place up to which everything is found, and whether the token there is not simple.
     #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
-        self.in_comments = Some(0);
+        self.in_comments = None;
         if bytes.len() > LONGEST {
             return (at, true);
         }
@@ -180,15 +183,17 @@ impl Scan {
             let full = found.commands != 0 && self.commands.len() > COMMANDS;
             if let Some(stop) = found.stop.or((is_last || full).then_some(carry.begin)) {
                 self.drop_from(stop);
-                self.in_comments = count_before(&found, &carry, block, stop);
+                self.in_comments = count_before(&found, &carry, commands, block, stop);
                 return (stop, true);
             }
             if self.starts.len >= enough && carry.comment == 0 {
                 self.drop_from(carry.begin);
-                self.in_comments = count_before(&found, &carry, block, carry.begin);
+                self.in_comments = count_before(&found, &carry, commands, block, carry.begin);
                 return (carry.begin, false);
             }
-            carry.in_comments += u64::from(found.in_comments.count_ones());
+            if commands == Commands::AllAndText {
+                carry.in_comments += u64::from(found.in_comments.count_ones());
+            }
             block += BLOCK;
         }
     }
@@ -216,8 +221,12 @@ impl Scan {
     }
 }
 
-/// Bytes of comments before a place of the last block or before it, where that is not known.
-fn count_before(last: &Found, carry: &Carry, block: usize, end: usize) -> Option<u64> {
+/// Bytes of comments before a place of the last block, if they are counted; not before a place of an earlier block.
+#[inline(always)]
+fn count_before(last: &Found, carry: &Carry, commands: Commands, block: usize, end: usize) -> Option<u64> {
+    if commands != Commands::AllAndText {
+        return None;
+    }
     let len = end.checked_sub(block)?;
     let before = last.in_comments & (1u64.checked_shl(len as u32).unwrap_or(0).wrapping_sub(1));
     Some(carry.in_comments + u64::from(before.count_ones()))
@@ -332,12 +341,9 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
         commands: match commands {
             Commands::None => 0,
             Commands::Evals => named & classes.letter_e | begun,
-            Commands::All => named | begun,
+            Commands::All | Commands::AllAndText => named | begun,
         },
-        in_comments: match commands {
-            Commands::All => comments & !(blank | open),
-            Commands::None | Commands::Evals => 0,
-        },
+        in_comments: comments & !(blank | open),
         stop,
     }
 }

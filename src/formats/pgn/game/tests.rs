@@ -10,7 +10,8 @@ use proptest::prelude::*;
 
 /// Everything read from a text, with main lines scanned or token by token.
 fn read(text: &[u8], quick: bool) -> String {
-    let requested = Requested { moves: true, plies: true, scores: true, clocks: true, idle_en_passants: true };
+    let requested =
+        Requested { moves: true, plies: true, scores: true, clocks: true, idle_en_passants: true, texts: true };
     let mut records = Records::new(requested, text.len());
     let mut games = Games::new(text, false, false);
     games.quick = quick;
@@ -22,7 +23,7 @@ fn read(text: &[u8], quick: bool) -> String {
         lost::count(text, start + game.tags.len()..up_to, false, &mut lost);
         assert!(lost.is_empty() || records.may_lose_text(), "{lost} in {}", String::from_utf8_lossy(text));
         let unread = records.take_unread();
-        read += &format!("{} {:?}; ", unread.count, unread.first);
+        read += &format!("{} {:?} {}; ", unread.count, unread.first, records.may_lose_text());
         let last = game.last.map(|last| last.to_string());
         let (bad, outcome) = (game.bad, game.outcome);
         read += &format!("{start}..{end} {plies} {outcome:?} {last:?} {bad:?}\n");
@@ -138,5 +139,32 @@ proptest! {
             text += if kind % 10 == 0 { "" } else { *index.get(&USUAL) };
         }
         prop_assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{}", text);
+    }
+}
+
+/// Games with nothing but moves, scores and clocks are not looked at again, wherever blocks end and whichever moves are
+/// left to the slow path.
+#[test]
+fn plain_games_need_no_second_look() {
+    let requested = Requested { scores: true, clocks: true, texts: true, ..Requested::default() };
+    let mut moves = String::new();
+    for (ply, san) in MOVES.iter().enumerate() {
+        let odd = if ply % 5 == 3 { "!?+" } else { "" };
+        moves += &format!("{}. {san}{odd} {{ [%eval 0.{ply:02}] [%clk 0:05:{ply:02}] }} ", ply / 2 + 1);
+        moves += if ply % 7 == 3 { "{\n[%eval #-3]\r\n[%clk 1:00:00.5]\n} e.p. \n" } else { "" };
+    }
+    for blanks in 0..130 {
+        let blanks = " ".repeat(blanks);
+        for (more, expected) in [("", false), ("{x}", true), ("{[%eval 1,2]}", true), ("$1", true), ("; x\n", true)] {
+            let text = format!("[Event \"x\"]\n\n{blanks}{moves}{more} 1-0\n\n");
+            for quick in [true, false] {
+                let mut records = Records::new(requested, text.len());
+                let mut games = Games::new(text.as_bytes(), false, false);
+                games.quick = quick;
+                let game = games.next(&mut records).unwrap();
+                assert_eq!((game.plies as usize, game.bad), (MOVES.len(), None));
+                assert_eq!(records.may_lose_text(), expected, "{more} {} {quick}", blanks.len());
+            }
+        }
     }
 }

@@ -64,7 +64,6 @@ impl Games<'_> {
             }
             Class::Open => match lex::comment(bytes, start) {
                 Comment::Closed(end) => {
-                    records.has_odd_text();
                     if self.plays(state) {
                         records.comment(&bytes[start + 1..end], state.record, state.record_before);
                     }
