@@ -73,24 +73,6 @@ pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lo
     }
 }
 
-/// Bytes of a comment, without its braces, that are no blanks.
-pub(super) fn text_len(comment: &[u8]) -> u64 {
-    comment.iter().filter(|byte| !matches!(byte, b' ' | b'\r' | b'\n')).count() as u64
-}
-
-/// Bytes of comments that are no blanks, in moves and whole comments.
-#[cold]
-pub(super) fn text_in_comments(mut text: &[u8]) -> u64 {
-    let mut count = 0;
-    while let Some(open) = memchr(b'{', text) {
-        let comment = &text[open + 1..];
-        let end = memchr(b'}', comment).unwrap_or(comment.len());
-        count += text_len(&comment[..end]);
-        text = &comment[end..];
-    }
-    count
-}
-
 /// Counts what no record carries of a comment, without its braces.
 fn comment(comment: &[u8], lost: &mut LostTags) {
     let trimmed = comment.trim_ascii();

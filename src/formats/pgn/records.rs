@@ -2,7 +2,6 @@
 
 use super::engine;
 use super::lex;
-use super::lost;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::chess::Move;
@@ -55,8 +54,8 @@ pub(super) struct Records {
     idle_en_passants: Vec<u8>,
     /// Evaluations of the game that could not be read.
     unread: Unread,
-    /// What else is in the text of the game.
-    text: Text,
+    /// Whether the text of the game may have more in it than what is read.
+    has_more_text: bool,
 }
 
 /// What looks like an evaluation and could not be read.
@@ -65,17 +64,6 @@ pub(super) struct Unread {
     pub(super) count: u64,
     /// The first of them, as shown.
     pub(super) first: Option<Box<str>>,
-}
-
-/// Whether there is more in the text of a game than moves and what is read of comments: known without a second look at
-/// it, by the number of bytes. Counted where [texts](Requested::texts) are requested.
-#[derive(Debug, Default)]
-struct Text {
-    /// Bytes of comments without blanks, and those of them that commands were read from.
-    in_comments: u64,
-    read: u64,
-    /// Whether there are variations, NAGs, or comments up to the end of a line.
-    is_odd: bool,
 }
 
 /// Letters of a comment that a note quotes.
@@ -128,14 +116,14 @@ impl Records {
             clocks: room(requested.clocks, rows),
             idle_en_passants: Vec::new(),
             unread: Unread::default(),
-            text: Text::default(),
+            has_more_text: false,
         }
     }
 
     /// A game begins.
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
-        self.text = Text::default();
+        self.has_more_text = false;
     }
 
     /// The evaluations of the game that could not be read.
@@ -145,19 +133,13 @@ impl Records {
 
     /// Whether the text of the game may have more in it than moves and commands that are read, if texts are requested.
     pub(super) fn may_lose_text(&self) -> bool {
-        self.text.is_odd || self.text.in_comments != self.text.read
+        self.has_more_text
     }
 
-    /// Notes bytes of comments, without blanks.
+    /// Notes that there is a variation, a NAG, or a comment of which not all is read.
     #[inline(always)]
-    pub(super) fn in_comments(&mut self, bytes: u64) {
-        self.text.in_comments += bytes;
-    }
-
-    /// Notes that there is a variation, a NAG, or a comment up to the end of a line.
-    #[inline(always)]
-    pub(super) fn has_odd_text(&mut self) {
-        self.text.is_odd = true;
+    pub(super) fn has_more_text(&mut self) {
+        self.has_more_text = true;
     }
 
     #[inline(always)]
@@ -217,10 +199,7 @@ impl Records {
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
-        if self.requested.texts {
-            self.in_comments(lost::text_len(comment));
-        }
-        if self.requested.scores | self.requested.clocks {
+        if self.requested.scores | self.requested.clocks | self.requested.texts {
             self.commands(comment, row, before);
             self.engine(comment, before);
         }
@@ -228,10 +207,13 @@ impl Records {
 
     /// Reads the comment of an engine after the move from row `before`.
     fn engine(&mut self, comment: &[u8], before: Option<usize>) {
+        let comment = comment.trim_ascii();
+        if !comment.is_empty() && !comment.starts_with(b"[%") {
+            self.has_more_text();
+        }
         let Some(before) = before else {
             return;
         };
-        let comment = comment.trim_ascii();
         if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
             return;
         }
@@ -260,8 +242,7 @@ impl Records {
     /// Which commands are to be passed to [`Records::command`].
     pub(super) fn requested_commands(&self) -> Commands {
         match self.requested {
-            Requested { texts: true, .. } => Commands::AllAndText,
-            Requested { clocks: true, .. } => Commands::All,
+            Requested { clocks: true, .. } | Requested { texts: true, .. } => Commands::All,
             Requested { scores: true, .. } => Commands::Evals,
             _ => Commands::None,
         }
@@ -271,11 +252,15 @@ impl Records {
     /// of an engine that begins there, after the move from row `before` to row `row`.
     pub(super) fn command(&mut self, text: &[u8], at: usize, row: Option<usize>, before: Option<usize>) {
         if !text[..at].ends_with(b"[%") {
-            let is_percent = text[..at].ends_with(b"%");
-            if !is_percent && engine::may_be_one(&text[at..]) {
-                let window = &text[at..text.len().min(at + engine::LONGEST)];
-                let end = memchr(b'}', window);
-                end.into_iter().for_each(|end| self.engine(&window[..end], before));
+            if text[..at].ends_with(b"%") || !engine::may_be_one(&text[at..]) {
+                // Not those of which the scan has not seen that they begin with a command.
+                self.has_more_text |= !text[at..].starts_with(b"[%");
+                return;
+            }
+            let window = &text[at..text.len().min(at + engine::LONGEST)];
+            match memchr(b'}', window) {
+                Some(end) => self.engine(&window[..end], before),
+                None => self.has_more_text(),
             }
             return;
         }
@@ -284,7 +269,7 @@ impl Records {
         if let [b'c', b'l', b'k', b' ', value @ ..] = &text[at..]
             && let Some(clock) = plain_clock(value)
         {
-            self.text.read += PLAIN_CLOCK;
+            self.reads(text, at, at + PLAIN_CLOCK);
             if self.requested.clocks
                 && let Some(before) = before
             {
@@ -292,35 +277,50 @@ impl Records {
             }
             return;
         }
-        let command = &text[at..lex::find2(window, at, b']', b'}')];
+        let end = lex::find2(window, at, b']', b'}');
+        let command = &text[at..end];
         if let Some(value) = value_of(command, b"eval") {
             if self.requested.scores {
                 match eval(value) {
                     Some(eval) => {
-                        if self.requested.texts && is_whole(value) && text.get(at + command.len()) == Some(&b']') {
-                            self.text.read += b"[%eval]".len() as u64 + value.len() as u64;
-                        }
+                        self.reads(text, at, end);
+                        self.has_more_text |= self.requested.texts && !is_whole(value);
                         if let Some(row) = row {
                             note(&mut self.scores, row, eval.packed(), NO_SCORE);
                         }
                     }
-                    None if is_no_eval(value) => {}
                     None => {
-                        let end = at + command.len();
-                        self.unread.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
+                        self.has_more_text();
+                        if !is_no_eval(value) {
+                            self.unread.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
+                        }
                     }
                 }
+            } else {
+                self.has_more_text();
             }
         } else if let Some(value) = value_of(command, b"clk")
             && self.requested.clocks
             && let Some(clock) = clock(value)
         {
-            if self.requested.texts && is_whole(value) && text.get(at + command.len()) == Some(&b']') {
-                self.text.read += b"[%clk]".len() as u64 + value.len() as u64;
-            }
+            self.reads(text, at, end);
+            self.has_more_text |= self.requested.texts && !is_whole(value);
             if let Some(before) = before {
                 note(&mut self.clocks, before, clock, NO_CLOCK);
             }
+        } else {
+            self.has_more_text();
+        }
+    }
+
+    /// A command is read, with a name that begins at `at` and an end at `end`: whether there is more in its comment is seen
+    /// by what is before and after it, because other commands are met as well.
+    #[inline(always)]
+    fn reads(&mut self, text: &[u8], at: usize, end: usize) {
+        if self.requested.texts {
+            let (before, after) = (&text[..at - 2], &text[end..]);
+            let is_usual = before.ends_with(b"{ ") && after.starts_with(b"] }");
+            self.has_more_text |= !is_usual && !stands_alone(before, after);
         }
     }
 
@@ -507,14 +507,23 @@ fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 /// Whether the content of a command, from its name on, is read, and whether it has more than a score or a clock.
 pub(super) fn reads(command: &[u8]) -> (bool, bool) {
-    if command.len() >= LONGEST_COMMAND {
-        return (false, false);
-    }
+    let command = &command[..command.len().min(LONGEST_COMMAND)];
     match (value_of(command, b"eval"), value_of(command, b"clk")) {
         (Some(value), _) => (eval(value).is_some(), eval(value).is_some() && !is_whole(value)),
         (None, Some(value)) => (clock(value).is_some(), false),
         (None, None) => (false, false),
     }
+}
+
+/// Whether there are only blanks and commands around a command, by the text before its bracket and from the closing one
+/// on. There are no braces where a comment was taken out of its own.
+fn stands_alone(before: &[u8], after: &[u8]) -> bool {
+    let Some(after) = after.strip_prefix(b"]") else {
+        return false;
+    };
+    let (before, after) = (before.trim_ascii_end(), after.trim_ascii_start());
+    let (last, next) = (before.last(), after.first());
+    matches!(last, None | Some(b'{' | b']')) && (matches!(next, None | Some(b'}')) || after.starts_with(b"[%"))
 }
 
 /// Whether a value of `[%eval …]` is all of it, without a depth.
@@ -538,22 +547,32 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
         return Some(Eval::Mate(mate_in(negative ^ inner, moves.into())));
     }
     // ChessBase: centipawns and a depth. Its largest numbers stand for mates and for no evaluation at all.
-    if let Some((cents, [b',', depth @ ..])) = number(digits)
-        && depth.first().is_some_and(u8::is_ascii_digit)
-    {
-        let cents = i16::try_from(cents).ok()?;
+    let (whole, rest) = whole(digits)?;
+    if let [b',', b'0'..=b'9', ..] = rest {
+        let cents = i16::try_from(whole).ok()?;
         let known = cents.unsigned_abs() <= MOST_CENTIPAWNS;
         return known.then_some(Eval::Centipawns(if negative { -cents } else { cents }));
     }
-    pawns(negative, digits)
+    with_decimals(negative, whole, rest)
 }
 
 /// An evaluation in pawns, with decimals or not.
 pub(super) fn pawns(negative: bool, digits: &[u8]) -> Option<Eval> {
-    let (whole, mut rest) = match digits {
-        [b'.', b'0'..=b'9', ..] => (0, digits),
-        _ => number(digits)?,
-    };
+    let (whole, rest) = whole(digits)?;
+    with_decimals(negative, whole, rest)
+}
+
+/// Whole pawns, of which there are none before a point, and what follows them.
+#[inline(always)]
+fn whole(digits: &[u8]) -> Option<(u32, &[u8])> {
+    match digits {
+        [b'.', b'0'..=b'9', ..] => Some((0, digits)),
+        _ => number(digits),
+    }
+}
+
+/// Whole pawns with the decimals that follow them.
+fn with_decimals(negative: bool, whole: u32, mut rest: &[u8]) -> Option<Eval> {
     let mut cents = 0;
     if let [point @ (b'.' | b','), decimals @ ..] = rest
         && (*point == b'.' || decimals.first().is_some_and(u8::is_ascii_digit))
@@ -578,8 +597,8 @@ pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     if black_mates { -moves } else { moves }
 }
 
-/// Bytes of `[%clk h:mm:ss]` without its blank.
-const PLAIN_CLOCK: u64 = b"[%clk0:00:00]".len() as u64;
+/// Bytes of `clk h:mm:ss`.
+const PLAIN_CLOCK: usize = b"clk 0:00:00".len();
 
 /// The value of `[%clk h:mm:ss]` as nearly all files have it: one digit, and no decimals.
 #[inline(always)]

@@ -22,8 +22,6 @@ pub(super) enum Commands {
     Evals,
     /// All commands, and comments.
     All,
-    /// The same, and how many bytes of text are in comments.
-    AllAndText,
 }
 
 /// A command of a comment.
@@ -53,9 +51,6 @@ pub(super) struct Scan {
     ends: Places,
     /// Commands of comments.
     pub(super) commands: Vec<Command>,
-    /// Bytes of comments without blanks, before the place where the last search ended; `None` if they were not counted up
-    /// to there.
-    pub(super) in_comments: Option<u64>,
 }
 
 /// A list that may be written past its end.
@@ -89,8 +84,6 @@ struct Carry {
     /// Whether the last two bytes opened a comment, and whether the last one was a blank.
     open: u64,
     blank: u64,
-    /// Bytes of comments without blanks, in the blocks before.
-    in_comments: u64,
     /// Whether a number or a move reaches up to here.
     number: bool,
     word: bool,
@@ -103,8 +96,6 @@ struct Found {
     moves: u64,
     ends: u64,
     commands: u64,
-    /// Bytes of comments without blanks.
-    in_comments: u64,
     /// Where the token or comment begins that is not simple, if there is one.
     stop: Option<usize>,
 }
@@ -116,7 +107,6 @@ impl Default for Scan {
             starts: Places::default(),
             ends: Places::default(),
             commands: Vec::new(),
-            in_comments: None,
         }
     }
 }
@@ -144,7 +134,6 @@ impl Scan {
     /// Returns the place up to which everything is found, and whether the token there is not simple.
     #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
-        self.in_comments = None;
         if bytes.len() > LONGEST {
             return (at, true);
         }
@@ -157,7 +146,6 @@ impl Scan {
             percent: 0,
             open: 0,
             blank: 0,
-            in_comments: 0,
             number: false,
             word: false,
             begin: at,
@@ -183,18 +171,13 @@ impl Scan {
             let full = found.commands != 0 && self.commands.len() > COMMANDS;
             if let Some(stop) = found.stop.or((is_last || full).then_some(carry.begin)) {
                 self.drop_from(stop);
-                self.in_comments = count_before(&found, &carry, commands, block, stop);
                 return (stop, true);
             }
+            block += BLOCK;
             if self.starts.len >= enough && carry.comment == 0 {
                 self.drop_from(carry.begin);
-                self.in_comments = count_before(&found, &carry, commands, block, carry.begin);
                 return (carry.begin, false);
             }
-            if commands == Commands::AllAndText {
-                carry.in_comments += u64::from(found.in_comments.count_ones());
-            }
-            block += BLOCK;
         }
     }
 
@@ -219,17 +202,6 @@ impl Scan {
             self.commands.pop();
         }
     }
-}
-
-/// Bytes of comments before a place of the last block, if they are counted; not before a place of an earlier block.
-#[inline(always)]
-fn count_before(last: &Found, carry: &Carry, commands: Commands, block: usize, end: usize) -> Option<u64> {
-    if commands != Commands::AllAndText {
-        return None;
-    }
-    let len = end.checked_sub(block)?;
-    let before = last.in_comments & (1u64.checked_shl(len as u32).unwrap_or(0).wrapping_sub(1));
-    Some(carry.in_comments + u64::from(before.count_ones()))
 }
 
 /// Adds the place of each bit of a block.
@@ -326,7 +298,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     // Back to the beginning of the token or comment that contains it.
     let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));
     carry.begin = last(begins);
-    let named = comments & (classes.percent << 1 | carry.percent);
+    let named = before & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
     // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this block
     // shows.
@@ -341,9 +313,8 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
         commands: match commands {
             Commands::None => 0,
             Commands::Evals => named & classes.letter_e | begun,
-            Commands::All | Commands::AllAndText => named | begun,
+            Commands::All => named | begun,
         },
-        in_comments: comments & !(blank | open),
         stop,
     }
 }

@@ -7,10 +7,9 @@
 
 use super::error::MOST_PLIES;
 use super::{Games, State};
-use crate::formats::pgn::lost::text_in_comments;
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::replay::San;
-use crate::formats::pgn::scan::{Command, Commands, ENOUGH};
+use crate::formats::pgn::scan::{Command, ENOUGH};
 
 /// Moves scanned at once after one that the fast path could not play.
 const FEW: usize = 8;
@@ -30,13 +29,12 @@ impl Games<'_> {
     #[inline(always)]
     fn main_line_with(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         let bytes = self.bytes;
-        let requested = records.requested_commands();
+        let commands = records.requested_commands();
         let mut board = state.board;
         let mut more = true;
         while more {
             self.scan.clear();
-            let from = self.at;
-            let (end, stops) = self.scan.fill(bytes, from, requested, self.enough);
+            let (end, stops) = self.scan.fill(bytes, self.at, commands, self.enough);
             let found = self.scan.starts().len();
             if state.ply as usize + found > MOST_PLIES as usize {
                 break;
@@ -97,10 +95,6 @@ impl Games<'_> {
             } else {
                 let rest = command.into_iter().chain(commands);
                 rest.for_each(|command| note(command, records, played));
-            }
-            if requested == Commands::AllAndText {
-                let counted = self.scan.in_comments.filter(|_| played == found);
-                records.in_comments(counted.unwrap_or_else(|| text_in_comments(&bytes[from..self.at])));
             }
             [state.record, state.record_before] = rows(played);
             state.ply += played as u32;

@@ -55,7 +55,15 @@ const USUAL: [&str; 8] = [
     " 3.",
     "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
 ];
-const ODD: [&str; 65] = [
+const ODD: [&str; 73] = [
+    "{[%}",
+    "{x%}",
+    "{[x]}",
+    "{%%}",
+    "{   }",
+    "{x%[%clk 0:05:00]}",
+    "{[%clk 0:05:00] x] [%clk 0:05:00]}",
+    "{ [%eval 0.17]. }",
     "{+0.35/12 1s}",
     " {  -0.31/13 0.5s } ",
     " { +0,40/10 1:05} ",
