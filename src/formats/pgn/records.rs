@@ -269,7 +269,9 @@ impl Records {
         if let [b'c', b'l', b'k', b' ', value @ ..] = &text[at..]
             && let Some(clock) = plain_clock(value)
         {
-            self.reads(text, at, at + PLAIN_CLOCK);
+            if self.requested.texts && !is_usual_clock(text, at) {
+                self.reads(text, at, at + PLAIN_CLOCK);
+            }
             if self.requested.clocks
                 && let Some(before) = before
             {
@@ -283,8 +285,10 @@ impl Records {
             if self.requested.scores {
                 match eval(value) {
                     Some(eval) => {
-                        self.reads(text, at, end);
-                        self.has_more_text |= self.requested.texts && !is_whole(value);
+                        if self.requested.texts {
+                            self.reads(text, at, end);
+                            self.has_more_text |= !is_whole(value);
+                        }
                         if let Some(row) = row {
                             note(&mut self.scores, row, eval.packed(), NO_SCORE);
                         }
@@ -303,8 +307,10 @@ impl Records {
             && self.requested.clocks
             && let Some(clock) = clock(value)
         {
-            self.reads(text, at, end);
-            self.has_more_text |= self.requested.texts && !is_whole(value);
+            if self.requested.texts {
+                self.reads(text, at, end);
+                self.has_more_text |= !is_whole(value);
+            }
             if let Some(before) = before {
                 note(&mut self.clocks, before, clock, NO_CLOCK);
             }
@@ -315,13 +321,9 @@ impl Records {
 
     /// A command is read, with a name that begins at `at` and an end at `end`: whether there is more in its comment is seen
     /// by what is before and after it, because other commands are met as well.
-    #[inline(always)]
+    #[inline(never)]
     fn reads(&mut self, text: &[u8], at: usize, end: usize) {
-        if self.requested.texts {
-            let (before, after) = (&text[..at - 2], &text[end..]);
-            let is_usual = before.ends_with(b"{ ") && after.starts_with(b"] }");
-            self.has_more_text |= !is_usual && !stands_alone(before, after);
-        }
+        self.has_more_text |= !stands_alone(&text[..at - 2], &text[end..]);
     }
 
     /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, returns true.
@@ -513,6 +515,14 @@ pub(super) fn reads(command: &[u8]) -> (bool, bool) {
         (None, Some(value)) => (clock(value).is_some(), false),
         (None, None) => (false, false),
     }
+}
+
+/// Whether a plain clock is a whole comment as Lichess writes it.
+#[inline(always)]
+fn is_usual_clock(text: &[u8], at: usize) -> bool {
+    const LEN: usize = b"{ [%clk 0:00:00] }".len();
+    let whole = text.get(at.wrapping_sub(4)..).and_then(<[u8]>::first_chunk::<LEN>);
+    matches!(whole, Some([b'{', b' ', .., b' ', b'}']))
 }
 
 /// Whether there are only blanks and commands around a command, by the text before its bracket and from the closing one
