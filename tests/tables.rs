@@ -343,8 +343,6 @@ fn bad_rows_are_rejected_with_their_number() {
         assert!(found.misfits[0].ends_with("(row 3)"), "{:?}", found.misfits);
         assert_eq!(found.rejects[1].raw, b"garbage");
         assert_eq!(found.rejects[3].raw, b"4k3/4R3/8/8/8/8/8/4K3 w - - 0 1");
-        let shown = found.rejects[2].to_string();
-        assert!(shown.ends_with(&format!("{name} (row 3, record 3): score 31001 is out of range")), "{shown}");
         assert_eq!(
             found.records,
             [

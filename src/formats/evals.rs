@@ -51,7 +51,15 @@ impl Codec for Evals {
         Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options)))
+        let mut lost = Lost::default();
+        let mut decoded =
+            lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options, &mut lost)));
+        if options.lost_tags {
+            decoded.lost_tags.add_text("further lines of play", lost.lines);
+            decoded.lost_tags.add_text("shallower evaluations", lost.evaluations);
+            decoded.lost_tags.add_text("moves of lines of play after the first", lost.moves);
+        }
+        decoded
     }
 }
 
@@ -82,15 +90,28 @@ struct Eval<'a> {
     cp: Option<i64>,
     mate: Option<i64>,
     line: &'a [u8],
+    /// Number of lines of play.
+    lines: u64,
 }
 
-fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
+/// How much of the evaluations no field carries.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    /// Lines of play after the first of the deepest evaluation.
+    lines: u64,
+    /// Evaluations that are not the deepest one.
+    evaluations: u64,
+    /// Moves after the first of the first line.
+    moves: u64,
+}
+
+fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record, BadRecord> {
     let malformed = |json: &Json<'_>| {
         let column = line.len() - json.rest.len() + 1;
         BadRecord::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
     };
     let mut json = Json { rest: line };
-    let (mut text, mut best) = (None, None);
+    let (mut text, mut best, mut evaluations) = (None, None, 0u64);
     let walked = json.object(|json, key| match key {
         b"fen" => {
             text = Some(json.string()?);
@@ -98,6 +119,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
         }
         b"evals" => json.array(|json| {
             let eval = eval(json)?;
+            evaluations += 1;
             let key = |eval: &Eval<'_>| (eval.depth, eval.knodes);
             if best.as_ref().is_none_or(|best| key(&eval) > key(best)) {
                 best = Some(eval);
@@ -135,6 +157,12 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
     if eval.depth != 0 && options.fields.contains(Field::Operations) {
         texts.push((Field::Operations, format!("acd {};", eval.depth)));
     }
+    if options.lost_tags {
+        lost.lines += eval.lines.saturating_sub(1);
+        lost.evaluations += evaluations.saturating_sub(1);
+        let words = eval.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        lost.moves += words.skip(1).count() as u64;
+    }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
         idle_en_passant: position.idle_en_passant(fen.written_en_passant),
@@ -162,6 +190,7 @@ fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {
             b"pvs" => {
                 let mut first = true;
                 json.array(|json| {
+                    eval.lines += 1;
                     if !std::mem::take(&mut first) {
                         return json.skip();
                     }

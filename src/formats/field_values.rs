@@ -21,12 +21,13 @@ pub(super) fn most_texts(options: &DecodeOptions) -> u64 {
 pub(super) const TEXT_SHARE: u64 = 16;
 
 /// The message for a request of this many bytes beyond the limit. `shares` of the request are sixteenths of the limit
-/// itself (room for texts), which grow with it: the amount that is named suffices all the same.
-pub(super) fn refusal(needed: u64, shares: u64, most: u64) -> String {
+/// itself (room for texts), which grow with it; `texts` are the bytes of the longest column of texts, which must have
+/// room in one of them. The amount that is named suffices for all of it.
+pub(super) fn refusal(needed: u64, shares: u64, texts: u64, most: u64) -> String {
     const MIB: u64 = 1 << 20;
     let fixed = u128::from(needed.saturating_sub(shares * (most / TEXT_SHARE)));
     let enough = fixed * u128::from(TEXT_SHARE) / u128::from(TEXT_SHARE - shares.min(TEXT_SHARE - 1));
-    let enough = enough.max(needed.into()).div_ceil(MIB.into());
+    let enough = enough.max(needed.into()).max(u128::from(texts) * u128::from(TEXT_SHARE)).div_ceil(MIB.into());
     let limit = if most < MIB { format!("{most} bytes") } else { format!("{} MiB", most / MIB) };
     format!("{enough} MiB of memory are needed; the limit is {limit}; --max-memory {enough}M reads it")
 }
@@ -179,7 +180,8 @@ impl Dictionary {
     pub(super) fn finish(self, field: Field) -> Result<Array, Damage> {
         if self.size > self.most {
             let needed = self.size.saturating_mul(TEXT_SHARE);
-            let what = format!("texts of `{}`: {}", field.name(), refusal(needed, 0, self.most * TEXT_SHARE));
+            let what =
+                format!("texts of `{}`: {}", field.name(), refusal(needed, 0, self.size, self.most * TEXT_SHARE));
             return Err(Damage::limit(0, what));
         }
         Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))

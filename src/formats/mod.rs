@@ -559,22 +559,43 @@ pub struct Remark {
 
 /// How often each [`Remark`] applies.
 #[derive(Clone, Debug, Default)]
-pub struct Remarks(Vec<(&'static Remark, u64)>);
+pub struct Remarks(Vec<Remarked>);
+
+/// A remark that applies.
+#[derive(Clone, Debug)]
+struct Remarked {
+    remark: &'static Remark,
+    times: u64,
+    /// The first that it applies to, as shown.
+    first: Option<Box<str>>,
+}
 
 impl Remarks {
     /// Counts a remark N more times.
     pub fn add(&mut self, remark: &'static Remark, times: u64) {
+        self.add_with(remark, times, None);
+    }
+    /// The same, with the first that it applies to of these, as it is shown.
+    pub fn add_with(&mut self, remark: &'static Remark, times: u64, first: Option<&str>) {
         if times == 0 {
             return;
         }
-        match self.0.iter_mut().find(|(known, _)| std::ptr::eq(*known, remark)) {
-            Some((_, count)) => *count += times,
-            None => self.0.push((remark, times)),
+        match self.0.iter_mut().find(|known| std::ptr::eq(known.remark, remark)) {
+            Some(known) => {
+                known.times += times;
+                known.first = known.first.take().or_else(|| first.map(Box::from));
+            }
+            None => self.0.push(Remarked { remark, times, first: first.map(Box::from) }),
         }
     }
-    /// Adds those of another.
+    /// Adds those of another, whose input comes later.
     pub fn merge(&mut self, other: &Self) {
-        other.iter().for_each(|(remark, times)| self.add(remark, times));
+        other.0.iter().for_each(|more| self.add_with(more.remark, more.times, more.first.as_deref()));
+    }
+    /// The first that a remark applies to, where it is known.
+    pub fn first(&self, remark: &'static Remark) -> Option<&str> {
+        let known = self.0.iter().find(|known| std::ptr::eq(known.remark, remark));
+        known?.first.as_deref()
     }
     /// How often a remark applies.
     pub fn count(&self, remark: &'static Remark) -> u64 {
@@ -583,7 +604,7 @@ impl Remarks {
     }
     /// All that apply.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
-        self.0.iter().copied()
+        self.0.iter().map(|known| (known.remark, known.times))
     }
 }
 

@@ -69,7 +69,8 @@ impl Codec for Puzzles {
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let places = chunk.header.as_deref().and_then(Places::named);
         let mut splitter = Splitter::default();
-        lines::decode(self.about().carries, chunk, options, |line| {
+        let mut rest = 0;
+        let mut decoded = lines::decode(self.about().carries, chunk, options, |line| {
             // A line with a position has slashes.
             if memchr(b'/', line).is_none()
                 && let Some(named) = Places::named(line)
@@ -80,8 +81,12 @@ impl Codec for Puzzles {
                     Err(BadRecord::new("puzzle_header", message))
                 });
             }
-            Some(splitter.split(line, b',').and_then(|values| read(values, places.as_ref(), options)))
-        })
+            Some(splitter.split(line, b',').and_then(|values| read(values, places.as_ref(), options, &mut rest)))
+        });
+        if options.lost_tags {
+            decoded.lost_tags.add_text(REST_OF_SOLUTION, rest);
+        }
+        decoded
     }
 }
 
@@ -216,7 +221,21 @@ pub(super) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
     is_moves(value).then_some(()).ok_or_else(without_moves)
 }
 
-fn read(values: Separated<'_>, places: Option<&Places>, options: &DecodeOptions) -> Result<Record, BadRecord> {
+/// What no field carries: the kind of text, for the note of a conversion.
+pub(super) const REST_OF_SOLUTION: &str = "moves of solutions after the first";
+
+/// Number of moves of a solution after its first: the first of all sets the puzzle up.
+pub(super) fn rest_of_solution(moves: &[u8]) -> u64 {
+    moves.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(2).count() as u64
+}
+
+/// Reads a puzzle; adds the moves that no field carries to `rest`.
+fn read(
+    values: Separated<'_>,
+    places: Option<&Places>,
+    options: &DecodeOptions,
+    rest: &mut u64,
+) -> Result<Record, BadRecord> {
     let places = match places {
         Some(places) => *places,
         None => Places::recognized(values)?,
@@ -260,6 +279,9 @@ fn read(values: Separated<'_>, places: Option<&Places>, options: &DecodeOptions)
         text.trim().parse().ok()
     }
     let value = |field, place: Option<usize>| values.get(place?).filter(|_| wants(field));
+    if options.lost_tags {
+        *rest += rest_of_solution(moves);
+    }
     Ok(Record {
         mv,
         idle_en_passant,

@@ -58,7 +58,10 @@ impl Summary {
     pub fn notes(&self, details: bool) -> Vec<String> {
         let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
         let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
-        notes.extend(remarks.map(|(remark, times)| format!("{} {}", counted(times, remark.what), remark.how)));
+        notes.extend(remarks.map(|(remark, times)| {
+            let first = self.remarks.first(remark).map(|first| format!("; the first is `{first}`")).unwrap_or_default();
+            format!("{} {}{first}", counted(times, remark.what), remark.how)
+        }));
         notes.extend(self.misfits.notes());
         // The files of a data set say the same.
         let mut files: Vec<(&str, &Path, u64)> = Vec::new();

@@ -340,7 +340,7 @@ impl ArrowTable {
         if needed > self.most {
             // No batch after them can be read.
             self.is_over = true;
-            let what = format!("dictionaries: {}", refusal(needed, 0, self.most));
+            let what = format!("dictionaries: {}", refusal(needed, 0, 0, self.most));
             return Some(RowPart::damaged(Damage::limit(place, what), first..first, 0));
         }
         Some(RowPart {
@@ -420,7 +420,10 @@ impl ArrowTable {
         let text_shares = if needs.texts < self.texts { 0 } else { 2 };
         match needed <= self.most {
             true => Ok(Current { batch: Arc::new(batch), row: 0 }),
-            false => Err((Damage { is_limit: true, ..wrong(refusal(needed, text_shares, self.most)) }, rows)),
+            false => Err((
+                Damage { is_limit: true, ..wrong(refusal(needed, text_shares, needs.longest_texts, self.most)) },
+                rows,
+            )),
         }
     }
 }

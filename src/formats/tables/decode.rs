@@ -359,6 +359,7 @@ impl Decoder<'_> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
         let mut idle_en_passants = IdleEnPassants::default();
+        let (mut rest, counts_rest) = (0, self.options.lost_tags);
         self.each_value(column, None, |value, at, record, batch| {
             let position = batch.position(record).ok();
             let position = position.filter(|position| position.is_valid(Validity::Playable));
@@ -372,6 +373,9 @@ impl Decoder<'_> {
             });
             match done {
                 Some(Ok((board, [halfmove, fullmove], mv, idle))) => {
+                    if counts_rest {
+                        rest += puzzles::rest_of_solution(value.text(at).unwrap_or_default());
+                    }
                     idle_en_passants.add(after.len(), idle);
                     after.push(board, halfmove, fullmove);
                     moves.push(mv.map(Move::to_bits));
@@ -387,6 +391,7 @@ impl Decoder<'_> {
                 }
             }
         })?;
+        self.decoded.lost_tags.add_text(puzzles::REST_OF_SOLUTION, rest);
         after.fields = std::mem::take(&mut self.batch.fields);
         after.fields.remove(&Field::KeyEnPassant);
         idle_en_passants.finish(self.options, &mut after);

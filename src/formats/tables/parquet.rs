@@ -122,6 +122,8 @@ struct ReadColumn {
     written: Written,
     /// Whether its texts are kept with the records: it is that of a field.
     keeps_texts: bool,
+    /// Whether it has texts: also those of positions may have operations, which are kept.
+    is_text: bool,
 }
 
 impl fmt::Debug for ReadColumn {
@@ -173,6 +175,7 @@ impl ReadColumn {
                     is_optional: descriptor.max_def_level() > 0,
                 },
                 keeps_texts: as_bytes && !is_position,
+                is_text: as_bytes && physical == Physical::BYTE_ARRAY,
             })
         })
     }
@@ -271,6 +274,19 @@ fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
 /// Columns of incremental texts are charged for this many times the room for texts at most: more of them are hardly ever
 /// long at the same time, and with a charge of the whole memory could not be read with any limit.
 const MOST_TEXT_SHARES: u64 = 8;
+
+/// What rows need while they are read.
+struct Needs {
+    /// The pages that they share with others.
+    shared: Vec<SharedBy>,
+    /// What they have to be charged for.
+    charges: Vec<Arc<Charge>>,
+    /// Bytes of all of it, and how many times the room for texts is part of them.
+    needed: u64,
+    text_shares: u64,
+    /// Bytes of the longest column of texts, as far as the pages tell.
+    longest_texts: u64,
+}
 
 impl FileOfGroups {
     fn open_group(self: &Arc<Self>, number: usize, first: u64) -> Result<Group, Damage> {
@@ -421,7 +437,7 @@ impl Current {
             }
             rows
         };
-        let (shared, charges, needed, text_shares) = self.needs(&rows);
+        let Needs { shared, charges, needed, text_shares, longest_texts } = self.needs(&rows);
         let refused = needed > group.file.most;
         if refused {
             // The others of its page, or of its dictionary, would need as much.
@@ -435,7 +451,7 @@ impl Current {
         let first = group.first;
         let numbers = first + rows.start..first + rows.end;
         if refused {
-            let what = refusal(needed, text_shares, group.file.most);
+            let what = refusal(needed, text_shares, longest_texts, group.file.most);
             let what = format!("row group {}: {what}", group.number);
             let damage = Damage::limit(place, what);
             return Some(RowPart::damaged(damage, numbers, bytes));
@@ -457,15 +473,14 @@ impl Current {
         })
     }
 
-    /// The pages that rows share with others, what they have to be charged for, all they need while they are read, and
-    /// how many times the room for texts is part of that.
-    fn needs(&mut self, rows: &Range<u64>) -> (Vec<SharedBy>, Vec<Arc<Charge>>, u64, u64) {
+    /// What rows need while they are read.
+    fn needs(&mut self, rows: &Range<u64>) -> Needs {
         let file = &self.group.file;
         let (mut shared, mut charges) = (Vec::new(), Vec::new());
         let count = rows.end - rows.start;
         let fields = file.reads.len() as u64;
         let mut own = count.saturating_mul(BYTES_OF_ROW + BYTES_OF_FIELD * fields);
-        let (mut with, mut texts, mut text_shares) = (0u64, 0u64, 0u64);
+        let (mut with, mut texts, mut text_shares, mut longest_texts) = (0u64, 0u64, 0u64, 0u64);
         for (number, (read, pages)) in file.reads.iter().zip(&self.group.pages).enumerate() {
             let column = file.metadata.row_group(self.group.number);
             let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
@@ -488,7 +503,7 @@ impl Current {
                 *held = Some(known);
             };
             let data = pages.of_rows(rows);
-            let mut size = 0u64;
+            let (mut size, mut unpacked) = (0u64, 0u64);
             let held = &mut self.dictionaries[number];
             if let Some(dictionary) = &pages.dictionary
                 && data.iter().any(Page::uses_dictionary)
@@ -497,6 +512,7 @@ impl Current {
                 // Its values are made anew for each part.
                 own = own.saturating_add(16 * dictionary.rows);
                 size = size.saturating_add(dictionary.unpacked);
+                unpacked = unpacked.saturating_add(dictionary.unpacked);
             } else if let Some(dictionary) = &pages.dictionary
                 && held.is_some()
             {
@@ -515,6 +531,7 @@ impl Current {
                 } else {
                     own = own.saturating_add(memory(page));
                 }
+                unpacked = unpacked.saturating_add(page.unpacked);
                 if page.is_incremental() {
                     size = u64::MAX;
                 }
@@ -526,6 +543,9 @@ impl Current {
             if read.keeps_texts {
                 texts = texts.saturating_add(size);
             }
+            if read.is_text {
+                longest_texts = longest_texts.max(unpacked);
+            }
         }
         // Each of them is there twice while they are collected.
         match texts < file.texts {
@@ -534,7 +554,7 @@ impl Current {
         }
         own = own.saturating_add(text_shares * file.texts);
         charges.push(Charge::of(own));
-        (shared, charges, own.saturating_add(with), text_shares)
+        Needs { shared, charges, needed: own.saturating_add(with), text_shares, longest_texts }
     }
 }
 

@@ -243,6 +243,10 @@ impl<'a> Decoder<'a> {
             match set_up(board, clocks, moves) {
                 Ok(None) => {}
                 Ok(Some((after, [halfmove, fullmove], mv, idle))) => {
+                    if self.options.lost_tags {
+                        let rest = puzzles::rest_of_solution(moves);
+                        self.decoded.lost_tags.add_text(puzzles::REST_OF_SOLUTION, rest);
+                    }
                     (board, clocks) = (after, [halfmove, fullmove]);
                     idle_en_passant = idle;
                     if let (Some(solutions), Some(mv)) = (&mut self.solutions, mv) {

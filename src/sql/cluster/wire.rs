@@ -249,7 +249,8 @@ pub(super) struct SummaryWire {
     bytes: u64,
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
-    remarks: Vec<(String, String, bool, u64)>,
+    /// What, how, whether it is a detail, how often, and the first one.
+    remarks: Vec<(String, String, bool, u64, Option<String>)>,
     misfits: Vec<MisfitWire>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Of files: path, format and note.
@@ -306,7 +307,10 @@ impl SummaryWire {
             remarks: summary
                 .remarks
                 .iter()
-                .map(|(remark, times)| (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times))
+                .map(|(remark, times)| {
+                    let first = summary.remarks.first(remark).map(str::to_owned);
+                    (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times, first)
+                })
                 .collect(),
             misfits: summary.misfits.iter().map(|(misfit, times)| MisfitWire::of(misfit, times)).collect(),
             left_out: summary
@@ -337,8 +341,8 @@ impl SummaryWire {
         let room = crate::pipeline::FIRST_REJECTS.saturating_sub(all.first_rejects.len());
         let first = self.first_rejects.into_iter().take(room);
         all.first_rejects.extend(first.map(RejectWire::into_reject));
-        for (what, how, is_detail, times) in self.remarks {
-            all.remarks.add(remark(&what, &how, is_detail), times);
+        for (what, how, is_detail, times, first) in self.remarks {
+            all.remarks.add_with(remark(&what, &how, is_detail), times, first.as_deref());
         }
         for (misfit, times) in self.misfits.into_iter().filter_map(MisfitWire::into_misfit) {
             all.misfits.add(misfit, times);
