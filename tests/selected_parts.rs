@@ -301,14 +301,15 @@ mod tables {
                         rejects.push((reject.place.record, reject.place.row.unwrap()));
                         Ok(())
                     };
-                    let options = Arc::new(selection.clone());
-                    let (found, summary) = crate::formats::read_with(&[file.clone()], &mut on_reject, |options_| {
-                        options_.read.decode.games = Some(options);
-                        options_.read.strict = strict;
-                        options_.read.skip = requested.start;
-                        options_.read.limit = Some(requested.end - requested.start);
-                        options_.threads = threads;
-                    });
+                    let games = Arc::new(selection.clone());
+                    let (found, summary) =
+                        crate::formats::read_with(std::slice::from_ref(file), &mut on_reject, |options| {
+                            options.read.decode.games = Some(games);
+                            options.read.strict = strict;
+                            options.read.skip = requested.start;
+                            options.read.limit = Some(requested.end - requested.start);
+                            options.threads = threads;
+                        });
                     let context = format!("{} {threads} {strict} {requested:?} {selection:?}", file.display());
                     let places: Vec<usize> = found.fullmove.iter().map(|&number| usize::from(number) - 1).collect();
                     assert_eq!(places, expected.accepted, "{context}");
