@@ -295,6 +295,7 @@ mod tables {
         ] {
             for (strict, requested) in [(false, 0..u64::MAX), (true, 0..u64::MAX), (false, 3..40), (true, 20..60)] {
                 let expected = expected(&rows, &selection, requested.clone(), strict);
+                let mut reported = None;
                 for (file, threads) in files.iter().zip([1, 8].into_iter().cycle()) {
                     let mut rejects = Vec::new();
                     let mut on_reject = |reject: &lanefish::error::Reject| {
@@ -315,6 +316,10 @@ mod tables {
                     assert_eq!(places, expected.accepted, "{context}");
                     assert_eq!(rejects, expected.rejects, "{context}");
                     assert_eq!(summary.records, expected.records, "{context}");
+                    if !strict {
+                        let first = reported.get_or_insert_with(|| summary.left_out.clone());
+                        assert_eq!(summary.left_out, *first, "{context}");
+                    }
                     let is_strict = matches!(summary.failure, Some(Error::Strict(_)));
                     assert_eq!(is_strict, strict && !expected.rejects.is_empty(), "{context}");
                 }
