@@ -9,7 +9,7 @@ use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::packed::{Group, Packed};
-use lanefish::pipeline::{Job, RunOptions, Summary, run};
+use lanefish::pipeline::{Job, OnReject, RunOptions, Summary, run};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields};
@@ -58,8 +58,17 @@ impl Job for Collect {
 
 /// Reads files with all their fields.
 pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
+    read_with(paths, &mut |_| Ok(()), change)
+}
+
+/// The same, with a function that gets the rejects.
+pub(crate) fn read_with<'a>(
+    paths: &[PathBuf],
+    on_reject: &'a mut OnReject<'a>,
+    change: impl FnOnce(&mut RunOptions<'_>),
+) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
-    let mut options = RunOptions::new(&OnlyValidity);
+    let mut options = RunOptions::new(&OnlyValidity).on_reject(Some(on_reject));
     options.read.decode = DecodeOptions::default().fields(Fields::ALL);
     change(&mut options);
     let mut all = Batch::new();
@@ -558,5 +567,42 @@ proptest::proptest! {
             proptest::prop_assert!((good + decoded.rejects.len()) as u64 <= decoded.records);
         }
         let _ = lanefish::formats::detect(&bytes, true, Path::new("x"));
+    }
+}
+
+#[test]
+fn boards_are_read_whole_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = "8/8/8/8/8/8/6k1/4K2R w K - 0 1\n";
+    let path = file(directory.path(), "x.fen", good.as_bytes());
+    assert_eq!(lanefish::Boards::read(&path).unwrap().len(), 1);
+    for bad in ["nonsense\n", "8/8/8/8/8/8/8/4K2R w K - 0 1\n"] {
+        let path = file(directory.path(), "x.fen", [good, bad, good].concat().as_bytes());
+        let read = lanefish::Boards::read(&path);
+        let Err(Error::Strict(reject)) = read else { panic!("{read:?}") };
+        assert_eq!(reject.place.line, Some(2));
+    }
+}
+
+#[test]
+fn levels_of_compression_are_for_compressed_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.epd");
+    let inputs = Inputs::resolve(&[sample], |_| true).unwrap();
+    let level = |level| FileOptions::default().level(Some(level)).force(true);
+    for name in ["x.epd", "x.boards"] {
+        let message = RecordFile::new(&directory.path().join(name), None, level(3)).unwrap_err();
+        assert!(message.contains("a level of compression is for"), "{message}");
+    }
+    for name in ["x.epd.zst", "X.EPD.ZST", "x.epd.gz"] {
+        let path = directory.path().join(name);
+        let sizes = [1, 9].map(|number| {
+            let file = RecordFile::new(&path, None, level(number)).unwrap();
+            let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
+            assert!(summary.failure.is_none());
+            assert_eq!(read(std::slice::from_ref(&path), |_| ()).0.len() as u64, summary.records);
+            std::fs::metadata(&path).unwrap().len()
+        });
+        assert!(sizes[0] > sizes[1], "{name} {sizes:?}");
     }
 }

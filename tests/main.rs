@@ -57,6 +57,8 @@ mod report;
 mod scan;
 /// Selection of games and positions in formats other than PGN.
 mod selected;
+/// The same where games end in other places than the parts of a file.
+mod selected_parts;
 /// Shards: disjoint, and together everything.
 mod shard;
 /// Every slider algorithm, compared with the ray walk.

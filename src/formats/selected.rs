@@ -301,9 +301,9 @@ impl Edges {
         let Some(selected) = decoded.selected.take() else {
             return;
         };
-        number(decoded);
+        let last = number(decoded, left);
         let cut = match selection.last_of_games {
-            false => (decoded.records >= left).then(|| last_of(&decoded.batches, left)),
+            false => (decoded.records >= left).then_some(last),
             true => {
                 let rows = taken(&decoded.batches);
                 (rows.len() as u64 >= left).then(|| left.checked_sub(1).map(|last| rows[last as usize]))
@@ -374,11 +374,13 @@ fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
     }
 }
 
-/// Numbers the records that are taken and those that could not be decoded, in order.
-fn number(decoded: &mut Decoded) {
+/// Numbers the records that are taken and those that could not be decoded, in order. Returns the batch and row of the last
+/// of the `left` records that are requested; if that one could not be decoded, those of the row before it.
+fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
     let mut next = 0u64;
+    let (mut last, mut before) = (None, None);
     let mut rejects = decoded.rejects.iter_mut().peekable();
-    for batch in &mut decoded.batches {
+    for (number, batch) in decoded.batches.iter_mut().enumerate() {
         let words = batch.selected.take().unwrap_or_default();
         let mut numbers = Vec::with_capacity(batch.len());
         for row in 0..batch.len() {
@@ -386,9 +388,18 @@ fn number(decoded: &mut Decoded) {
             while let Some(reject) = rejects.next_if(|reject| reject.place.record < place) {
                 reject.place.record = next;
                 next += 1;
+                if next == left {
+                    last = before;
+                }
             }
             numbers.push(next as u32);
-            next += words[row / 64] >> (row % 64) & 1;
+            before = Some((number, row));
+            if words[row / 64] >> (row % 64) & 1 != 0 {
+                next += 1;
+                if next == left {
+                    last = before;
+                }
+            }
         }
         batch.first_index = 0;
         batch.numbers = Some(numbers);
@@ -397,8 +408,12 @@ fn number(decoded: &mut Decoded) {
     for reject in rejects {
         reject.place.record = next;
         next += 1;
+        if next == left {
+            last = before;
+        }
     }
     decoded.records = next;
+    last
 }
 
 /// Batch and row of each record that is taken.
@@ -439,22 +454,6 @@ pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
 pub(crate) fn rows_of_games(batches: &[Batch]) -> Vec<(u64, GameRow)> {
     let rows = taken(batches).into_iter();
     rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
-}
-
-/// The batch and row of the last record that is taken and numbered below `left`.
-fn last_of(batches: &[Batch], left: u64) -> Option<(usize, usize)> {
-    let mut last = None;
-    for (number, batch) in batches.iter().enumerate() {
-        let words = batch.selected.as_deref().unwrap_or_default();
-        let taken = (0..batch.len()).filter(|row| words[row / 64] >> (row % 64) & 1 != 0);
-        for row in taken {
-            if batch.index(row) >= left {
-                return last;
-            }
-            last = Some((number, row));
-        }
-    }
-    last
 }
 
 /// Ends a run with this row, so that counts do not depend on where chunks end.

@@ -113,6 +113,23 @@ fn invalid_options_are_rejected() {
     }
 }
 
+/// Games behind the last one that is requested are not left out, in any format.
+#[test]
+fn a_limit_ends_what_is_left_out() {
+    let dir = Dir::new();
+    let game = |elo: u32| format!("[WhiteElo \"{elo}\"]\n[BlackElo \"{elo}\"]\n\n1. e4 e5 *\n\n");
+    let file = dir.file("x.pgn", [1000, 2500, 1000, 1000, 2500, 1000].map(game).concat());
+    let boards = dir.name("x.boards");
+    output(0, &["convert", &file, "-o", &boards]);
+    for input in [&file, &boards] {
+        for (limit, left_out) in [("1", "1 game"), ("2", "3 games"), ("3", "4 games")] {
+            let arguments = ["games", "--min-elo", "2000", "--limit", limit, input];
+            let stderr = stderr_of(0, &arguments);
+            assert!(stderr.contains(&format!("--min-elo left out {left_out}")), "{input} {limit}: {stderr}");
+        }
+    }
+}
+
 /// `--skip` counts games over chunks: more are skipped than the first chunk has.
 #[test]
 fn skipped_games_are_counted_over_chunks() {
