@@ -311,3 +311,30 @@ fn durations_are_clocks() {
         assert_eq!(output(0, &["-q", "compute", "--columns", "clock", path.to_str().unwrap()]), "clock\n500\n");
     }
 }
+
+/// A reject is the same whatever columns are asked for.
+#[test]
+fn rejects_do_not_depend_on_columns() {
+    let dir = Dir::new();
+    let nine_pawns = "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1";
+    let pgn = dir.file(
+        "g.pgn",
+        format!("1. e4 e5 *\n\n[SetUp \"1\"]\n[FEN \"{nine_pawns}\"]\n\n1. Kf1 Ke7 *\n\n1. e4 e5 2. Ke3 *\n"),
+    );
+    let csv = dir.file("g.csv", format!("fen,game,ply\n{START},0,0\n{nine_pawns},7,3\n"));
+    let mut files = vec![pgn, csv.clone()];
+    let names: &[&str] = if cfg!(feature = "parquet") { &["g.boards", "g.parquet"] } else { &["g.boards"] };
+    for name in names {
+        let copy = dir.name(name);
+        output(0, &["convert", &csv, "-o", &copy]);
+        files.push(copy);
+    }
+    for file in files {
+        let of = |columns: &str| stderr_of(1, &["compute", "--validity", "strict", "--columns", columns, &file]);
+        let expected = of("fen");
+        assert!(expected.contains("too_many") || expected.contains("pawns"), "{expected}");
+        for columns in ["fen,game", "ply,game,move", "legal_moves"] {
+            assert_eq!(of(columns), expected, "{file} {columns}");
+        }
+    }
+}
