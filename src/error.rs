@@ -235,14 +235,20 @@ impl Error {
         match self {
             Self::Damaged { damage, .. } => damage.clone(),
             Self::Container { container, offset, source, .. } => {
-                Damage { offset: *offset, what: format!("{container} data are truncated or corrupt: {source}") }
+                Damage::at(*offset, format!("{container} data are truncated or corrupt: {source}"))
             }
-            Self::Read { offset, source, .. } => Damage { offset: *offset, what: format!("reading failed: {source}") },
-            Self::Window { offset, needed, allowed, .. } => Damage {
-                offset: *offset,
-                what: format!("a zstd frame needs a window of {}; the limit is {}", size(*needed), size(*allowed)),
-            },
-            other => Damage { offset: 0, what: other.to_string() },
+            Self::Read { offset, source, .. } => Damage::at(*offset, format!("reading failed: {source}")),
+            Self::Window { offset, needed, allowed, .. } => Damage::limit(
+                *offset,
+                format!(
+                    "a zstd frame needs a window of {}; the limit is {}; --max-window {} reads it",
+                    size(*needed),
+                    size(*allowed),
+                    least_option(*needed)
+                ),
+            ),
+            Self::Open { source, .. } => Damage::at(0, format!("cannot be opened: {source}")),
+            other => Damage::at(0, other.to_string()),
         }
     }
 }
@@ -263,7 +269,7 @@ fn least_option(bytes: u64) -> String {
 }
 
 /// The name of an input in messages.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
@@ -275,11 +281,25 @@ pub struct Damage {
     pub offset: u64,
     /// What is wrong there.
     pub what: String,
+    /// Whether nothing is wrong with the file: it asks for more than the options allow.
+    pub is_limit: bool,
+}
+
+impl Damage {
+    /// Something that is wrong at a byte.
+    pub fn at(offset: u64, what: impl Into<String>) -> Self {
+        Self { offset, what: what.into(), is_limit: false }
+    }
+    /// Something at a byte that asks for more than the options allow.
+    pub fn limit(offset: u64, what: impl Into<String>) -> Self {
+        Self { is_limit: true, ..Self::at(offset, what) }
+    }
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "damaged at byte {}: {}", self.offset, self.what)
+        let verb = if self.is_limit { "not read from" } else { "damaged at" };
+        write!(f, "{verb} byte {}: {}", self.offset, self.what)
     }
 }
 

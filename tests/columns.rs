@@ -509,3 +509,55 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
         }
     }
 }
+
+/// Columns are computed by runs: a batch that comes from none has no rows of them, and all of its whole records.
+#[test]
+fn batches_of_no_run_give_whole_records_only() {
+    use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
+    use lanefish::output::rows::Masks;
+    use lanefish::table::Columns;
+    let directory = tempfile::tempdir().unwrap();
+    let batch = std::sync::Arc::new(crate::formats::sample_batch(100));
+    let columns = Columns::named("fen,legal_moves").unwrap();
+    for name in ["x.PARQUET", "x.arrow", "x.Arrows"] {
+        let path = directory.path().join(name.to_ascii_lowercase());
+        for (written, rows) in
+            [(Written::Columns(&columns, Masks::Hex), 0), (Written::Records { fen: false }, 100), (Written::Games, 0)]
+        {
+            let format = OutputFormat::of_path(name.as_ref(), Content::Records).unwrap();
+            let job = WriteJob::new(written, format).unwrap();
+            let mut out = File::create(&path).unwrap();
+            let mut file = job.open(&mut out).unwrap();
+            let part = job.batch(&batch, 0);
+            job.put(&mut file, part).unwrap();
+            job.finish(file).unwrap();
+            let found: usize = read(&path).iter().map(RecordBatch::num_rows).sum();
+            assert_eq!(found, rows, "{name}");
+        }
+    }
+}
+
+/// Dates that are no days are kept as texts, whichever columns there are, and whatever case the name of the file has.
+#[test]
+fn dates_without_days_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let pgn = directory.path().join("x.pgn");
+    let dates = ["2024.??.??", "2024.05.06", "1.6.2025"];
+    let games = dates.map(|date| format!("[Event \"x\"]\n[Date \"{date}\"]\n\n*\n\n"));
+    fs::write(&pgn, games.concat()).unwrap();
+    for (name, more) in [("a.parquet", &[][..]), ("b.PARQUET", &["--fen"]), ("c.arrow", &["--fen"]), ("d.ARROW", &[])] {
+        let path = directory.path().join(name);
+        let arguments = ["convert", pgn.to_str().unwrap(), "-o", path.to_str().unwrap()];
+        let done = lanefish(&[&arguments[..], more].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let lower = directory.path().join(name.to_ascii_lowercase());
+        fs::rename(&path, &lower).unwrap();
+        let batch = &read(&lower)[0];
+        assert_eq!(batch.column_by_name("fen").is_some(), !more.is_empty());
+        let texts = batch.column_by_name("date_text").expect("it has values");
+        let texts: Vec<String> = (0..3).map(|row| text(texts.as_ref(), row)).collect();
+        assert_eq!(texts, ["2024.??.??", "", "1.6.2025"], "{name}");
+        let again = lanefish(&["compute", "--columns", "date", lower.to_str().unwrap()]);
+        assert_eq!(String::from_utf8(again.stdout).unwrap(), format!("date\n{}\n", dates.join("\n")));
+    }
+}

@@ -214,8 +214,9 @@ fn boards_and_tables_are_positions() {
     let done = compute(&table, &columns("score"), &options_of_it).expect("a column of texts");
     let scores: Vec<_> = done.batches[0].column(0).as_primitive::<Int16Type>().iter().collect();
     assert_eq!(scores, [None, None, Some(1), None, None]);
-    assert_eq!(done.bad, [1, 4]);
-    assert_eq!(done.reasons["value_out_of_range"], 2);
+    assert_eq!((done.bad.len(), done.reasons.len()), (0, 0));
+    let notes: Vec<String> = done.misfits.notes().collect();
+    assert!(notes[0].starts_with("2 values that `score` cannot hold were left out, first `-40000`"), "{notes:?}");
     let missing = compute(&table, &columns("score"), &options()).expect_err("no column `fen`");
     assert!(missing.to_string().starts_with("data has no column `fen` or `board`"), "{missing}");
 }
@@ -286,5 +287,38 @@ fn the_first_bad_rows_are_kept_over_all_pieces() {
             let found: Vec<u64> = found.map(|reject| reject.place.record).collect();
             assert_eq!(found, bad[..bad.len().min(10)], "{first} {second}");
         }
+    }
+}
+
+/// What is counted adds up over the pieces.
+#[test]
+fn reasons_and_remarks_add_up_over_all_pieces() {
+    let mut rows = vec![Some(FAMOUS[0]); 3 * BLOCK];
+    // An en passant square behind a pawn that nobody can capture.
+    let dropped = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+    for (row, text) in
+        [(3, "nonsense"), (5, dropped), (BLOCK + 1, "nonsense"), (BLOCK + 7, dropped), (BLOCK + 8, dropped)]
+    {
+        rows[row] = Some(text);
+    }
+    rows[2 * BLOCK + 2] = Some("8/8/8/8/8/8/8/K6R w - - 0 1");
+    for threads in [1, 4] {
+        let mut options = options();
+        (options.threads, options.on_bad) = (threads, OnBad::Null);
+        let positions = of_array(Arc::new(StringArray::from(rows.clone())));
+        let computed = compute(&positions, &columns("legal_moves"), &options).unwrap();
+        let alone = |text: &str| {
+            let positions = of_array(Arc::new(StringArray::from(vec![text])));
+            compute(&positions, &columns("legal_moves"), &options).unwrap()
+        };
+        let (nonsense, without_king) = (alone("nonsense").reasons, alone("8/8/8/8/8/8/8/K6R w - - 0 1").reasons);
+        let mut expected = without_king;
+        for (reason, times) in nonsense {
+            *expected.entry(reason).or_default() += 2 * times;
+        }
+        assert_eq!(computed.reasons, expected);
+        let remarks: Vec<(&str, u64)> = computed.remarks.iter().map(|(remark, times)| (remark.what, times)).collect();
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert_eq!(remarks[0].1, 3, "{remarks:?}");
     }
 }

@@ -76,6 +76,22 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
             let first = moves.iter().next().map_or("a1a1".to_owned(), |mv| mv.uci(position).as_str().to_owned());
             format!("{number},{position},{first} a1a2,1500,75,90,100,mate,https://x,\n")
         }),
+        "csv" => {
+            let mut text = b"site,fen,score,result,game\n".to_vec();
+            text.extend(lines(&|number, position| {
+                format!("\"a, \"\"b\"\"\",{position},{number},1-0,{}\n", number / 70)
+            }));
+            text
+        }
+        "tsv" => {
+            let mut text = b"fen\tmove\tscore\n".to_vec();
+            text.extend(lines(&|number, position| format!("{position}\t\t{}\n", -(number as i32))));
+            text
+        }
+        "jsonl" => lines(&|number, position| match number % 2 {
+            0 => format!("{{\"fen\":\"{position}\",\"score\":{number},\"site\":\"\\u00e9\"}}\n"),
+            _ => format!("{{\"score\":\"{number}\",\"late\":[{{}}],\"fen\":\"{position}\"}}\n"),
+        }),
         "evals" => lines(&|number, position| {
             format!(
                 "{{\"fen\":\"{position}\",\"evals\":[{{\"pvs\":[{{\"cp\":{number}}}],\"knodes\":1,\"depth\":9}}]}}\n"

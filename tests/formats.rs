@@ -7,8 +7,9 @@ use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
+use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::packed::{Group, Packed};
-use lanefish::pipeline::{Job, RunOptions, Summary, run};
+use lanefish::pipeline::{Job, OnReject, RunOptions, Summary, run};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields};
@@ -57,8 +58,17 @@ impl Job for Collect {
 
 /// Reads files with all their fields.
 pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
+    read_with(paths, &mut |_| Ok(()), change)
+}
+
+/// The same, with a function that gets the rejects.
+pub(crate) fn read_with<'a>(
+    paths: &[PathBuf],
+    on_reject: &'a mut OnReject<'a>,
+    change: impl FnOnce(&mut RunOptions<'_>),
+) -> (Batch, Summary) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
-    let mut options = RunOptions::new(&OnlyValidity);
+    let mut options = RunOptions::new(&OnlyValidity).on_reject(Some(on_reject));
     options.read.decode = DecodeOptions::default().fields(Fields::ALL);
     change(&mut options);
     let mut all = Batch::new();
@@ -186,6 +196,52 @@ fn lines_of_all_kinds_are_read_in_order() {
     assert_eq!(Field::Operations.name(), "operations");
 }
 
+/// `ce` and `dm` have the view of the side to move, the fields that of White.
+#[test]
+fn evaluations_of_epd_are_fields() {
+    let directory = tempfile::tempdir().unwrap();
+    let [white, black] = ["w", "b"].map(|side| format!("4k3/8/8/8/8/8/4P3/4K3 {side} - -"));
+    for (line, score, mate, depth) in [
+        (format!("{white} ce 31;"), Some(31), None, None),
+        (format!("{black} ce 31;"), Some(-31), None, None),
+        (format!("{black} 3 7 acd 12; ce -5; ce 9;"), Some(5), None, Some(12)),
+        (format!("{white} ce +7"), Some(7), None, None),
+        (format!("{white} ce 31999;"), Some(31_000), None, None),
+        (format!("{white} ce 0; id \"ce 3;\";"), Some(0), None, None),
+        // Mates by the number of plies.
+        (format!("{white} ce 32766;"), None, Some(1), None),
+        (format!("{white} ce 32762;"), None, Some(3), None),
+        (format!("{black} ce 32762;"), None, Some(-3), None),
+        (format!("{white} ce -32763;"), None, Some(-2), None),
+        (format!("{black} ce -32763;"), None, Some(2), None),
+        (format!("{black} ce -32767;"), None, Some(0), None),
+        (format!("{white} dm 4; ce 500;"), None, Some(4), None),
+        (format!("{black} dm 4;"), None, Some(-4), None),
+        (format!("{white} ce 32767;"), None, None, None),
+        (format!("{white} ce 99999; dm 0; acd x;"), None, None, None),
+        (format!("{white} ce 1.5; cex 3; pv ce 3;"), None, None, None),
+        (format!("{white} acd 70000;"), None, None, None),
+    ] {
+        let path = file(directory.path(), "x.epd", line.as_bytes());
+        let csv = file(directory.path(), "x.csv", format!("fen\n\"{}\"\n", line.replace('"', "\"\"")).as_bytes());
+        for path in [path, csv] {
+            let (batch, summary) = read(&[path], |_| {});
+            assert_eq!((batch.len(), summary.rejected), (1, 0), "{line}");
+            let number = |field| batch.values(field).and_then(|values| values.number(0));
+            let found = [Field::Score, Field::Mate, Field::Depth].map(number);
+            assert_eq!(found, [score, mate, depth], "{line}");
+        }
+        // What a file says is written as it stands.
+        let path = file(directory.path(), "x.epd", format!("{line}\n").as_bytes());
+        let target = tempfile::tempdir().unwrap();
+        let target = target.path().join("y.epd");
+        let written = RecordFile::new(&target, None, FileOptions::default()).unwrap();
+        let (summary, lost) = written.write(&Inputs::of(vec![path.as_path().into()]), RunOptions::new(&OnlyValidity));
+        assert!(summary.failure.is_none() && lost.is_empty(), "{line}: {lost:?}");
+        assert_eq!(std::fs::read_to_string(target).unwrap(), format!("{line}\n"));
+    }
+}
+
 #[test]
 fn formats_are_detected_by_content_and_then_by_name() {
     const FEN: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 1\n";
@@ -216,6 +272,23 @@ fn formats_are_detected_by_content_and_then_by_name() {
         ("x.pgn", "1-0\n", Some(Format::PGN)),
         ("x", "", Some(Format::FEN)),
         ("x.pgn", "", Some(Format::PGN)),
+        ("x", "id,fen\n", Some(Format::CSV)),
+        ("x.tsv", "fen\n", Some(Format::TSV)),
+        ("x", "\u{feff}\r\n\"Fen\",\"a,b\"\r\n", Some(Format::CSV)),
+        ("x", "a\tFEN\n", Some(Format::TSV)),
+        ("x.csv", "id,Moves,FEN\n", Some(Format::PUZZLES)),
+        ("x.csv", "a,fen1\n1,2\n", None),
+        ("x.csv", FEN, Some(Format::FEN)),
+        ("x.csv", "", Some(Format::CSV)),
+        ("x.jsonl", "\n", Some(Format::JSONL)),
+        ("x", "{\"a\":[{}],\"fen\":\"8/8\"}\n", Some(Format::JSONL)),
+        ("x.csv", "{\"fen\":\"8/8\"}\n", Some(Format::JSONL)),
+        ("x", "{\"fen\":\"8/8\",\"evals\":3}\n", Some(Format::JSONL)),
+        ("x", "{\"fen\":\"8/8\",\"evals\":[]}\n", Some(Format::EVALS)),
+        ("x.jsonl", "{\"evals\":[{\"pvs\":[", Some(Format::EVALS)),
+        ("x.jsonl", "{\"evals\":[]}\n", None),
+        ("x.jsonl", "{\"fen\":1}\n", None),
+        ("x.ndjson", "[\"fen\"]\n", None),
     ] {
         let found = lanefish::formats::detect(head.as_bytes(), true, Path::new(name)).ok();
         assert_eq!(found, format, "{name}: {head}");
@@ -494,5 +567,42 @@ proptest::proptest! {
             proptest::prop_assert!((good + decoded.rejects.len()) as u64 <= decoded.records);
         }
         let _ = lanefish::formats::detect(&bytes, true, Path::new("x"));
+    }
+}
+
+#[test]
+fn boards_are_read_whole_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = "8/8/8/8/8/8/6k1/4K2R w K - 0 1\n";
+    let path = file(directory.path(), "x.fen", good.as_bytes());
+    assert_eq!(lanefish::Boards::read(&path).unwrap().len(), 1);
+    for bad in ["nonsense\n", "8/8/8/8/8/8/8/4K2R w K - 0 1\n"] {
+        let path = file(directory.path(), "x.fen", [good, bad, good].concat().as_bytes());
+        let read = lanefish::Boards::read(&path);
+        let Err(Error::Strict(reject)) = read else { panic!("{read:?}") };
+        assert_eq!(reject.place.line, Some(2));
+    }
+}
+
+#[test]
+fn levels_of_compression_are_for_compressed_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.epd");
+    let inputs = Inputs::resolve(&[sample], |_| true).unwrap();
+    let level = |level| FileOptions::default().level(Some(level)).force(true);
+    for name in ["x.epd", "x.boards"] {
+        let message = RecordFile::new(&directory.path().join(name), None, level(3)).unwrap_err();
+        assert!(message.contains("a level of compression is for"), "{message}");
+    }
+    for name in ["x.epd.zst", "X.EPD.ZST", "x.epd.gz"] {
+        let path = directory.path().join(name);
+        let sizes = [1, 9].map(|number| {
+            let file = RecordFile::new(&path, None, level(number)).unwrap();
+            let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
+            assert!(summary.failure.is_none());
+            assert_eq!(read(std::slice::from_ref(&path), |_| ()).0.len() as u64, summary.records);
+            std::fs::metadata(&path).unwrap().len()
+        });
+        assert!(sizes[0] > sizes[1], "{name} {sizes:?}");
     }
 }

@@ -62,6 +62,8 @@ mod report;
 mod scan;
 /// Selection of games and positions in formats other than PGN.
 mod selected;
+/// The same where games end in other places than the parts of a file.
+mod selected_parts;
 /// Shards: disjoint, and together everything.
 mod shard;
 /// Every slider algorithm, compared with the ray walk.
@@ -77,3 +79,5 @@ mod tables_forged;
 /// Tables that ask for more than they hold.
 #[cfg(feature = "parquet")]
 mod tables_hostile;
+/// CSV, TSV and JSON lines with a column of positions.
+mod text_tables;

@@ -4,7 +4,7 @@
 use crate::formats::read;
 use lanefish::games::{Speed, TimeControl};
 use lanefish::pipeline::Summary;
-use lanefish::table::{Batch, Field};
+use lanefish::table::{Batch, Field, Fields};
 use std::path::Path;
 
 /// A file of games, read in one piece, and in tiny chunks by many threads, with the same result.
@@ -83,6 +83,8 @@ fn tags_are_tokens() {
         ("[ Event\n\"a\"\n]\n[White \n \"w\" \n ]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 0),
         ("[Event\"a\"][White\"w\"] 1. e4 *\n", Some("a"), Some("w"), 1, 0),
         ("[Event \"a\"]\n[White \"w\" junk]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 1),
+        ("[Event \"a\"]?\n[White \"w\"]?\n\n1. e4 *\n", Some("a"), Some("w"), 1, 0),
+        ("[Event \"a\"] y \"z\"] v\n[White \"w\"]\n\n1. e4 *\n", Some("a"), Some("w"), 1, 1),
         ("[Event \"a\"] junk\n[White \"w\"] and more\n\n1. e4 *\n", Some("a"), Some("w"), 1, 2),
         ("[Event \"a \"b\" c\"]\n[White \"w\"]\n\n1. e4 *\n", Some("a \"b\" c"), Some("w"), 1, 0),
         ("[Event \"a [b] c\"]\n[White \"w\"]\n\n1. e4 *\n", Some("a [b] c"), Some("w"), 1, 0),
@@ -106,6 +108,9 @@ fn tags_are_tokens() {
     // A comment alone is no reason to join two games.
     let (batch, _) = records(b"[Event \"a\"]\n\n{no moves}\n\n[Event \"b\"]\n\n1. e4 *\n\n[White \"c\"]\n\n{none}\n\n[White \"d\"]\n\n1. d4 *\n");
     assert_eq!(games(&batch), [1, 2, 1, 2]);
+    let (batch, _) = records(b"[White \"a\"] {c}\n\n[White \"b\"]\n\n1. e4 *\n");
+    assert_eq!(games(&batch), [1, 2]);
+    assert_eq!(tag(&batch, "White", 1), Some("b"));
 }
 
 #[test]
@@ -182,10 +187,6 @@ fn results_may_have_en_dashes() {
 
 #[test]
 fn comments_of_engines_are_scores() {
-    let numbers = |batch: &Batch, field| -> Vec<Option<i64>> {
-        let values = batch.values(field);
-        (0..batch.len()).map(|row| values?.number(row)).collect()
-    };
     let (batch, summary) = records(&file("engine-comments.pgn"));
     assert_eq!(summary.rejected, 0);
     let scores = [None, None, Some(35), Some(31), None, None, Some(116), Some(0), None];
@@ -204,6 +205,165 @@ fn comments_of_engines_are_scores() {
                 Nc6 {-0.40/9\n1s} 3. Bb5 {prose +0.35/12} a6 {+0.12/30 1s} *\n";
     let (batch, _) = records(text.as_bytes());
     assert_eq!(numbers(&batch, Field::Score)[..6], [Some(35), None, Some(50), Some(40), None, Some(-12)]);
+}
+
+fn numbers(batch: &Batch, field: Field) -> Vec<Option<i64>> {
+    let values = batch.values(field);
+    (0..batch.len()).map(|row| values?.number(row)).collect()
+}
+
+/// Comments of more programs: each of these files once lost its scores or some of them.
+#[test]
+fn comments_of_more_engines_are_scores() {
+    let (batch, summary) = records(&file("openbench.pgn"));
+    assert_eq!((summary.rejected, noted(&summary, "not read")), (0, 0));
+    assert_eq!(numbers(&batch, Field::Score)[..3], [Some(57), Some(44), None]);
+    assert_eq!(numbers(&batch, Field::Mate)[2..4], [Some(5), Some(4)]);
+    assert_eq!(numbers(&batch, Field::Score)[5..], [Some(57), Some(44), None]);
+    for (name, scores) in [
+        ("xboard-minutes.pgn", &[35, -31, 40, -10][..]),
+        ("wrapped-engine.pgn", &[35, 31, 40, -10]),
+        ("arena.pgn", &[35, 31]),
+        ("fastchess-tl.pgn", &[33, 33]),
+    ] {
+        let (batch, summary) = records(&file(name));
+        let expected: Vec<_> = scores.iter().copied().map(Some).chain([None]).collect();
+        assert_eq!(numbers(&batch, Field::Score), expected, "{name}");
+        assert_eq!((summary.rejected, noted(&summary, "not read")), (0, 0), "{name}");
+        let clocks: &[_] = if name.starts_with("fastchess") { &[Some(61), Some(70), None] } else { &[] };
+        assert_eq!(&numbers(&batch, Field::Clock)[..clocks.len()], clocks, "{name}");
+    }
+    let text = "[Event \"x\"]\n\n1. e4 {[%EVAL .5]} e5 {[%eval M3]} 2. Nf3 {[%eval −1.5]} Nc6 {mate4} 3. Bb5 {−0.35/12 0.5s} \
+                a6 {+0,35/12 0,5s} 4. Ba4 {[%eval x]} *\n";
+    let (batch, summary) = records(text.as_bytes());
+    assert_eq!(numbers(&batch, Field::Score), [None, Some(50), None, Some(-150), Some(-35), Some(-35), None, None]);
+    assert_eq!(numbers(&batch, Field::Mate)[2..4], [Some(3), None]);
+    assert_eq!(noted(&summary, "not read"), 1);
+}
+
+/// What looks like an evaluation and is none that is known is counted, with the first of them.
+#[test]
+fn unread_evaluations_are_counted() {
+    let game = "[Event \"x\"]\n\n1. e4 {good} e5 {[%eval 0.3] fine} 2. Nf3 {0.60/4 pawns up} (2. f4 {+0.1 %}) Nc6 {eval: 3} \
+                3. Bb5 {d4\n -M3/12 1s} a6 {[%eval 32766,0]} 4. Ba4 {[%eval ?]} *\n\n";
+    let (_, summary) = records(game.repeat(50).as_bytes());
+    assert_eq!(noted(&summary, "not read"), 50 * 4);
+    let remark = &lanefish::formats::pgn::UNREAD_EVALUATIONS;
+    assert_eq!(summary.remarks.first(remark), Some("0.60/4 pawns up"));
+    // Without scores nothing is looked for.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.pgn");
+    std::fs::write(&path, game).unwrap();
+    let (_, summary) = read(&[path], |options| {
+        options.read.decode.fields = Fields::of(&[Field::Game, Field::Clock]);
+    });
+    assert_eq!(noted(&summary, "not read"), 0);
+    let long = format!("[Event \"x\"]\n\n1. e4 {{+0.35   \u{7}\n{} -1.5/2}} *\n", "x".repeat(100));
+    let (_, summary) = records(long.as_bytes());
+    assert_eq!(summary.remarks.first(remark), Some(format!("+0.35 \u{FFFD} {}…", "x".repeat(52)).as_str()));
+}
+
+/// An escape or a comment in a line of its own is no empty line, and does not divide a game.
+#[test]
+fn escapes_among_tags_belong_to_their_game() {
+    let (batch, summary) = records(&file("escape-among-tags.pgn"));
+    assert_eq!((summary.rejected, games(&batch)), (0, vec![3]));
+    assert_eq!((tag(&batch, "Event", 0), tag(&batch, "White", 0)), (Some("a"), Some("b")));
+    for (between, expected) in [
+        ("; x\n", 1),
+        ("%x\n; y\n%z\n", 1),
+        ("{c}\n%x\n", 1),
+        ("%x\n\n", 1),
+        ("\n%x\n", 1),
+        ("\n; x\n[White \"c\"]\n", 2),
+    ] {
+        let text = format!("[White \"a\"]\n{between}[Black \"b\"]\n\n1. e4 *\n");
+        let (batch, summary) = records(text.as_bytes());
+        assert_eq!((summary.rejected, games(&batch).len()), (0, expected), "{text}");
+    }
+}
+
+/// Games with carriage returns and games with line feeds in one file.
+#[test]
+fn line_ends_may_change_within_a_file() {
+    for (name, first, second) in
+        [("cr-then-lf.pgn", ["a", "A"], ["b", "B"]), ("lf-then-cr.pgn", ["b", "B"], ["a", "A"])]
+    {
+        let (batch, summary) = records(&file(name));
+        let counts = if first[0] == "a" { [5, 4] } else { [4, 5] };
+        assert_eq!((summary.rejected, games(&batch).as_slice()), (0, &counts[..]), "{name}");
+        for (row, [event, white]) in [(0, first), (counts[0], second)] {
+            assert_eq!((tag(&batch, "Event", row), tag(&batch, "White", row)), (Some(event), Some(white)), "{name}");
+        }
+    }
+    // Also without a result, and after an escape.
+    let (batch, summary) = records(b"[Event \"a\"]\r\r%x\r1. e4 e5\r\r[Event \"b\"]\r%y\r[White \"c\"]\r\r1. d4 *\n");
+    assert_eq!((summary.rejected, games(&batch)), (0, vec![3, 2]));
+    assert_eq!(tag(&batch, "White", 3), Some("c"));
+}
+
+#[test]
+fn values_of_tags_may_lack_straight_quotes() {
+    let (batch, summary) = records(&file("tags-without-quotes.pgn"));
+    assert_eq!((summary.rejected, games(&batch)), (0, vec![3]));
+    let tags = ["Event", "White", "Black"].map(|name| tag(&batch, name, 0));
+    assert_eq!(tags, [Some("a"), Some("b"), Some("c")]);
+    for (value, expected) in [
+        ("b", "b"),
+        ("  two words ", "two words"),
+        ("b\"", "b"),
+        ("„b“", "b"),
+        ("«b»", "b"),
+        ("‘b’", "b"),
+        ("“b", "b"),
+        ("O'Neil", "O'Neil"),
+        ("Ô", "Ô"),
+    ] {
+        let text = format!("[Event \"a\"]\n[White {value}]\n[Result \"*\"]\n\n1. e4 *\n");
+        let (batch, summary) = records(text.as_bytes());
+        assert_eq!((summary.rejected, games(&batch)), (0, vec![2]), "{text}");
+        assert_eq!(tag(&batch, "White", 0), Some(expected), "{text}");
+        assert_eq!((tag(&batch, "Event", 0), tag(&batch, "Result", 0)), (Some("a"), Some("*")), "{text}");
+    }
+    let (batch, _) = records(b"[Event \x93a\x94]\n[White \x93b]\n\n1. e4 *\n");
+    assert_eq!((tag(&batch, "Event", 0), tag(&batch, "White", 0)), (Some("a"), Some("b")));
+    // The position of a game, and what is no tag.
+    let (batch, summary) = records(b"[FEN 4k3/8/8/8/8/8/8/4K2R w K - 0 1]\n\n1. O-O *\n");
+    assert_eq!((summary.rejected, batch.len()), (0, 2));
+    assert_eq!(batch.position(0).unwrap().to_string(), "4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+    let (batch, summary) = records(b"[Event \"a\"]\n\n1. e4 *\n\n[see note 3]\n");
+    assert_eq!((summary.rejected, batch.len()), (1, 2));
+}
+
+/// A file that is known by its content alone may lack quotes as well.
+#[test]
+fn tags_without_quotes_are_recognized() {
+    use lanefish::formats::{Format, detect};
+    let named = |text: &[u8]| detect(text, true, Path::new("x"));
+    assert_eq!(named(&file("tags-without-quotes.pgn")), Ok(Format::PGN));
+    assert!(named(b"[White noise]\n").is_ok());
+    for text in ["[settings]\na=1\n", "[Event]\n", "[Eventually x]\n", "[Event x\n"] {
+        assert!(named(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+/// The place of a reject has the number of its game, whatever is requested.
+#[test]
+fn rejects_have_the_number_of_their_game() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.pgn");
+    // Ten pawns: a position that may be played, but that no game reaches.
+    let pawns = "[FEN \"4k3/8/8/8/8/PP6/PPPPPPPP/4K3 w - - 0 1\"]\n\n1. Kd1 *\n";
+    let bad = String::from_utf8(file("second-game-bad.pgn")).unwrap();
+    std::fs::write(&path, format!("{bad}\n{pawns}")).unwrap();
+    for fields in [Fields::NONE, Fields::of(&[Field::Ply]), Fields::ALL] {
+        let (_, summary) = read(std::slice::from_ref(&path), |options| {
+            options.read.decode.fields = fields;
+            options.read.decode.validity = lanefish::chess::Validity::Strict;
+        });
+        let places = summary.first_rejects.iter().map(|reject| (reject.place.game, reject.place.ply));
+        assert_eq!(places.collect::<Vec<_>>(), [(Some(1), Some(1)), (Some(2), Some(0)), (Some(2), Some(1))]);
+    }
 }
 
 #[test]

@@ -1317,6 +1317,26 @@ fn arrow_cases() -> Vec<ArrowCase> {
             "",
         ),
         (
+            "a column with an offset too few",
+            plain_stream,
+            |messages| {
+                let head = &mut messages[1].0;
+                let place = buffer(head, 1);
+                set(head, place + 8, 8, 4 * (ROWS as i64 / 2));
+            },
+            "column `fen`: its buffers have fewer than 20 rows",
+        ),
+        (
+            "more nulls than rows",
+            plain_stream,
+            |messages| {
+                let head = &mut messages[1].0;
+                let nodes = target(head, batch_of(head), BATCH_NODES) + 4;
+                set(head, nodes + 16 + 8, 8, ROWS as i64 / 2 + 1);
+            },
+            "column `score`: its number of nulls is impossible",
+        ),
+        (
             "a buffer beyond its batch",
             plain_stream,
             |messages| {
@@ -1454,6 +1474,106 @@ fn each_check_of_arrow_finds_its_stream() {
         let (_, failure) = read("x.arrows", &joined(&messages));
         assert!(!failure.is_empty() && failure.contains(why), "{what}: `{failure}`, not `{why}`");
     }
+}
+
+/// Columns of types that are not read, of which each has nodes and buffers of its own to be passed over.
+fn neighbours() -> Vec<(&'static str, ArrayRef)> {
+    use arrow_array::builder::{Int32Builder, MapBuilder, StringBuilder};
+    use arrow_array::types::Int32Type;
+    use arrow_array::*;
+    use arrow_buffer::ScalarBuffer;
+    use arrow_schema::{DataType, Field, UnionFields};
+    let rows = || 0..ROWS as i32;
+    let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(rows()));
+    let texts: ArrayRef =
+        Arc::new(StringArray::from_iter_values(rows().map(|row| "long enough for a buffer ".repeat(row as usize))));
+    let item = || Arc::new(Field::new("item", DataType::Int32, true));
+    let lists = || rows().map(|row| Some((0..row % 4).map(Some)));
+    let union = |is_dense: bool| -> ArrayRef {
+        let fields = UnionFields::try_new(
+            [0, 1],
+            [Field::new("a", DataType::Int32, true), Field::new("b", DataType::Utf8, true)],
+        )
+        .unwrap();
+        let kinds: ScalarBuffer<i8> = rows().map(|row| (row % 2) as i8).collect();
+        let offsets: ScalarBuffer<i32> = rows().collect();
+        let children = vec![Arc::clone(&numbers), Arc::clone(&texts)];
+        Arc::new(UnionArray::try_new(fields, kinds, is_dense.then_some(offsets), children).unwrap())
+    };
+    let mut maps = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    for row in rows() {
+        maps.keys().append_value("key");
+        maps.values().append_value(row);
+        maps.append(true).unwrap();
+    }
+    let ends = Int32Array::from_iter_values([5, 11, ROWS as i32]);
+    let runs = RunArray::<Int32Type>::try_new(&ends, &StringArray::from_iter_values(["a", "b", "c"])).unwrap();
+    let views = || rows().map(|row| "x".repeat(row as usize));
+    vec![
+        ("numbers", Arc::clone(&numbers)),
+        ("texts", Arc::clone(&texts)),
+        ("large texts", Arc::new(LargeStringArray::from_iter_values(views()))),
+        ("views", Arc::new(StringViewArray::from_iter_values(views()))),
+        ("short views", Arc::new(StringViewArray::from_iter_values(rows().map(|row| row.to_string())))),
+        ("views of bytes", Arc::new(BinaryViewArray::from_iter_values(views()))),
+        ("nothing", Arc::new(NullArray::new(ROWS))),
+        ("truths", Arc::new(BooleanArray::from_iter(rows().map(|row| Some(row % 3 == 0))))),
+        ("lists", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists()))),
+        ("large lists", Arc::new(LargeListArray::from_iter_primitive::<Int32Type, _, _>(lists()))),
+        (
+            "lists of one length",
+            Arc::new(FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(
+                rows().map(|row| Some([Some(row), None])),
+                2,
+            )),
+        ),
+        (
+            "views of lists",
+            Arc::new(
+                ListViewArray::try_new(
+                    item(),
+                    rows().collect(),
+                    rows().map(|_| 1).collect(),
+                    Arc::clone(&numbers),
+                    None,
+                )
+                .unwrap(),
+            ),
+        ),
+        ("maps", Arc::new(maps.finish())),
+        (
+            "structs",
+            Arc::new(StructArray::from(vec![
+                (item(), Arc::clone(&numbers)),
+                (Arc::new(Field::new("text", DataType::Utf8, true)), Arc::clone(&texts)),
+            ])),
+        ),
+        ("runs", Arc::new(runs)),
+        ("a sparse union", union(false)),
+        ("a dense union", union(true)),
+    ]
+}
+
+/// Columns that are not read may have any type, and may stand before those that are.
+#[test]
+fn columns_of_all_types_may_stand_beside_positions() {
+    let expected = lines_of_base();
+    let base = base();
+    let all = neighbours();
+    for (what, column) in &all {
+        let columns = [("x", column), ("fen", base.column(0)), ("y", column), ("score", base.column(1))];
+        let batch = RecordBatch::try_from_iter(columns.map(|(name, column)| (name, Arc::clone(column)))).unwrap();
+        let batches = [batch.slice(0, ROWS / 2), batch.slice(ROWS / 2, ROWS / 2)];
+        for compression in [None, Some(CompressionType::ZSTD)] {
+            assert_eq!(reads("x.arrows", &stream_of(&batches, compression)), expected, "{what} {compression:?}");
+        }
+        assert_eq!(reads("x.arrow", &file_of(&batches)), expected, "{what}");
+    }
+    let names: Vec<String> = (0..all.len()).map(|number| format!("x{number}")).collect();
+    let columns = all.iter().zip(&names).map(|((_, column), name)| (name.as_str(), Arc::clone(column)));
+    let columns = columns.chain([("fen", Arc::clone(base.column(0))), ("score", Arc::clone(base.column(1)))]);
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    assert_eq!(reads("x.arrow", &file_of(&[batch])), expected);
 }
 
 #[test]

@@ -184,3 +184,30 @@ fn a_dictionary_that_grows_with_each_batch() {
         assert!(lines == texts, "{threads} threads: {} lines", lines.len());
     }
 }
+
+/// A batch is read as a whole where the file is not mapped: memory is needed for all of it.
+#[test]
+fn batches_that_are_read_need_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("x.arrow");
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(fens(200_000)));
+    let batch = RecordBatch::try_from_iter([("fen", texts)]).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let bytes = writer.into_inner().unwrap();
+    std::fs::write(&file, &bytes).unwrap();
+    let file = file.to_str().unwrap();
+    let with = |memory: &str, more: &[&str]| run(&[&["stats", file, "--max-memory", memory], more].concat());
+    let [mapped, copied] = [&[][..], &["--no-mmap"]].map(|more| {
+        let done = with("4M", more);
+        assert_eq!(done.status.code(), Some(2));
+        let message = stderr(&done);
+        assert!(message.contains("the limit is 4 MiB; --max-memory"), "{message}");
+        let (_, enough) = message.split_once("--max-memory ").unwrap();
+        let (enough, _) = enough.split_once("M ").unwrap();
+        let done = with(&format!("{enough}M"), more);
+        assert_eq!(done.status.code(), Some(0), "{enough}: {}", stderr(&done));
+        enough.parse::<usize>().unwrap()
+    });
+    assert!(copied >= mapped + (bytes.len() >> 20), "{copied} and {mapped} MiB, for {} bytes", bytes.len());
+}

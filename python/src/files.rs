@@ -218,10 +218,6 @@ fn counts<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict
     counts.set_item("reasons", reasons)?;
     let rejects = summary.first_rejects.iter().map(ToString::to_string);
     counts.set_item("rejects", rejects.collect::<Vec<_>>())?;
-    let notes = summary.files.iter().filter_map(|file| {
-        let note = file.note.as_deref()?;
-        Some(format!("{}: {note}", file.path.display()))
-    });
-    counts.set_item("notes", notes.collect::<Vec<_>>())?;
+    counts.set_item("notes", summary.notes(false))?;
     Ok(counts)
 }

@@ -130,9 +130,10 @@ impl Reading {
             return Err(PyValueError::new_err("no paths"));
         }
         let from = self.read.from;
+        let column = self.read.decode.fen_column.as_deref();
         let inputs = py.detach(|| match from {
             Some(_) => Inputs::resolve(&names, |_| true),
-            None => Inputs::resolve(&names, formats::is_supported),
+            None => Inputs::resolve(&names, |path| formats::is_supported_with(path, column)),
         });
         inputs.map_err(|failed| error::of(py, &failed))
     }

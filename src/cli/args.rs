@@ -29,17 +29,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Implementation to use; reading and writing do without what it does not need either
-    #[arg(
-        long,
-        global = true,
-        env = "LANEFISH_TIER",
-        default_value = "auto",
-        hide_env_values = true,
-        value_name = "TIER",
-        value_parser = tier_parser()
-    )]
-    pub(crate) tier: TierChoice,
+    /// Instruction set to use, for everything lanefish does [default: that of the variable LANEFISH_TIER, else auto]
+    #[arg(long, global = true, value_name = "TIER", value_parser = tier_parser())]
+    tier: Option<TierChoice>,
 
     /// Worker threads [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -137,6 +129,28 @@ pub(crate) struct Global {
     pub(crate) verbose: u8,
 }
 
+impl Global {
+    /// The tier as `--tier` says or, without it, the variable `LANEFISH_TIER`.
+    pub(crate) fn tier(&self) -> anyhow::Result<TierChoice> {
+        if let Some(choice) = self.tier {
+            return Ok(choice);
+        }
+        let Some(name) = std::env::var_os(TIER_VARIABLE).filter(|name| !name.is_empty()) else {
+            return Ok(TierChoice::Auto);
+        };
+        let name = name.to_string_lossy();
+        if name == AUTO {
+            return Ok(TierChoice::Auto);
+        }
+        name.parse().map(TierChoice::Only).map_err(|error| anyhow::anyhow!("{TIER_VARIABLE}: {error}"))
+    }
+}
+
+/// The variable that names a tier where `--tier` does not.
+const TIER_VARIABLE: &str = "LANEFISH_TIER";
+/// The best tier that the CPU can run.
+const AUTO: &str = "auto";
+
 /// A number of bytes: `65536`, `64K`, `16M`, `2GiB`; the units are powers of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -171,9 +185,7 @@ pub(crate) enum TierChoice {
 }
 
 fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
-    // An empty LANEFISH_TIER is no choice.
-    let names = [PossibleValue::new("auto"), PossibleValue::new("").hide(true)]
-        .into_iter()
+    let names = std::iter::once(PossibleValue::new(AUTO))
         .chain(lanefish::tiers::Tier::all().map(|tier| PossibleValue::new(tier.name())));
     PossibleValuesParser::new(names).map(|name| name.parse().map_or(TierChoice::Auto, TierChoice::Only))
 }
@@ -214,7 +226,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName)]
     pub(crate) from: Option<Format>,
 
-    /// Column of Parquet and Arrow files that holds the positions as FEN [default: board, then fen]
+    /// Column of tables (Parquet, Arrow, CSV, JSON lines) that holds the positions as FEN [default: board, then fen]
     #[arg(long, value_name = "NAME")]
     pub(crate) fen_column: Option<String>,
 

@@ -109,6 +109,9 @@ const OF_CHOOSING: [&str; 5] = ["where", "sample", "memory", "temp", "set"];
 /// Commands that write records, and can give them other values.
 const WRITES_RECORDS: [&str; 5] = ["convert", "shuffle", "dedup", "split", "interleave"];
 
+/// Options that choose among the positions of games, not among games: `games` has a row for each whole game.
+const OF_POSITIONS: [&str; 7] = ["variations", "plies", "skip_book", "every", "last", "max_per_game", "seed"];
+
 /// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
 /// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
 fn is_useless(command: &str, id: &str) -> bool {
@@ -120,7 +123,7 @@ fn is_useless(command: &str, id: &str) -> bool {
         "bench" => matches!(id, "force" | "color"),
         "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
         "sql" => matches!(id, "color" | "shard" | "skip" | "limit" | "where" | "sample"),
-        "games" => id == "color" || OF_CHOOSING.contains(&id),
+        "games" => id == "color" || OF_POSITIONS.contains(&id) || OF_CHOOSING.contains(&id),
         "stats" | "show" => false,
         _ => id == "color",
     }
@@ -201,6 +204,18 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
         return Ok(());
     };
     let given = |id: &str| own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine);
+    let refuse = |all: &mut Command, id: &str, reason: &str| {
+        let option = id.replace('_', "-");
+        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
+        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
+        match all.find_subcommand_mut(name) {
+            Some(command) => error.with_cmd(command),
+            None => error,
+        }
+    };
+    if let Some(id) = OF_POSITIONS.into_iter().find(|&id| name == "games" && given(id)) {
+        return Err(refuse(all, id, "which has a row for each whole game"));
+    }
     let missing = source(name).filter(|(id, _)| !given(id));
     if let Some(id) = OF_CHOOSING.into_iter().find(|&id| given(id) && is_useless(name, id)) {
         let reason = match name {
@@ -227,14 +242,7 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
             }
             _ => continue,
         };
-        let option = id.replace('_', "-");
-        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
-        let command = all.find_subcommand_mut(name);
-        let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
-        return Err(match command {
-            Some(command) => error.with_cmd(command),
-            None => error,
-        });
+        return Err(refuse(all, id, &reason));
     }
     Ok(())
 }
@@ -469,7 +477,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("Chess960, compressed", "lanefish generate -n 50000 --chess960 -o random.fen.zst"),
         ],
         "verify" => &[
-            ("Everything that is wrong with some files", "lanefish verify data/"),
+            ("Everything that is wrong with some files", "lanefish verify --validity playable data/"),
             ("As JSON, at the level of the other commands", "lanefish verify --json --validity playable a.boards"),
         ],
         "info" => &[

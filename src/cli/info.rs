@@ -45,7 +45,7 @@ impl InfoArgs {
 
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if self.files.is_empty() {
-            let mut facts = cpu_facts(session.global().tier, session.analyzer);
+            let mut facts = cpu_facts(session.global().tier()?, session.analyzer);
             let calibration = match self.calibrate {
                 true => {
                     let _phase = session.phase("calibrating");
@@ -90,7 +90,7 @@ impl InfoArgs {
 pub(super) fn version(global: &Global) -> Result<u8> {
     let mut answer = format!("lanefish {}\n", env!("CARGO_PKG_VERSION"));
     if global.verbose > 0 {
-        answer.push_str(&text(&cpu_facts(global.tier, analyzer_for(global.tier)?)));
+        answer.push_str(&text(&cpu_facts(global.tier()?, analyzer_for(global.tier()?)?)));
     }
     super::print(answer.as_bytes())?;
     Ok(0)

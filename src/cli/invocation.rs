@@ -18,7 +18,7 @@ use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
-use lanefish::text::numbers::{counted, grouped};
+use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
@@ -99,7 +99,7 @@ impl<'a> Invocation<'a> {
         let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             global,
-            analyzer: analyzer_for(global.tier)?,
+            analyzer: analyzer_for(global.tier()?)?,
             threads: global.threads.map_or_else(all_cores, usize::from),
             style: Style::for_stdout(global.color),
             rejects: RefCell::default(),
@@ -111,15 +111,30 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs and everything that can be known to be wrong with them before any output is opened. Without
     /// names it is standard input, if that is a pipe or a file.
     pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
+        self.prepare_for(names, reading, false)
+    }
+
+    /// The same; `past_damage`: inputs that cannot be opened are reported when it is their turn.
+    fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
         reading.chosen.condition()?;
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),
         };
-        let inputs = match reading.from {
-            Some(_) => Inputs::resolve(&names, |_| true)?,
-            None => Inputs::resolve(&names, formats::is_supported)?,
+        let resolve = |names: &[PathBuf]| match reading.from {
+            Some(_) => Inputs::resolve(names, |_| true),
+            None => Inputs::resolve(names, |path| formats::is_supported_with(path, reading.fen_column.as_deref())),
         };
+        let mut inputs = Inputs::default();
+        if past_damage {
+            for name in &names {
+                inputs.append(
+                    resolve(std::slice::from_ref(name)).unwrap_or_else(|_| Inputs::of(vec![Arc::from(&**name)])),
+                );
+            }
+        } else {
+            inputs = resolve(&names)?;
+        }
         let is_stdin = |path: &Path| path.as_os_str() == "-";
         if inputs.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             bail!("standard input can be read only once");
@@ -128,9 +143,10 @@ impl<'a> Invocation<'a> {
             bail!("standard input is closed");
         }
         // That the last of many inputs has no known format should not be found after an hour.
-        if reading.from.is_none() {
+        if reading.from.is_none() && !past_damage {
             for name in names.iter().filter(|name| name.is_file()) {
-                let opened = formats::open(&Arc::from(&**name), None, self.access(), Arc::default());
+                let (name, column) = (Arc::from(&**name), reading.fen_column.as_deref());
+                let opened = formats::open_with(&name, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }
@@ -307,9 +323,9 @@ impl<'a> Invocation<'a> {
     }
 
     /// The inputs of the next run.
-    pub(crate) fn take_inputs(&self, inputs: &[PathBuf], reading: &Reading) -> Result<Inputs> {
+    pub(crate) fn take_inputs(&self, inputs: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<Inputs> {
         if self.prepared.borrow().is_none() {
-            self.prepare(inputs, reading)?;
+            self.prepare_for(inputs, reading, past_damage)?;
         }
         let Some(Prepared { names, inputs }) = self.prepared.take() else {
             bail!("no inputs");
@@ -346,7 +362,7 @@ impl<'a> Invocation<'a> {
         work: impl FnOnce(&Inputs, RunOptions<'_>) -> Summary,
     ) -> Result<Timed> {
         let begin = Instant::now();
-        let inputs = self.take_inputs(inputs, reading)?;
+        let inputs = self.take_inputs(inputs, reading, choice.past_damage)?;
         let mut rejects = self.open_rejects()?;
         let mut on_reject = |reject: &Reject| -> Result<(), Error> {
             let Some(output) = &mut rejects else {
@@ -432,28 +448,8 @@ impl<'a> Invocation<'a> {
                 ));
             }
         }
-        for (remark, times) in summary.remarks.iter() {
-            if self.verbose() || !remark.is_detail {
-                self.note(format_args!("{} {}", counted(times, remark.what), remark.how));
-            }
-        }
-        // The files of a data set say the same.
-        let mut notes: Vec<(&str, &Path, u64)> = Vec::new();
-        for file in &summary.files {
-            let Some(note) = file.note.as_deref() else {
-                continue;
-            };
-            match notes.iter_mut().find(|(known, ..)| *known == note) {
-                Some((_, _, others)) => *others += 1,
-                None => notes.push((note, &file.path, 0)),
-            }
-        }
-        for (note, path, others) in notes {
-            let others = match others {
-                0 => String::new(),
-                others => format!(" and {}", counted(others, "more file")),
-            };
-            self.note(format_args!("{}{others}: {note}", path.display()));
+        for note in summary.notes(self.verbose()) {
+            self.note(format_args!("{note}"));
         }
         if matches!(summary.failure, Some(Error::Selection { .. })) {
             return;
@@ -462,20 +458,9 @@ impl<'a> Invocation<'a> {
         let of_records = ["where", "sample"];
         let of_games = summary.left_out.keys().filter(|option| !of_records.contains(*option));
         for option in of_games.copied().chain(of_records) {
-            let Some(left_out) = summary.left_out.get(option) else {
-                continue;
-            };
-            let positions = counted(left_out.positions, "position");
-            if of_records.contains(&option) {
-                self.note(format_args!("--{option} left out {positions}"));
-                continue;
+            if let Some(left_out) = summary.left_out.get(option) {
+                self.note(format_args!("{}", left_out.sentence(option)));
             }
-            let unknown = match left_out.unknown {
-                0 => String::new(),
-                games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
-            };
-            let games = counted(left_out.games, "game");
-            self.note(format_args!("--{option} left out {games} and {positions}{unknown}"));
         }
     }
 }

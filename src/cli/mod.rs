@@ -12,6 +12,7 @@ mod completions;
 mod compute;
 mod convert;
 mod dedup;
+mod directories;
 mod games;
 mod generate;
 mod help;
@@ -113,7 +114,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
         Some(Command::Info(info)) => info.compares_tiers(),
         _ => false,
     };
-    if let TierChoice::Only(tier) = global.tier
+    if let TierChoice::Only(tier) = global.tier()?
         && !compares_tiers
     {
         tier.restrict_process()?;

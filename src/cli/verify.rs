@@ -1,15 +1,16 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
-use super::SOMETHING_WRONG;
 use super::args::ReadArgs;
-use super::invocation::{Invocation, Nothing, RunChoice};
-use super::manifest;
+use super::invocation::{Invocation, RunChoice};
+use super::{FAILED, SOMETHING_WRONG, manifest};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::formats::Format;
-use lanefish::pipeline::Summary;
+use lanefish::pipeline::{Job, Summary};
+use lanefish::queries::Queries;
+use lanefish::table::{Fields, Tile};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
@@ -35,13 +36,28 @@ pub(crate) struct VerifyArgs {
     json: bool,
 }
 
+/// Reads all that records carry, so that values that cannot be read are found as `convert` finds them.
+struct Everything;
+
+impl Job for Everything {
+    type Part = ();
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::ALL
+    }
+    fn begin(&self) {}
+    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
+}
+
 impl VerifyArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if let Some(manifest) = &self.manifest {
             return manifest::verify(session, manifest, self.json);
         }
         let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
-        let done = session.read(&self.read.inputs, &self.read.reading, run, &Nothing, |()| Ok(()))?;
+        let done = session.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {
             return session.conclude(summary);
@@ -53,8 +69,14 @@ impl VerifyArgs {
         } else {
             super::print(text(&summary, ok).as_bytes())?;
         }
+        // What asks for more than the options allow was not read.
+        let refused = summary.files.iter().any(|file| file.damage.iter().any(|damage| damage.is_limit));
         let status = session.conclude(summary)?;
-        Ok(if damaged { status.max(SOMETHING_WRONG) } else { status })
+        Ok(match (refused, damaged) {
+            (true, _) => FAILED,
+            (_, true) => status.max(SOMETHING_WRONG),
+            _ => status,
+        })
     }
 }
 

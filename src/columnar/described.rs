@@ -43,12 +43,6 @@ impl Described {
     }
 }
 
-/// The column of dates that are no days, beside the column of days.
-pub(crate) const DATE_TEXT: &str = "date_text";
-
-/// The column of scores that are sentinels, beside the column of scores.
-pub(crate) const SCORE_SENTINEL: &str = "score_sentinel";
-
 /// The texts of dates that days do not say: without a day, or in another form.
 pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
     let is_day = |word: &Arc<str>| {

@@ -22,7 +22,7 @@ pub(crate) use arrow::record_batch;
 pub use arrow::schema;
 pub use blocks::{ROW_GROUP, RowBlock, RowBlocks};
 pub use described::Described;
-pub(crate) use described::{DATE_TEXT, SCORE_SENTINEL, dates_without_days};
+pub(crate) use described::dates_without_days;
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
 pub(crate) use signature::{check_columns, check_file};

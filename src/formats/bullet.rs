@@ -14,22 +14,32 @@
 //! | 28 | 1 | square of the opponent's king, flipped |
 //! | 29 | 3 | 0 |
 //!
-//! Numbers are little-endian. There is no header: a file is recognized by its first records, in which the squares of the
-//! kings have to be those of their codes. Scores beyond 31,000 have no agreed meaning and are read as none, but for the
-//! sentinel 32,002 of either sign, which is kept as one.
+//! Numbers are little-endian. There is no header: a file is recognized by its first hundred records, in which the squares
+//! of the kings have to be those of their codes; one in ten may be bad, and is rejected when it is read. Scores beyond
+//! 31,000 have no agreed meaning: they are read as none, and counted. The sentinel 32,002 of either sign is kept as one.
 //!
 //! The layout is that of the crate `bulletformat`.
 
 use super::records::{self, BadRecord, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Watch};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Remark, Watch};
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
 use crate::error::Damage;
 use crate::table::{Field, Fields, MOST_CENTIPAWNS, is_sentinel};
+use crate::text::numbers::counted;
 
 /// Bytes of a record.
 const LEN: usize = 32;
 /// Number of records examined to recognize the format.
 const EXAMINED: usize = 100;
+/// One of this many examined records may be bad.
+const TOLERATED: usize = 10;
+
+/// Scores that are not read.
+static FAR_SCORE: Remark = Remark {
+    what: "score",
+    how: "of bulletformat beyond ±31,000, where the meaning is not agreed: read as no score",
+    is_detail: false,
+};
 
 /// bulletformat.
 #[derive(Clone, Copy, Debug)]
@@ -47,19 +57,45 @@ impl Codec for Bullet {
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        let (records, _) = head.as_chunks::<LEN>();
-        let fits = |record: &[u8; LEN]| read(record).is_ok();
-        Likeness::certain_if(!records.is_empty() && records.iter().take(EXAMINED).all(fits))
+        let (examined, bad) = examine(head);
+        Likeness::certain_if(examined != 0 && bad.len() <= examined / TOLERATED)
     }
     fn layout(&self) -> Layout {
         Layout::Records(LEN)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        records::decode(self.about().carries, chunk, options, read)
+        let mut decoded = records::decode(self.about().carries, chunk, options, read);
+        decoded.batches.iter_mut().for_each(|batch| batch.is_from_mover = true);
+        if options.fields.contains(Field::Score) {
+            let (records, _) = chunk.bytes.as_chunks::<LEN>();
+            let far = records.iter().filter(|record| is_far(score(record)) && read(record).is_ok()).count();
+            decoded.remarks.add(&FAR_SCORE, far as u64);
+        }
+        decoded
     }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sideless))
     }
+}
+
+/// Number of records examined, and those of them that are bad: number and reason.
+fn examine(head: &[u8]) -> (usize, Vec<(usize, BadRecord)>) {
+    let (records, _) = head.as_chunks::<LEN>();
+    let records = &records[..records.len().min(EXAMINED)];
+    let bad = records.iter().enumerate().filter_map(|(number, record)| Some((number, read(record).err()?)));
+    (records.len(), bad.collect())
+}
+
+/// Why a file is not recognized: how many of its first records are bad; `None` if it has no record.
+pub(super) fn seen(head: &[u8]) -> Option<String> {
+    let (examined, bad) = examine(head);
+    let (number, first) = bad.first()?;
+    Some(format!(
+        "{} of its first {} cannot be read as bulletformat (record {number}: {})",
+        bad.len(),
+        counted(examined as u64, "record"),
+        first.message
+    ))
 }
 
 /// Says what the records do not have.
@@ -75,6 +111,16 @@ impl Watch for Sideless {
                     to move, and legal moves are counted without castling and en passant";
         (Vec::new(), Some(note))
     }
+}
+
+/// The score of a record.
+fn score(record: &[u8; LEN]) -> i16 {
+    i16::from_le_bytes([record[24], record[25]])
+}
+
+/// Whether a score is beyond those that have a meaning.
+fn is_far(score: i16) -> bool {
+    score.unsigned_abs() > MOST_CENTIPAWNS && !is_sentinel(score)
 }
 
 /// Reads a record.
@@ -103,12 +149,11 @@ fn read(record: &[u8; LEN]) -> Result<Record, BadRecord> {
     if record[29..] != [0; 3] {
         return bad("unused_bytes", "the last three bytes are not zero");
     }
-    let score = i16::from_le_bytes([record[24], record[25]]);
     if record[26] > 2 {
         return bad("invalid_result", "a result above 2");
     }
     Ok(Record {
-        score: (score.unsigned_abs() <= MOST_CENTIPAWNS || is_sentinel(score)).then_some(score),
+        score: Some(score(record)).filter(|&score| !is_far(score)),
         result: Some(record[26]),
         ..Record::of(position)
     })

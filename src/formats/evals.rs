@@ -7,8 +7,10 @@
 //! are those of the evaluation, and the depth is also the EPD operation `acd`. The FEN has four fields.
 //!
 //! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
-//! reader walks over the JSON and stops at the few relevant values.
+//! reader walks over the JSON and stops at the few relevant values. What makes a file one of evaluations is the key
+//! `evals`; any other lines with a `fen` are [tables](super::text_tables).
 
+use super::json::{self, Json};
 use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
@@ -16,7 +18,6 @@ use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
-use memchr::memchr2;
 
 /// Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +51,35 @@ impl Codec for Evals {
         Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options)))
+        let mut lost = Lost::default();
+        let mut decoded =
+            lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options, &mut lost)));
+        if options.lost_tags {
+            decoded.lost_tags.add_text("further lines of play", lost.lines);
+            decoded.lost_tags.add_text("shallower evaluations", lost.evaluations);
+            decoded.lost_tags.add_text("moves of lines of play after the first", lost.moves);
+        }
+        decoded
     }
 }
 
 /// Whether a text looks like evaluations.
-fn sniff(head: &[u8]) -> bool {
-    let head = lines::without_mark(head);
-    let mut json = Json { rest: head.trim_ascii_start() };
-    json.take(b'{') && json.string() == Some(b"fen")
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let line = lines::first_line(head);
+    // The line may go on behind the bytes that are there.
+    let (mut position, mut evals, mut others) = (false, false, false);
+    let walked = Json { rest: line }.object(|json, key| {
+        match key {
+            b"fen" => position = json.next() == Some(b'"'),
+            b"evals" => match json.next() {
+                Some(b'[') => evals = true,
+                _ => others = true,
+            },
+            _ => {}
+        }
+        json.skip()
+    });
+    evals && !others && (position || walked.is_none())
 }
 
 /// The evaluation of an engine.
@@ -69,15 +90,28 @@ struct Eval<'a> {
     cp: Option<i64>,
     mate: Option<i64>,
     line: &'a [u8],
+    /// Number of lines of play.
+    lines: u64,
 }
 
-fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
+/// How much of the evaluations no field carries.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    /// Lines of play after the first of the deepest evaluation.
+    lines: u64,
+    /// Evaluations that are not the deepest one.
+    evaluations: u64,
+    /// Moves after the first of the first line.
+    moves: u64,
+}
+
+fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record, BadRecord> {
     let malformed = |json: &Json<'_>| {
         let column = line.len() - json.rest.len() + 1;
         BadRecord::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
     };
     let mut json = Json { rest: line };
-    let (mut text, mut best) = (None, None);
+    let (mut text, mut best, mut evaluations) = (None, None, 0u64);
     let walked = json.object(|json, key| match key {
         b"fen" => {
             text = Some(json.string()?);
@@ -85,6 +119,7 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
         }
         b"evals" => json.array(|json| {
             let eval = eval(json)?;
+            evaluations += 1;
             let key = |eval: &Eval<'_>| (eval.depth, eval.knodes);
             if best.as_ref().is_none_or(|best| key(&eval) > key(best)) {
                 best = Some(eval);
@@ -97,14 +132,8 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
         return Err(malformed(&json));
     }
     let text = text.ok_or_else(|| BadRecord::new("eval_without_fen", "the object has no `fen`"))?;
-    // Slashes may be escaped, and nothing else in a FEN needs to be.
-    let unescaped: Vec<u8>;
-    let text = if text.contains(&b'\\') {
-        unescaped = text.iter().copied().filter(|&byte| byte != b'\\').collect();
-        &unescaped
-    } else {
-        text
-    };
+    let mut unescaped = Vec::new();
+    let text = json::unescaped(text, &mut unescaped).ok_or_else(|| malformed(&json))?;
     let fen = fen::parse(text, FenOptions { keep_en_passant: options.keep_en_passant })?;
     let position = fen.position.clone();
     let eval = best.unwrap_or_default();
@@ -127,6 +156,12 @@ fn read(line: &[u8], options: &DecodeOptions) -> Result<Record, BadRecord> {
     let mut texts = Vec::new();
     if eval.depth != 0 && options.fields.contains(Field::Operations) {
         texts.push((Field::Operations, format!("acd {};", eval.depth)));
+    }
+    if options.lost_tags {
+        lost.lines += eval.lines.saturating_sub(1);
+        lost.evaluations += evaluations.saturating_sub(1);
+        let words = eval.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        lost.moves += words.skip(1).count() as u64;
     }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
@@ -155,6 +190,7 @@ fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {
             b"pvs" => {
                 let mut first = true;
                 json.array(|json| {
+                    eval.lines += 1;
                     if !std::mem::take(&mut first) {
                         return json.skip();
                     }
@@ -174,125 +210,4 @@ fn eval<'a>(json: &mut Json<'a>) -> Option<Eval<'a>> {
         Some(())
     })?;
     Some(eval)
-}
-
-/// A walk over JSON; `None` is an error, at the beginning of the rest.
-struct Json<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Json<'a> {
-    fn blanks(&mut self) {
-        self.rest = self.rest.trim_ascii_start();
-    }
-
-    /// Takes a byte if it is the next one.
-    fn take(&mut self, byte: u8) -> bool {
-        self.blanks();
-        match self.rest.strip_prefix(&[byte]) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        self.take(byte).then_some(())
-    }
-
-    /// A raw string, with its escapes.
-    fn string(&mut self) -> Option<&'a [u8]> {
-        self.expect(b'"')?;
-        let mut at = 0;
-        loop {
-            at += memchr2(b'"', b'\\', self.rest.get(at..)?)?;
-            if self.rest[at] == b'"' {
-                let (string, rest) = self.rest.split_at(at);
-                self.rest = &rest[1..];
-                return Some(string);
-            }
-            at += 2;
-        }
-    }
-
-    /// A whole number; decimals are truncated.
-    fn number(&mut self) -> Option<i64> {
-        let text = self.number_text()?;
-        let whole = text.split(|&byte| byte == b'.').next()?;
-        std::str::from_utf8(whole).ok()?.parse().ok()
-    }
-
-    fn number_text(&mut self) -> Option<&'a [u8]> {
-        self.blanks();
-        let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte)).count();
-        let (text, rest) = self.rest.split_at(len);
-        self.rest = rest;
-        (len > 0).then_some(text)
-    }
-
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8]) -> Option<()>) -> Option<()> {
-        self.expect(b'{')?;
-        if self.take(b'}') {
-            return Some(());
-        }
-        loop {
-            let key = self.string()?;
-            self.expect(b':')?;
-            member(self, key)?;
-            if !self.take(b',') {
-                return self.expect(b'}');
-            }
-        }
-    }
-
-    fn array(&mut self, mut element: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.expect(b'[')?;
-        if self.take(b']') {
-            return Some(());
-        }
-        loop {
-            element(self)?;
-            if !self.take(b',') {
-                return self.expect(b']');
-            }
-        }
-    }
-
-    /// Skips any value, without recursion: brackets are only counted.
-    fn skip(&mut self) -> Option<()> {
-        let mut depth = 0u32;
-        loop {
-            self.blanks();
-            match self.rest.first()? {
-                b'"' => {
-                    self.string()?;
-                }
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.rest = &self.rest[1..];
-                    continue;
-                }
-                b'}' | b']' => {
-                    depth = depth.checked_sub(1)?;
-                    self.rest = &self.rest[1..];
-                }
-                b',' | b':' if depth > 0 => {
-                    self.rest = &self.rest[1..];
-                    continue;
-                }
-                b'a'..=b'z' => {
-                    let len = self.rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-                    self.rest = &self.rest[len..];
-                }
-                _ => {
-                    self.number_text()?;
-                }
-            }
-            if depth == 0 {
-                return Some(());
-            }
-        }
-    }
 }

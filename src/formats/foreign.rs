@@ -5,12 +5,13 @@
 //! as far as they are checked. Otherwise the extension does, which for some formats is a weak
 //! hint: five unrelated ones use `.bin`.
 
-use super::Format;
+use super::{Format, bullet};
 use crate::input::Compression;
 use std::path::Path;
 
-/// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
-fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
+/// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more), as they are and as a
+/// text.
+fn of_content(head: &[u8], text: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"BINP", "a Stockfish binpack"),
         #[cfg(not(feature = "parquet"))]
@@ -28,7 +29,7 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
             return Some(what);
         }
     }
-    if let Some(what) = of_lines(head) {
+    if let Some(what) = of_lines(text) {
         return Some(what);
     }
     if records::<40>(head, all, is_sfen) {
@@ -62,21 +63,30 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         #[cfg(not(feature = "parquet"))]
         "arrow" | "arrows" | "feather" | "ipc" => "an Arrow file",
         "sqlite" | "db" => "a database",
-        "csv" => "a table (CSV; only that of the Lichess puzzles is read)",
-        "jsonl" | "ndjson" => "a file of JSON lines (only those of the Lichess evaluations are read)",
         _ => return None,
     })
 }
 
 /// Why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
 /// A name that some reader claims (`named`) counts for more than nothing, and less than content.
-pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
+pub(super) fn recognized(head: &[u8], text: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
     let by_name = || match named {
         None => of_name(path),
         Some(_) => None,
     };
-    let what = of_content(head, all, path).or_else(by_name)?;
-    Some(format!("is {what}: lanefish cannot read that format yet"))
+    if let Some(what) = of_content(head, text, all, path) {
+        return Some(format!("is {what}: lanefish cannot read that format yet"));
+    }
+    let what = by_name()?;
+    // Some names stand for formats that are read, too; only their content tells.
+    let seen = match &*extension(path)? {
+        "data" | "bin" => bullet::seen(head),
+        _ => None,
+    };
+    Some(match seen {
+        Some(seen) => format!("is {what}, and {seen}; --from bullet reads it as bulletformat all the same"),
+        None => format!("is {what}: lanefish cannot read that format yet"),
+    })
 }
 
 /// Whether a line is a position with a score and a result: `FEN | score | result`.
@@ -287,13 +297,13 @@ mod tests {
             }
         }
         let book = [[1u8; 16], [2; 16]].concat();
-        assert!(of_content(&book, true, Path::new("x.bin")).is_some());
-        assert!(of_content(&book, true, Path::new("x.dat")).is_none());
+        assert!(of_content(&book, &book, true, Path::new("x.bin")).is_some());
+        assert!(of_content(&book, &book, true, Path::new("x.dat")).is_none());
     }
 
     #[test]
     fn names_tell_where_content_does_not() {
-        for name in ["a.binpack", "a.PLAIN.zst", "a.si5", "a.sqlite", "a.csv.gz", "a.bin"] {
+        for name in ["a.binpack", "a.PLAIN.zst", "a.si5", "a.sqlite", "a.bin"] {
             let reason = detect(b"anything", false, Path::new(name)).unwrap_err();
             assert!(reason.contains("cannot read that format yet"), "{name}");
         }

@@ -12,6 +12,18 @@ pub(super) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
 
+/// The first line that is not blank, without a byte order mark and without its end.
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
+    let lines = text.split(|&byte| byte == b'\n').map(|line| without_end(without_mark(line)));
+    lines.into_iter().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
+}
+
+/// A line without the carriage returns at its end.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let end = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+    &line[..end]
+}
+
 /// Up to and including the last line end.
 pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|at| at + 1)

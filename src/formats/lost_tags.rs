@@ -1,4 +1,4 @@
-//! Tags of games that no field carries, for the note at the end of a conversion.
+//! Tags of games that no field carries, and what else is in their texts, for the note at the end of a conversion.
 //!
 //! Only the names that come first in the alphabet are kept, with the number of games that have them. A name among
 //! the first of all is among the first of any part, so the counts are exact, and the same for all ways to
@@ -14,12 +14,17 @@ const LONGEST_NAME: usize = 64;
 /// Names that are shown.
 const SHOWN: usize = 20;
 
-/// How many games have each tag that no field carries.
+/// How many games have each tag that no field carries, and how often there is text of each kind that none carries:
+/// variations, comments, commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostTags {
     games: BTreeMap<Box<str>, u64>,
     /// Whether there are more names.
     more: bool,
+    /// Kinds of text.
+    texts: BTreeMap<Box<str>, u64>,
+    /// Whether there are more kinds.
+    more_texts: bool,
 }
 
 impl LostTags {
@@ -38,12 +43,36 @@ impl LostTags {
             self.more = true;
         }
     }
+    /// Counts text of a kind N more times.
+    pub fn add_text(&mut self, kind: &str, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match self.texts.get_mut(kind) {
+            Some(count) => *count += times,
+            None => {
+                self.texts.insert(kind.into(), times);
+            }
+        }
+        if self.texts.len() > MOST_NAMES {
+            // Only commands are that many, whose names are in such quotes.
+            let last = self.texts.keys().rev().find(|kind| kind.starts_with('`'));
+            if let Some(last) = last.cloned() {
+                self.texts.remove(&last);
+                self.more_texts = true;
+            }
+        }
+    }
     /// Adds those of another.
     pub fn merge(&mut self, other: &Self) {
         for (name, &games) in &other.games {
             self.add(name, games);
         }
         self.more |= other.more;
+        for (kind, &times) in &other.texts {
+            self.add_text(kind, times);
+        }
+        self.more_texts |= other.more_texts;
     }
     /// Takes away those of games that are among these.
     pub(crate) fn take_away(&mut self, some: &Self) {
@@ -51,14 +80,22 @@ impl LostTags {
             *games -= some.games.get(name).copied().unwrap_or(0);
             *games > 0
         });
+        self.texts.retain(|kind, times| {
+            *times -= some.texts.get(kind).copied().unwrap_or(0);
+            *times > 0
+        });
     }
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.games.is_empty()
+        self.games.is_empty() && self.texts.is_empty()
     }
     /// Names and numbers of games, in the order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.games.iter().map(|(name, &games)| (&**name, games))
+    }
+    /// Kinds of text and how often there is some, in the order of their names.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.texts.iter().map(|(kind, &times)| (&**kind, times))
     }
 }
 
@@ -70,6 +107,16 @@ impl fmt::Display for LostTags {
             write!(f, "{comma}tag `{name}` ({games})")?;
         }
         match (self.games.len().saturating_sub(SHOWN), self.more) {
+            (0, _) => {}
+            (more, false) => write!(f, " and {more} more")?,
+            (more, true) => write!(f, " and more than {more} more")?,
+        }
+        // Of the order of names, commands come last.
+        for (at, (kind, times)) in self.texts.iter().rev().take(SHOWN).enumerate() {
+            let comma = if at == 0 && self.games.is_empty() { "" } else { ", " };
+            write!(f, "{comma}{kind} ({})", crate::text::numbers::grouped(*times))?;
+        }
+        match (self.texts.len().saturating_sub(SHOWN), self.more_texts) {
             (0, _) => Ok(()),
             (more, false) => write!(f, " and {more} more"),
             (more, true) => write!(f, " and more than {more} more"),
@@ -109,5 +156,36 @@ mod tests {
         (0..20).for_each(|at| tags.add(&format!("X{at}"), 1));
         assert!(tags.to_string().ends_with(" and 2 more"));
         tags.add(&"é".repeat(1000), 1);
+    }
+
+    #[test]
+    fn texts_are_counted_by_kind() {
+        let mut all = LostTags::default();
+        all.add_text("comments", 0);
+        assert!(all.is_empty());
+        all.add_text("comments", 1200);
+        all.add_text("NAGs", 3);
+        assert!(!all.is_empty());
+        assert_eq!(all.to_string(), "comments (1,200), NAGs (3)");
+        all.add("Round", 1);
+        let mut some = LostTags::default();
+        some.add_text("comments", 1199);
+        some.add_text("NAGs", 3);
+        all.take_away(&some);
+        assert_eq!(all.to_string(), "tag `Round` (1 game), comments (1)");
+        // Many commands, in any order and in parts.
+        let mut parts = vec![LostTags::default(); 3];
+        for number in 0..3000 {
+            let kind = format!("`[%x{:04}]`", number * 7919 % 3000);
+            parts[number % 3].add_text(&kind, 1);
+            all.add_text(&kind, 1);
+        }
+        parts[2].merge(&all);
+        let mut merged = LostTags::default();
+        parts.iter().for_each(|part| merged.merge(part));
+        assert_eq!(merged.texts().count(), MOST_NAMES);
+        assert_eq!(merged.texts().next(), Some(("`[%x0000]`", 2)));
+        assert_eq!(merged.texts().last(), Some(("comments", 1)));
+        assert!(merged.to_string().ends_with(" and more than 980 more"), "{merged}");
     }
 }

@@ -12,26 +12,35 @@
 
 pub mod boards;
 pub mod bullet;
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
+mod columns;
 mod encode;
 pub mod evals;
+mod field_values;
 pub mod foreign;
+mod json;
 pub(crate) mod layout;
 mod lines;
 mod lost_tags;
+mod misfits;
 mod open;
 pub mod pgn;
 pub mod puzzles;
 pub(crate) mod records;
 pub(crate) mod selected;
+mod separated;
 pub mod tables;
 pub mod text;
+pub mod text_tables;
 pub(crate) mod way;
 
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
 pub use lost_tags::LostTags;
-pub(crate) use open::to_line_feeds;
-pub use open::{Opened, detect, is_supported, open};
+pub(crate) use misfits::Misfit;
+pub use misfits::{MisfitKind, Misfits};
+pub use open::{Opened, detect, detect_with, is_supported, is_supported_with, open, open_with};
+pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
@@ -103,6 +112,15 @@ pub(crate) trait Codec: fmt::Debug + Sync {
         self.about().carries
     }
 
+    /// Checks the first line of an input that is not empty, where it says how all others are read; returns what the
+    /// user should know.
+    ///
+    /// # Errors
+    /// If the others cannot be read: the rest of a sentence that begins with the name of the file.
+    fn begin(&self, _header: Option<&[u8]>, _options: &DecodeOptions) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
     /// Encodes records; `None` if the format cannot be written.
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         None
@@ -162,6 +180,12 @@ formats! {
     PUZZLES = puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
     EVALS = evals::Evals;
+    /// CSV with a column of positions: see [`text_tables`].
+    CSV = text_tables::CSV;
+    /// Values separated by tabs, with a column of positions: see [`text_tables`].
+    TSV = text_tables::TSV;
+    /// JSON lines with a key of positions: see [`text_tables`].
+    JSONL = text_tables::JSON_LINES;
     /// bulletformat, training data without a side to move: see [`bullet`].
     BULLET = bullet::Bullet;
     /// Parquet files with a column of positions: see [`tables`].
@@ -233,6 +257,17 @@ impl Format {
     /// What the records of an input that begins with these bytes may carry.
     pub fn carried(self, head: &[u8]) -> Fields {
         self.0.carried(head)
+    }
+
+    /// The line at the beginning of an input that says how all others are read, if the format has one and these first
+    /// bytes (`all`: there are no more) hold it: for [`Chunk::header`].
+    pub fn header(self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
+        self.layout().header(head, all)
+    }
+
+    /// Checks that line: see `Codec::begin`.
+    pub(crate) fn begin(self, header: Option<&[u8]>, options: &DecodeOptions) -> Result<Option<String>, String> {
+        self.0.begin(header, options)
     }
 
     /// How inputs are opened that divide themselves into parts; `None` for formats that are no tables.
@@ -383,7 +418,7 @@ pub struct DecodeOptions {
     pub max_record: usize,
     /// Tables: memory for what is unpacked at the same time, in bytes.
     pub max_memory: u64,
-    /// The column of a table that holds the positions as FEN, instead of `board` or `fen`.
+    /// The column of a table (also of text) that holds the positions as FEN, instead of `board` or `fen`.
     pub fen_column: Option<Arc<str>>,
 }
 
@@ -511,6 +546,8 @@ pub struct Decoded {
     pub left_out: LeftOutBy,
     /// What is known of each game, if requested.
     pub game_rows: Vec<GameRow>,
+    /// Values and keys that are left out, in order.
+    pub(crate) misfits: Vec<Misfit>,
     /// For the [`Watch`] of the format.
     pub evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
@@ -532,22 +569,43 @@ pub struct Remark {
 
 /// How often each [`Remark`] applies.
 #[derive(Clone, Debug, Default)]
-pub struct Remarks(Vec<(&'static Remark, u64)>);
+pub struct Remarks(Vec<Remarked>);
+
+/// A remark that applies.
+#[derive(Clone, Debug)]
+struct Remarked {
+    remark: &'static Remark,
+    times: u64,
+    /// The first that it applies to, as shown.
+    first: Option<Box<str>>,
+}
 
 impl Remarks {
     /// Counts a remark N more times.
     pub fn add(&mut self, remark: &'static Remark, times: u64) {
+        self.add_with(remark, times, None);
+    }
+    /// The same, with the first that it applies to of these, as it is shown.
+    pub fn add_with(&mut self, remark: &'static Remark, times: u64, first: Option<&str>) {
         if times == 0 {
             return;
         }
-        match self.0.iter_mut().find(|(known, _)| std::ptr::eq(*known, remark)) {
-            Some((_, count)) => *count += times,
-            None => self.0.push((remark, times)),
+        match self.0.iter_mut().find(|known| std::ptr::eq(known.remark, remark)) {
+            Some(known) => {
+                known.times += times;
+                known.first = known.first.take().or_else(|| first.map(Box::from));
+            }
+            None => self.0.push(Remarked { remark, times, first: first.map(Box::from) }),
         }
     }
-    /// Adds those of another.
+    /// Adds those of another, whose input comes later.
     pub fn merge(&mut self, other: &Self) {
-        other.iter().for_each(|(remark, times)| self.add(remark, times));
+        other.0.iter().for_each(|more| self.add_with(more.remark, more.times, more.first.as_deref()));
+    }
+    /// The first that a remark applies to, where it is known.
+    pub fn first(&self, remark: &'static Remark) -> Option<&str> {
+        let known = self.0.iter().find(|known| std::ptr::eq(known.remark, remark));
+        known?.first.as_deref()
     }
     /// How often a remark applies.
     pub fn count(&self, remark: &'static Remark) -> u64 {
@@ -556,7 +614,7 @@ impl Remarks {
     }
     /// All that apply.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
-        self.0.iter().copied()
+        self.0.iter().map(|known| (known.remark, known.times))
     }
 }
 
@@ -616,6 +674,12 @@ impl Decoded {
             {
                 *game += totals.games;
             }
+        }
+        for Misfit { place, .. } in &mut self.misfits {
+            place.record += totals.records;
+            place.offset += chunk.offset;
+            place.frame = chunk.frame;
+            place.line = place.line.map(|line| line + totals.lines);
         }
         for row in &mut self.game_rows {
             row.game += totals.games;

@@ -1,11 +1,13 @@
 //! Opening an input and finding out its format.
 
-use super::{Format, Likeness, foreign};
+use super::{Format, Likeness, foreign, text_tables};
 use crate::error::Error;
 use crate::input::{Access, Compression, Input};
+use crate::text::numbers::{counted, grouped};
 use memchr::memchr;
+use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -35,6 +37,20 @@ pub struct Opened {
 /// # Errors
 /// If it cannot be opened, is not in the container that its name promises, or has no known format.
 pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
+    open_with(path, from, None, access, consumed)
+}
+
+/// As [`open`], where the positions of tables may be in a column of this name.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    path: &Arc<Path>,
+    from: Option<Format>,
+    fen_column: Option<&str>,
+    access: Access,
+    consumed: Arc<AtomicU64>,
+) -> Result<Opened, Error> {
     let mut input = Input::open(path, access, consumed)?;
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
@@ -49,17 +65,30 @@ pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Ar
             Error::NoContainer { path, container }
         });
     }
-    let (mut head, all) = input.peek(PEEK)?;
-    let carriage_returns = memchr(b'\r', &head).is_some() && memchr(b'\n', &head).is_none();
-    if carriage_returns {
-        to_line_feeds(&mut head);
-    }
+    let (head, all) = input.peek(PEEK)?;
     let format = match from {
         Some(format) => format,
-        None => detect(&head, all, path).map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
+        None => detect_with(&head, all, path, fen_column)
+            .map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
-    let header = format.layout().header(&head, all);
-    Ok(Opened { input, format, carriage_returns: carriage_returns && format.is_text(), header })
+    let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
+    let header = format.header(&lines_of(&head), all);
+    Ok(Opened { input, format, carriage_returns, header })
+}
+
+/// Whether the lines of a text end in carriage returns alone, as far as can be seen.
+fn has_carriage_returns_only(head: &[u8]) -> bool {
+    memchr(b'\r', head).is_some() && memchr(b'\n', head).is_none()
+}
+
+/// The bytes as text: with line feeds, if it has only carriage returns.
+fn lines_of(head: &[u8]) -> Cow<'_, [u8]> {
+    if !has_carriage_returns_only(head) {
+        return Cow::Borrowed(head);
+    }
+    let mut text = head.to_vec();
+    to_line_feeds(&mut text);
+    Cow::Owned(text)
 }
 
 /// Replaces carriage returns by line feeds.
@@ -72,27 +101,74 @@ pub(crate) fn to_line_feeds(text: &mut [u8]) {
 /// Whether a file has content or a name that some format claims: only such files of a directory are read.
 /// One that cannot be opened counts as well, so that the error is reported.
 pub fn is_supported(path: &Path) -> bool {
-    !matches!(open(&Arc::from(path), None, Access::default(), Arc::default()), Err(Error::UnknownFormat { .. }))
+    is_supported_with(path, None)
 }
 
-/// Detects the format of an input by its first bytes (`all`: there are no more) and its name.
+/// As [`is_supported`], where the positions of tables may be in a column of this name.
+pub fn is_supported_with(path: &Path, fen_column: Option<&str>) -> bool {
+    let opened = open_with(&Arc::from(path), None, fen_column, Access::default(), Arc::default());
+    !matches!(opened, Err(Error::UnknownFormat { .. }))
+}
+
+/// A sentence on files of directories that were skipped because their content is in no supported format, although their
+/// names are those of a format; `None` if there are none.
+pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let is_claimed = |path: &&PathBuf| Format::of_name(path).is_some() || foreign::of_name(path).is_some();
+    let claimed: Vec<&PathBuf> = skipped.iter().filter(is_claimed).collect();
+    let mut names: Vec<String> = claimed.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    let more = claimed.len() - names.len();
+    if more > 0 {
+        names.push(format!("{} more", grouped(more as u64)));
+    }
+    let last = names.pop()?;
+    let names = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
+    let (was, its_name_is) = match claimed.len() {
+        1 => ("was", "its name is"),
+        _ => ("were", "their names are"),
+    };
+    Some(format!(
+        "{} found in directories {was} skipped: {its_name_is} that of a format, but no supported one fits the content: \
+         {names}",
+        counted(claimed.len() as u64, "file")
+    ))
+}
+
+/// Detects the format of an input by its first bytes (`all`: there are no more) and its name. Binary formats see the
+/// bytes as they are, formats of text with line feeds for carriage returns if there are only these.
 ///
 /// # Errors
 /// With a description of the bytes, if neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
+    detect_with(head, all, path, None)
+}
+
+/// As [`detect`], where the positions of tables may be in a column of this name.
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
     let named = Format::of_name(path);
+    let text = lines_of(head);
+    let likeness = |format: Format| format.likeness(if format.is_text() { &text } else { head });
     // Several formats fit a line with a position; the name decides.
     if let Some(format) = named
-        && format.likeness(head) > Likeness::No
+        && likeness(format) > Likeness::No
     {
         return Ok(format);
     }
     let mut formats = Format::ALL.iter().copied();
-    if let Some(format) = formats.find(|format| format.likeness(head) == Likeness::Certain) {
+    if let Some(format) = formats.find(|&format| likeness(format) == Likeness::Certain) {
         return Ok(format);
     }
-    match (foreign::recognized(head, all, path, named), named) {
+    if let Some(format) = fen_column.and_then(|column| text_tables::with_column(&text, column)) {
+        return Ok(format);
+    }
+    let is_empty = all && head.trim_ascii().is_empty();
+    match (foreign::recognized(head, &text, all, path, named), named) {
         (Some(reason), _) => Err(reason),
+        // Many a table has this name, and only some are tables of positions.
+        (None, Some(format)) if !is_empty && let Some(reason) = text_tables::refusal(format, &text) => Err(reason),
         (None, Some(format)) => Ok(format),
         // An empty input is an empty list.
         (None, None) if all && head.is_empty() => Ok(Format::FEN),

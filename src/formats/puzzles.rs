@@ -15,13 +15,13 @@
 use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
+use super::separated::{Separated, Splitter};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, text};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
 use crate::table::{Field, Fields};
 use memchr::memchr;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Lichess puzzles.
@@ -68,7 +68,9 @@ impl Codec for Puzzles {
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let places = chunk.header.as_deref().and_then(Places::named);
-        lines::decode(self.about().carries, chunk, options, |line| {
+        let mut splitter = Splitter::default();
+        let mut rest = 0;
+        let mut decoded = lines::decode(self.about().carries, chunk, options, |line| {
             // A line with a position has slashes.
             if memchr(b'/', line).is_none()
                 && let Some(named) = Places::named(line)
@@ -79,22 +81,26 @@ impl Codec for Puzzles {
                     Err(BadRecord::new("puzzle_header", message))
                 });
             }
-            Some(read(line, places.as_ref(), options))
-        })
+            Some(splitter.split(line, b',').and_then(|values| read(values, places.as_ref(), options, &mut rest)))
+        });
+        if options.lost_tags {
+            decoded.lost_tags.add_text(REST_OF_SOLUTION, rest);
+        }
+        decoded
     }
 }
 
 /// Whether a text looks like puzzles: it begins with a header line, or with a line of them.
-fn sniff(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     let head = lines::without_mark(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let first = first.trim_ascii();
     if Places::named(first).is_some() {
         return true;
     }
-    values(first).is_ok_and(|values| {
+    Splitter::default().split(first, b',').is_ok_and(|values| {
         let mut values = values.iter();
-        values.any(|value| is_fen(value)) && values.any(|value| is_moves(value))
+        values.any(is_fen) && values.any(is_moves)
     })
 }
 
@@ -130,7 +136,8 @@ impl Places {
 
     /// By the names in a header line, if it is one.
     fn named(line: &[u8]) -> Option<Self> {
-        let names = values(line).ok()?;
+        let mut splitter = Splitter::default();
+        let names = splitter.split(line, b',').ok()?;
         let find = |name: &str| {
             let mut names = names.iter();
             names.position(|other| other.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
@@ -150,10 +157,10 @@ impl Places {
     }
 
     /// By the content of a line.
-    fn recognized(values: &[Cow<'_, [u8]>]) -> Result<Self, BadRecord> {
-        let fen = values.iter().position(|value| is_fen(value));
+    fn recognized(values: Separated<'_>) -> Result<Self, BadRecord> {
+        let fen = values.iter().position(is_fen);
         let fen = fen.ok_or_else(without_fen)?;
-        let moves = values.iter().position(|value| is_moves(value));
+        let moves = values.iter().position(is_moves);
         Ok(Self {
             fen,
             moves: moves.ok_or_else(without_moves)?,
@@ -175,56 +182,6 @@ fn without_fen() -> BadRecord {
 
 fn without_moves() -> BadRecord {
     BadRecord::new("puzzle_without_moves", "no value in the line is a list of moves")
-}
-
-/// The values of a line. Quotes within a value that does not begin with one are part of it.
-fn values(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, BadRecord> {
-    if memchr(b'"', line).is_none() {
-        return Ok(line.split(|&byte| byte == b',').map(Cow::Borrowed).collect());
-    }
-    let mut values = Vec::new();
-    let mut rest = line;
-    loop {
-        let value;
-        match rest.strip_prefix(b"\"") {
-            None => {
-                let end = memchr(b',', rest).unwrap_or(rest.len());
-                value = Cow::Borrowed(&rest[..end]);
-                rest = &rest[end..];
-            }
-            Some(mut quoted) => {
-                let mut text = Vec::new();
-                loop {
-                    let end = memchr(b'"', quoted).ok_or_else(|| {
-                        BadRecord::new(
-                            "open_quote",
-                            "a quoted value does not end in its line; values cannot contain line ends",
-                        )
-                    })?;
-                    text.extend_from_slice(&quoted[..end]);
-                    quoted = &quoted[end + 1..];
-                    match quoted.strip_prefix(b"\"") {
-                        Some(after) => {
-                            text.push(b'"');
-                            quoted = after;
-                        }
-                        None => break,
-                    }
-                }
-                value = Cow::Owned(text);
-                rest = quoted;
-            }
-        }
-        values.push(value);
-        match rest {
-            [] => return Ok(values),
-            [b',', after @ ..] => rest = after,
-            _ => {
-                let message = "expected a comma after the quotation mark that ends a value";
-                return Err(BadRecord::new("malformed_csv", message));
-            }
-        }
-    }
 }
 
 fn is_fen(field: &[u8]) -> bool {
@@ -264,11 +221,24 @@ pub(super) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
     is_moves(value).then_some(()).ok_or_else(without_moves)
 }
 
-fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result<Record, BadRecord> {
-    let values = values(line)?;
+/// What no field carries: the kind of text, for the note of a conversion.
+pub(super) const REST_OF_SOLUTION: &str = "moves of solutions after the first";
+
+/// Number of moves of a solution after its first: the first of all sets the puzzle up.
+pub(super) fn rest_of_solution(moves: &[u8]) -> u64 {
+    moves.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(2).count() as u64
+}
+
+/// Reads a puzzle; adds the moves that no field carries to `rest`.
+fn read(
+    values: Separated<'_>,
+    places: Option<&Places>,
+    options: &DecodeOptions,
+    rest: &mut u64,
+) -> Result<Record, BadRecord> {
     let places = match places {
         Some(places) => *places,
-        None => Places::recognized(&values)?,
+        None => Places::recognized(values)?,
     };
     let fen = values.get(places.fen).filter(|value| is_fen(value.trim_ascii()));
     let fen = fen.ok_or_else(without_fen)?.trim_ascii();
@@ -304,11 +274,14 @@ fn read(line: &[u8], places: Option<&Places>, options: &DecodeOptions) -> Result
                 .collect();
         texts.push((Field::Operations, operations.join(" ")));
     }
-    fn number<T: std::str::FromStr>(value: Option<&Cow<'_, [u8]>>) -> Option<T> {
+    fn number<T: std::str::FromStr>(value: Option<&[u8]>) -> Option<T> {
         let text = std::str::from_utf8(value?).ok()?;
         text.trim().parse().ok()
     }
     let value = |field, place: Option<usize>| values.get(place?).filter(|_| wants(field));
+    if options.lost_tags {
+        *rest += rest_of_solution(moves);
+    }
     Ok(Record {
         mv,
         idle_en_passant,

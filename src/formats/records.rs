@@ -196,7 +196,7 @@ pub(super) fn decode<const LEN: usize>(
     }
     if !rest.is_empty() {
         let what = format!("the last record is truncated: {} of {LEN} bytes are present", rest.len());
-        records.decoded.damage.push(Damage { offset: (chunk.bytes.len() - rest.len()) as u64, what });
+        records.decoded.damage.push(Damage::at((chunk.bytes.len() - rest.len()) as u64, what));
     }
     records.finish()
 }

@@ -10,14 +10,17 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use super::{Chunk, Decoded, Extent, Format};
+use super::{Chunk, Decoded, Extent, Format, Remark};
 use crate::error::Damage;
-use crate::games::{Date, Facts, LeftOut, LeftOutBy, Outcome, Selection, Variant, hash_on};
+use crate::games::{Date, Facts, GameRow, LeftOut, LeftOutBy, Outcome, ROWS_OF_GAMES, Selection, Variant, hash_on};
 use crate::table::{Array, Batch, Field, Fields};
 use std::ops::Range;
 
 /// Records of a game that are held back at most.
 const MOST_HELD: usize = 1 << 20;
+
+/// Records that belong to no game.
+static NO_GAME: Remark = Remark { what: "record", how: "without a game, for which there is no row", is_detail: false };
 
 /// The option that leaves something out, and whether because the tested value is unknown.
 type Verdict = Option<(&'static str, bool)>;
@@ -94,7 +97,10 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
             let end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
             let game = batch.values(Field::Game).and_then(|games| games.number(start));
             let game = game.map(|game| game as u64);
-            let verdict = selection.leaves_out(&Row::new(batch, start));
+            let verdict = match game {
+                None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
+                _ => selection.leaves_out(&Row::new(batch, start)),
+            };
             match runs.last_mut() {
                 Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {
                     Some((last, rows)) if *last == number => rows.end = end,
@@ -217,7 +223,8 @@ impl Edges {
         }
         if count == 0 {
             decoded.selected = Some(selected);
-            return Ok(Vec::new());
+            // Damage may begin right here: then nothing of the open game follows.
+            return Ok(if at_end { self.close(selection) } else { Vec::new() });
         }
         let goes_on = |held: &Held, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
@@ -241,13 +248,10 @@ impl Edges {
             }
             self.open.clear();
             self.held = 0;
-            return Err(Damage {
-                offset: 0,
-                what: format!(
-                    "a game of more than {MOST_HELD} records; options that choose among the positions of a game \
-                     need it whole"
-                ),
-            });
+            let what = format!(
+                "a game of more than {MOST_HELD} records; options that choose among the positions of a game need it whole"
+            );
+            return Err(Damage::limit(0, what));
         }
         if continues {
             let mut open = std::mem::take(&mut self.open);
@@ -291,14 +295,20 @@ impl Edges {
         self.carried.take()
     }
 
-    /// Numbers the records that are taken, and counts what was left out, up to the last one of the `left` records that
-    /// are requested.
+    /// Numbers the records that are taken, and counts what was left out, up to the last one of the `left` records (or
+    /// rows of games) that are requested.
     pub(crate) fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, left: u64) {
         let Some(selected) = decoded.selected.take() else {
             return;
         };
-        number(decoded);
-        let cut = (decoded.records >= left).then(|| last_of(&decoded.batches, left));
+        let last = number(decoded, left);
+        let cut = match selection.last_of_games {
+            false => (decoded.records >= left).then_some(last),
+            true => {
+                let rows = taken(&decoded.batches);
+                (rows.len() as u64 >= left).then(|| left.checked_sub(1).map(|last| rows[last as usize]))
+            }
+        };
         for mut run in selected.runs {
             if let Some(cut) = cut {
                 let Some(cut) = cut.filter(|&cut| run.rows().next().is_some_and(|first| first <= cut)) else {
@@ -308,6 +318,9 @@ impl Edges {
                 if !selection.needs_whole_games() {
                     up_to(&mut run, cut, &mut decoded.batches, selection);
                 }
+            }
+            if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) {
+                decoded.remarks.add(&NO_GAME, run.len() as u64);
             }
             let is_new = run.game.is_none_or(|game| self.last != Some((game, run.verdict)));
             count(&run, is_new, &mut decoded.left_out);
@@ -361,11 +374,13 @@ fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
     }
 }
 
-/// Numbers the records that are taken and those that could not be decoded, in order.
-fn number(decoded: &mut Decoded) {
+/// Numbers the records that are taken and those that could not be decoded, in order. Returns the batch and row of the last
+/// of the `left` records that are requested; if that one could not be decoded, those of the row before it.
+fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
     let mut next = 0u64;
+    let (mut last, mut before) = (None, None);
     let mut rejects = decoded.rejects.iter_mut().peekable();
-    for batch in &mut decoded.batches {
+    for (number, batch) in decoded.batches.iter_mut().enumerate() {
         let words = batch.selected.take().unwrap_or_default();
         let mut numbers = Vec::with_capacity(batch.len());
         for row in 0..batch.len() {
@@ -373,9 +388,18 @@ fn number(decoded: &mut Decoded) {
             while let Some(reject) = rejects.next_if(|reject| reject.place.record < place) {
                 reject.place.record = next;
                 next += 1;
+                if next == left {
+                    last = before;
+                }
             }
             numbers.push(next as u32);
-            next += words[row / 64] >> (row % 64) & 1;
+            before = Some((number, row));
+            if words[row / 64] >> (row % 64) & 1 != 0 {
+                next += 1;
+                if next == left {
+                    last = before;
+                }
+            }
         }
         batch.first_index = 0;
         batch.numbers = Some(numbers);
@@ -384,24 +408,52 @@ fn number(decoded: &mut Decoded) {
     for reject in rejects {
         reject.place.record = next;
         next += 1;
-    }
-    decoded.records = next;
-}
-
-/// The batch and row of the last record that is taken and numbered below `left`.
-fn last_of(batches: &[Batch], left: u64) -> Option<(usize, usize)> {
-    let mut last = None;
-    for (number, batch) in batches.iter().enumerate() {
-        let words = batch.selected.as_deref().unwrap_or_default();
-        let taken = (0..batch.len()).filter(|row| words[row / 64] >> (row % 64) & 1 != 0);
-        for row in taken {
-            if batch.index(row) >= left {
-                return last;
-            }
-            last = Some((number, row));
+        if next == left {
+            last = before;
         }
     }
+    decoded.records = next;
     last
+}
+
+/// Batch and row of each record that is taken.
+fn taken(batches: &[Batch]) -> Vec<(usize, usize)> {
+    let rows = batches.iter().enumerate().flat_map(|(number, batch)| {
+        let words = batch.selected.as_deref().unwrap_or_default();
+        (0..batch.len()).filter(move |row| words[row / 64] >> (row % 64) & 1 != 0).map(move |row| (number, row))
+    });
+    rows.collect()
+}
+
+/// Of the records that are taken, each the last one of a game, keeps those that are requested, counted from the first of
+/// these on; returns how many there were. Nothing after the last requested one is left, so that it does not matter where
+/// chunks end.
+pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
+    let rows = taken(&decoded.batches);
+    let count = rows.len() as u64;
+    let end = requested.end.min(count) as usize;
+    let start = (requested.start as usize).min(end);
+    if count >= requested.end {
+        let index = |(batch, row): (usize, usize)| decoded.batches[batch].index(row);
+        let after = end.checked_sub(1).map_or(0, |last| index(rows[last]) + 1);
+        decoded.rejects.retain(|reject| reject.place.record < after);
+        decoded.records = decoded.records.min(after);
+    }
+    for batch in &mut decoded.batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    for &(batch, row) in &rows[start..end] {
+        if let Some(words) = &mut decoded.batches[batch].selected {
+            words[row / 64] |= 1 << (row % 64);
+        }
+    }
+    count
+}
+
+/// The rows of the games of which the last records are taken, with the numbers of these records.
+pub(crate) fn rows_of_games(batches: &[Batch]) -> Vec<(u64, GameRow)> {
+    let rows = taken(batches).into_iter();
+    rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
 }
 
 /// Ends a run with this row, so that counts do not depend on where chunks end.
@@ -423,7 +475,7 @@ fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection
 
 /// Adds what was left out of a run.
 fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
-    if let Some((name, unknown)) = run.verdict {
+    if let Some((name, unknown)) = run.verdict.filter(|&(name, _)| name != ROWS_OF_GAMES) {
         let games = u64::from(is_new && run.game.is_some());
         let entry: &mut LeftOut = left_out.entry(name).or_default();
         entry.games += games;
@@ -493,14 +545,24 @@ pub(crate) fn cannot_select(
     is_divided: bool,
 ) -> Option<String> {
     selection.requirements().find_map(|(option, fields)| {
+        if option == ROWS_OF_GAMES {
+            let has_games = fields.is_some_and(|fields| fields.iter().all(|&field| carried.contains(field)));
+            return match has_games {
+                true if is_divided => Some(format!("is {} file, whose shards end within games", with_article(format))),
+                true => None,
+                false => Some("has no games: its records do not carry `game`".to_owned()),
+            };
+        }
         if is_divided && matches!(option, "every" | "last" | "max-per-game") {
             return Some(format!(
-                "is a {format} file, whose shards end within games, but --{option} needs whole games"
+                "is {} file, whose shards end within games, but --{option} needs whole games",
+                with_article(format)
             ));
         }
         let Some(fields) = fields else {
             return Some(format!(
-                "is a {format} file, in which --{option} has nothing to go by: it needs the text of games (PGN)"
+                "is {} file, in which --{option} has nothing to go by: it needs the text of games (PGN)",
+                with_article(format)
             ));
         };
         let missing: Vec<_> = fields
@@ -510,4 +572,10 @@ pub(crate) fn cannot_select(
             .collect();
         (!missing.is_empty()).then(|| format!("does not carry {}, which --{option} needs", missing.join(" and ")))
     })
+}
+
+/// The name of a format with its article: `an arrow`, `a boards`.
+fn with_article(format: Format) -> String {
+    let article = if format.name().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {format}")
 }

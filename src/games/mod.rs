@@ -8,10 +8,11 @@ mod selection;
 
 pub use crate::table::Speed;
 pub use date::Date;
-pub(crate) use selection::hash_on;
 pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, TimeControl};
+pub(crate) use selection::{ROWS_OF_GAMES, hash_on};
 
-use crate::chess::Position;
+use crate::chess::{Move, Position};
+use crate::table::{Array, Batch, Field, Fields};
 
 /// The facts about a game that a [`Selection`] needs. Unknown texts are empty.
 pub trait Facts {
@@ -148,8 +149,8 @@ pub struct GameRow {
     pub game: u64,
     /// Names and values of its tags, in their order.
     pub tags: Vec<(String, String)>,
-    /// Plies played in the main line.
-    pub plies: u32,
+    /// Plies played in the main line; `None` if that is not known.
+    pub plies: Option<u32>,
     /// How it ended.
     pub result: Option<Outcome>,
     /// The last position of the main line, if the game has any position.
@@ -160,4 +161,60 @@ pub struct GameRow {
     pub(crate) start: usize,
     /// Offset of what comes after the game in the chunk: the next game, or text that is none.
     pub(crate) end: usize,
+}
+
+/// The tags that records carry, and the fields that have them.
+const TAGS_OF_RECORDS: [(&str, Field); 10] = [
+    ("Site", Field::Site),
+    ("Date", Field::Date),
+    ("White", Field::White),
+    ("Black", Field::Black),
+    ("WhiteElo", Field::WhiteElo),
+    ("BlackElo", Field::BlackElo),
+    ("ECO", Field::Eco),
+    ("Opening", Field::Opening),
+    ("TimeControl", Field::TimeControl),
+    ("Termination", Field::Termination),
+];
+
+impl GameRow {
+    /// The fields of records that rows of games are made of.
+    pub(crate) fn fields() -> Fields {
+        let tags = TAGS_OF_RECORDS.iter().map(|&(_, field)| field);
+        tags.chain([Field::Game, Field::Ply, Field::Move, Field::Result]).collect()
+    }
+
+    /// The row of a game of which this is the last record. If it has a move, the move is the last one of the game.
+    pub(crate) fn of_last_record(batch: &Batch, row: usize) -> Self {
+        let number = |field| batch.values(field).and_then(|values: &Array| values.number(row));
+        let text = |field| {
+            let values = batch.values(field)?;
+            let text = values.text(row).map(str::to_owned);
+            text.or_else(|| Some(values.number(row)?.to_string()))
+        };
+        let tags = TAGS_OF_RECORDS.into_iter();
+        let before = batch.position(row);
+        let mv = number(Field::Move).and_then(|bits| Move::from_bits(bits as u16));
+        let (last, error) = match before {
+            Ok(mut position) => {
+                let is_legal = mv.is_none_or(|mv| position.is_legal(mv));
+                if let Some(mv) = mv.filter(|_| is_legal) {
+                    position.make(mv);
+                }
+                (Some(position), (!is_legal).then(|| "the last move is not legal".to_owned()))
+            }
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let codes = [Outcome::Black, Outcome::Draw, Outcome::White];
+        Self {
+            game: number(Field::Game).unwrap_or(0) as u64,
+            tags: tags.filter_map(|(name, field)| Some((name.to_owned(), text(field)?))).collect(),
+            plies: number(Field::Ply).map(|ply| ply as u32 + u32::from(mv.is_some() && error.is_none())),
+            result: number(Field::Result).and_then(|code| codes.get(code as usize).copied()),
+            last,
+            error,
+            start: 0,
+            end: 0,
+        }
+    }
 }

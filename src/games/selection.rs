@@ -8,6 +8,7 @@ use super::{Date, Facts, Outcome, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
 use crate::table::{Field, Fields, Speed};
+use crate::text::numbers::counted;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -55,7 +56,17 @@ pub struct Selection {
     pub until: Option<Date>,
     /// The game is of this variant.
     pub variant: Option<Variant>,
+    /// Of records with the numbers of their games, the last one of each game, and none without such a number: a
+    /// [`GameRow`](super::GameRow) is made of it. This is no option, and is not reported as one.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) last_of_games: bool,
 }
+
+/// Options that choose among records, whatever their games. They apply after those of games.
+const OF_RECORDS: [&str; 2] = ["where", "sample"];
+
+/// Stands for [`Selection::last_of_games`] among the names of options.
+pub(crate) const ROWS_OF_GAMES: &str = "";
 
 setters!(Selection {
     variations: bool,
@@ -91,6 +102,37 @@ pub struct LeftOut {
     pub unknown: u64,
 }
 
+impl LeftOut {
+    /// So many games, positions (including those of the games), and games whose tested value is unknown.
+    pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
+        Self { games, positions, unknown }
+    }
+    /// Adds another number of games and positions.
+    pub fn add(&mut self, other: Self) {
+        self.games += other.games;
+        self.positions += other.positions;
+        self.unknown += other.unknown;
+    }
+    /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
+    /// `--where` and `--sample` choose among records, and their sentences count no games.
+    ///
+    /// ```
+    /// use lanefish::games::LeftOut;
+    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
+    /// ```
+    pub fn sentence(&self, option: &str) -> String {
+        let unknown = match self.unknown {
+            0 => String::new(),
+            games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
+        };
+        let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
+        if OF_RECORDS.contains(&option) {
+            return format!("--{option} left out {positions}");
+        }
+        format!("--{option} left out {games} and {positions}{unknown}")
+    }
+}
+
 /// What was left out, by the name of the option on the command line.
 pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
 
@@ -121,9 +163,11 @@ impl Selection {
     /// For each option that is set: what the records of a format without games must carry for it; `None` for options
     /// that ask for more than records carry.
     pub(crate) fn requirements(&self) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
+        let rows = self.last_of_games.then_some(ROWS_OF_GAMES);
         let reading = self.variations.then_some("variations");
-        reading.into_iter().chain(self.options()).map(|option| {
+        rows.into_iter().chain(reading).chain(self.options()).map(|option| {
             let fields: &[Field] = match option {
+                ROWS_OF_GAMES => &[Field::Game],
                 "plies" | "skip-book" => &[Field::Ply],
                 "every" | "last" | "max-per-game" => &[Field::Game],
                 "min-elo" | "max-elo" => &[Field::WhiteElo, Field::BlackElo],
@@ -147,7 +191,7 @@ impl Selection {
 
     /// Whether the positions to take depend on the other positions of their game.
     pub(crate) fn needs_whole_games(&self) -> bool {
-        self.every > 1 || self.last || self.max_per_game.is_some()
+        self.every > 1 || self.last || self.max_per_game.is_some() || self.last_of_games
     }
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
@@ -212,6 +256,7 @@ impl Selection {
             && self.every <= 1
             && !self.last
             && self.max_per_game.is_none()
+            && !self.last_of_games
     }
 
     /// The positions of a game to take, given the ply of each; `hash` identifies the game. Calls `left_out` for each
@@ -267,6 +312,10 @@ impl Selection {
             rows.truncate(taken);
             rows.sort_unstable();
             drop_if("max-per-game", &mut keep, &mut |row| rows.binary_search(&row).is_err());
+        }
+        if self.last_of_games {
+            let last = keep.iter().rposition(|&keep| keep);
+            keep.iter_mut().enumerate().for_each(|(row, keep)| *keep = Some(row) == last);
         }
         keep
     }

@@ -19,9 +19,9 @@
 #![allow(unsafe_code, reason = "mapping a file is unsafe by nature; see the module's contract")]
 
 use bytemuck::Pod;
+use memmap2::Mmap;
 #[cfg(unix)]
-use memmap2::UncheckedAdvice;
-use memmap2::{Advice, Mmap};
+use memmap2::{Advice, UncheckedAdvice};
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
@@ -98,6 +98,7 @@ impl Mapped<u8> {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         // Only a hint: without it the kernel reads ahead less.
+        #[cfg(unix)]
         let _ = map.advise(Advice::Sequential);
         let addresses = map.as_ptr_range();
         let regions = addresses.start as usize / REGION..=addresses.end as usize / REGION;

@@ -82,6 +82,13 @@ impl Inputs {
         Self { paths, ..Self::default() }
     }
 
+    /// Adds those of another list.
+    pub fn append(&mut self, mut other: Self) {
+        self.paths.append(&mut other.paths);
+        self.skipped.append(&mut other.skipped);
+        self.broken.append(&mut other.broken);
+    }
+
     /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
     /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
     /// listed in [`Inputs::broken`].

@@ -9,7 +9,7 @@ use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::way::Way;
-use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Remarks, Totals};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Misfit, Misfits, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
@@ -99,6 +99,8 @@ pub struct Computed {
     pub first_rejects: Vec<Reject>,
     /// What was changed or noticed in reading.
     pub remarks: Remarks,
+    /// Values that their fields cannot hold, and which are therefore missing.
+    pub misfits: Misfits,
 }
 
 /// What stands for the name of a file in messages.
@@ -176,6 +178,7 @@ struct Piece {
     rejects: Vec<Reject>,
     reasons: BTreeMap<&'static str, u64>,
     remarks: Remarks,
+    misfits: Vec<Misfit>,
 }
 
 /// What all threads work on.
@@ -271,6 +274,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         reasons: BTreeMap::new(),
         first_rejects: Vec::new(),
         remarks: Remarks::default(),
+        misfits: Misfits::default(),
     };
     let done = work.done.into_inner();
     for piece in done.unpoisoned().into_values() {
@@ -283,6 +287,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         let room = FIRST_REJECTS - computed.first_rejects.len();
         computed.first_rejects.extend(piece.rejects.into_iter().take(room));
         computed.remarks.merge(&piece.remarks);
+        piece.misfits.into_iter().for_each(|misfit| computed.misfits.add(misfit, 1));
     }
     Ok(computed)
 }
@@ -333,7 +338,7 @@ impl Work<'_> {
 
     fn piece(&self, part: RowPart, way: Way, results: &mut [GroupResults]) -> Result<Piece, Error> {
         let job = Fill(self.columns);
-        let Judged { rows, output: mut cells, mut rejects, remarks } =
+        let Judged { rows, output: mut cells, mut rejects, remarks, misfits } =
             judged(part, way, self.decode, self.analyzer, &job, results)?;
         if self.on_bad == OnBad::Raise && !rejects.is_empty() {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
@@ -354,7 +359,7 @@ impl Work<'_> {
             cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
         }
         let batch = record_batch(self.described, self.schema, cells);
-        Ok(Piece { batch: batch.map_err(|error| damaged(error.to_string()))?, bad, rejects, reasons, remarks })
+        Ok(Piece { batch: batch.map_err(|error| damaged(error.to_string()))?, bad, rejects, reasons, remarks, misfits })
     }
 }
 
@@ -364,10 +369,11 @@ struct Judged<T> {
     output: T,
     rejects: Vec<Reject>,
     remarks: Remarks,
+    misfits: Vec<Misfit>,
 }
 
 fn damaged(what: String) -> Error {
-    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage { offset: 0, what } }
+    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage::at(0, what) }
 }
 
 /// Decodes a piece.
@@ -395,8 +401,9 @@ fn judged<J: Job>(
     let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);
+    let misfits = std::mem::take(&mut decoded.misfits);
     let (output, rejects) = judge_alone(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
-    Ok(Judged { rows, output, rejects, remarks })
+    Ok(Judged { rows, output, rejects, remarks, misfits })
 }
 
 /// Runs a job on positions that count, one piece after the other; `take` receives what it makes of each, and the number

@@ -159,7 +159,7 @@ pub(super) fn described() -> Vec<Described> {
     columns.extend(TAGS.map(tag));
     columns.extend([
         text("result", "1-0, 0-1 or 1/2-1/2"),
-        Described::new("plies", Kind::U32, "plies played"),
+        Described::new("plies", Kind::U32, "plies played, if known").nullable(),
         text("outcome", "checkmate or stalemate, where the last position is one"),
         text("fen", "the last position"),
         text("error", "what is wrong with the game"),
@@ -192,7 +192,9 @@ pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Array> {
         });
     }
     columns.push(texts(&|game| game.result.map(|result| result.token().to_owned())));
-    columns.push(Array::U32(games.iter().map(|game| game.plies).collect()));
+    let mut plies = Values::default();
+    games.iter().for_each(|game| plies.push(game.plies));
+    columns.push(Array::U32(plies));
     columns.push(texts(&|game| Some(outcome(game).to_owned())));
     columns.push(texts(&|game| game.last.as_ref().map(ToString::to_string)));
     columns.push(texts(&|game| game.error.clone()));
@@ -213,7 +215,7 @@ fn csv_row(game: &GameRow, line: &mut Vec<u8>) {
     let mut fields = vec![game.game.to_string()];
     fields.extend(TAGS.map(|(name, _)| tag(game, name).to_owned()));
     fields.push(game.result.map_or("", |result| result.token()).to_owned());
-    fields.push(game.plies.to_string());
+    fields.push(game.plies.map_or_else(String::new, |plies| plies.to_string()));
     fields.push(outcome(game).to_owned());
     fields.push(game.last.as_ref().map_or_else(String::new, |last| last.to_string()));
     fields.push(game.error.clone().unwrap_or_default());
@@ -244,7 +246,8 @@ fn json_row(game: &GameRow, line: &mut Vec<u8>) {
     }
     line.push(b'}');
     text("result", game.result.map(|result| result.token()), line);
-    line.extend_from_slice(format!(",\"plies\":{}", game.plies).as_bytes());
+    let plies = game.plies.map_or_else(|| "null".to_owned(), |plies| plies.to_string());
+    line.extend_from_slice(format!(",\"plies\":{plies}").as_bytes());
     let outcome = Some(outcome(game)).filter(|outcome| !outcome.is_empty());
     text("outcome", outcome, line);
     let fen = game.last.as_ref().map(|last| last.to_string());

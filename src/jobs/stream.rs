@@ -195,14 +195,23 @@ mod tests {
 
     #[test]
     fn few_items_wait_and_a_stream_that_ends_early_interrupts_its_work() {
-        let mut stream = Stream::begin(3, |sender| {
-            let sent = (0..).take_while(|&number| sender.send(number).is_ok()).count();
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut stream = Stream::begin(3, move |sender| {
+            let send = |&number: &i32| {
+                let _ = tell.send(number);
+                sender.send(number).is_ok()
+            };
+            let sent = (0..).take_while(send).count();
             (sent, sender.interrupt().load(Ordering::Relaxed))
         })
         .unwrap();
+        let next = |patience| told.recv_timeout(patience).ok();
+        // There is room for three items; the work waits with the fourth, until one of them is taken.
+        assert_eq!([(); 5].map(|()| next(Duration::from_millis(300))), [Some(0), Some(1), Some(2), Some(3), None]);
         assert_eq!(stream.wait(LONG), Poll::Ready(Some(0)));
+        assert_eq!(next(LONG), Some(4));
         let (sent, is_interrupted) = stream.end().unwrap();
-        assert!((1..=4).contains(&sent), "{sent}");
+        assert_eq!(sent, 4);
         assert!(is_interrupted);
     }
 

@@ -4,14 +4,14 @@ use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use super::written::Written;
 use crate::columnar::{
-    Compression, DATE_TEXT, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
-    SCORE_SENTINEL, dates_without_days, schema,
+    Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
+    dates_without_days, schema,
 };
 use crate::games::GameRow;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Array, Batch, COLUMNS, Column, Field, Fields, Kind, Tile, first_rows};
+use crate::table::{Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, SCORE_SENTINEL, Tile, first_rows};
 use crate::tiers::Tier;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;

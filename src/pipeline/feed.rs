@@ -228,8 +228,13 @@ pub(super) enum Opening {
 
 impl Opening {
     /// Opens an input. With pipes this takes as long as their writers like.
-    fn new(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
-        let opened = formats::open(path, from, access, consumed)?;
+    fn new(
+        path: &Arc<Path>,
+        (from, fen_column): (Option<Format>, Option<&str>),
+        access: Access,
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let opened = formats::open_with(path, from, fen_column, access, consumed)?;
         let format = opened.format;
         Ok(match format.layout() {
             Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => {
@@ -247,7 +252,7 @@ impl Opening {
     /// is doing.
     fn spawn(
         path: &Arc<Path>,
-        from: Option<Format>,
+        (from, fen_column): (Option<Format>, Option<Arc<str>>),
         access: Access,
         consumed: Arc<AtomicU64>,
     ) -> Result<Receiver<Result<Self, Error>>, Error> {
@@ -256,7 +261,7 @@ impl Opening {
         let spawned = std::thread::Builder::new()
             .name("opener".to_owned())
             // If nobody waits for it any more, it is closed.
-            .spawn(move || drop(sender.send(Self::new(&name, from, access, consumed))));
+            .spawn(move || drop(sender.send(Self::new(&name, (from, fen_column.as_deref()), access, consumed))));
         match spawned {
             Ok(_) => Ok(opened),
             Err(source) => Err(Error::Open { path: Arc::clone(path), source }),
@@ -278,13 +283,20 @@ impl Feed<'_> {
         let (path, format, tables, source, mapped) = match opened {
             Opening::Bytes(mut opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
-                if self.selects(format) {
-                    // It was looked at while it was opened.
-                    let (head, _) = opened.input.peek(HEAD)?;
-                    self.check_selection(opened.input.path(), format, format.carried(&head))?;
+                // It was looked at while it was opened.
+                let (head, all) = opened.input.peek(HEAD)?;
+                let mut note = None;
+                if !(all && head.trim_ascii().is_empty()) {
+                    let begun = format.begin(opened.header.as_deref(), &self.decode);
+                    let path = || Arc::clone(opened.input.path());
+                    note = begun.map_err(|reason| Error::Columns { path: path(), reason })?;
+                    if self.selects(format) {
+                        let carried = format.carried(opened.header.as_deref().unwrap_or(&head));
+                        self.check_selection(opened.input.path(), format, carried)?;
+                    }
                 }
                 let cutter = Cutter::new(self.next_input, *opened, self)?;
-                return Ok((Current::Bytes(Box::new(cutter)), format, compression, None));
+                return Ok((Current::Bytes(Box::new(cutter)), format, compression, note));
             }
             Opening::Table(path, format, tables, source, mapped) => (path, format, tables, source, mapped),
         };
@@ -306,6 +318,11 @@ impl Feed<'_> {
         let note = table.as_ref().ok().and_then(|table| table.note());
         let current = TableInput { file: self.next_input, path, format, table, waiting: None, len, counted };
         Ok((Current::Table(Box::new(current)), format, None, note))
+    }
+
+    /// What the user said of the format of inputs.
+    fn named(&self) -> (Option<Format>, Option<&str>) {
+        (self.from, self.decode.fen_column.as_deref())
     }
 
     /// Whether a selection is made among the records of a format after they are decoded.
@@ -330,7 +347,7 @@ impl Feed<'_> {
         }
         for path in self.inputs {
             if path.is_file()
-                && let Ok(opened) = Opening::new(path, self.from, self.access, Arc::default())
+                && let Ok(opened) = Opening::new(path, self.named(), self.access, Arc::default())
                 && let Err(error @ Error::Selection { .. }) = self.begin(opened)
             {
                 return Err(error);
@@ -402,7 +419,8 @@ impl Feed<'_> {
             if !idle {
                 return Step::Wait;
             }
-            match Opening::spawn(&path, self.from, self.access, consumed()) {
+            let fen_column = self.decode.fen_column.clone();
+            match Opening::spawn(&path, (self.from, fen_column), self.access, consumed()) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(error) => {
                     self.ended = true;
@@ -411,7 +429,7 @@ impl Feed<'_> {
             }
         }
         let opened = match &self.opening {
-            None => Opening::new(&path, self.from, self.access, consumed()),
+            None => Opening::new(&path, self.named(), self.access, consumed()),
             Some(opening) => match opening.recv_timeout(PATIENCE) {
                 Ok(opened) => opened,
                 Err(RecvTimeoutError::Timeout) => return Step::Wait,

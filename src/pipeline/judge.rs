@@ -268,7 +268,10 @@ impl<'a, J: Job> Judge<'a, J> {
                 (text.unwrap_or_else(|| planes(batch, row)), None)
             }
         };
-        let number = |field| batch.values(field)?.number(row);
+        // Elsewhere than in texts of games they are columns, which are there only if somebody asks for them: a reject would
+        // depend on what else is read.
+        let has_games = self.format.about().has_games;
+        let number = |field| batch.values(field).filter(|_| has_games)?.number(row);
         self.rejects.push(Reject {
             place: Place {
                 file: Arc::clone(&self.chunk.file),

@@ -48,8 +48,8 @@ pub use summary::{FileSummary, Summary};
 use crate::error::{Error, Reject};
 use crate::expression::Condition;
 use crate::formats::tables::Budget;
-use crate::formats::{Chunk, DecodeOptions, Format};
-use crate::games::{GameRow, LeftOut};
+use crate::formats::{self, Chunk, DecodeOptions, Format};
+use crate::games::{GameRow, LeftOut, Selection};
 use crate::input::{Access, Inputs};
 use crate::output::Space;
 use crate::queries::Queries;
@@ -330,18 +330,24 @@ fn run_all<J: Job>(
         strict,
         on_reject: options.on_reject.take(),
     };
-    // Of shards, one reports them.
-    if shard.is_none_or(|shard| shard.has_turn(0))
-        && let Err(error) = collector.reject_broken(&inputs.broken)
-    {
-        collector.summary.failure = Some(error);
-        return collector.summary;
+    // Of shards, one reports what was found in place of inputs.
+    if shard.is_none_or(|shard| shard.has_turn(0)) {
+        collector.summary.skipped_files = formats::note_on_skipped(&inputs.skipped);
+        if let Err(error) = collector.reject_broken(&inputs.broken) {
+            collector.summary.failure = Some(error);
+            return collector.summary;
+        }
     }
     let mut on_progress = options.on_progress.take();
     let interrupt = options.interrupt.take();
     let shard = shard.filter(|shard| !shard.is_whole());
     let mut decode_records = decode.clone();
-    if let Some(selection) = &decode.games {
+    if job.reads_games() {
+        let selection = Selection { last_of_games: true, ..decode.games.as_deref().cloned().unwrap_or_default() };
+        decode_records.games = Some(Arc::new(selection));
+        decode_records.fields = decode_records.fields.union(GameRow::fields());
+    }
+    if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));

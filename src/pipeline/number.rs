@@ -4,10 +4,10 @@ use super::feed::Work;
 use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::error::{Error, Reject};
-use crate::formats::selected::{Edges, Held, cannot_select};
+use crate::formats::selected::{Edges, Held, cannot_select, keep_games};
 use crate::formats::way::Way;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
-use crate::games::LeftOutBy;
+use crate::games::{LeftOutBy, Selection};
 use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -142,12 +142,12 @@ impl Count {
                         Ok(held) => *ahead = self.number_held(held, settings, outcome),
                         Err(too_long) => decoded.damage.push(too_long),
                     }
-                    let left = settings.records.end.saturating_sub(self.totals.records);
-                    self.edges.finish(decoded, selection, left);
+                    self.finish(decoded, selection, settings);
                 }
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
                     decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
+                    decoded.misfits.iter_mut().for_each(|misfit| misfit.place.line = None);
                 }
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
@@ -166,6 +166,11 @@ impl Count {
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
                 outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
+                outcome.misfits = std::mem::take(&mut decoded.misfits);
+                // With a selection, records are numbered without those that are left out.
+                if settings.selection(*format).is_none() {
+                    outcome.misfits.retain(|misfit| range.contains(&misfit.place.record));
+                }
                 merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
                 let held = ahead.iter_mut().map(|held| &mut held.decoded);
                 requested = limit_rejects(held.chain([decoded]), range, settings);
@@ -210,7 +215,7 @@ impl Count {
 
     /// Records that were held back are to be taken: nothing that belongs to them follows.
     fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
-        let Some(selection) = &settings.decode.games else {
+        let Some(selection) = &settings.decode_records.games else {
             return 0..0;
         };
         let before = self.totals.records;
@@ -224,14 +229,26 @@ impl Count {
     /// Numbers records that were held back.
     fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
         for Held { format, chunk, decoded } in &mut held {
-            let left = settings.records.end.saturating_sub(self.totals.records);
             if let Some(selection) = settings.selection(*format) {
-                self.edges.finish(decoded, selection, left);
+                self.finish(decoded, selection, settings);
             }
             decoded.number(&mut self.totals, chunk);
             merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
         }
         held
+    }
+
+    /// Numbers the records that a selection takes, and ends with the last requested record or game.
+    fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, settings: &Settings) {
+        if !selection.last_of_games {
+            let left = settings.records.end.saturating_sub(self.totals.records);
+            self.edges.finish(decoded, selection, left);
+            return;
+        }
+        let left = |number: u64| number.saturating_sub(self.game_rows);
+        let (start, end) = (left(settings.games.start), left(settings.games.end));
+        self.edges.finish(decoded, selection, end);
+        self.game_rows += keep_games(decoded, start..end);
     }
 
     /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
@@ -294,6 +311,9 @@ impl Count {
     /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and takes
     /// away the rows of games that are skipped.
     fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
+        if settings.makes_game_rows(format) {
+            return;
+        }
         let left = settings.games.end.saturating_sub(self.game_rows);
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {
@@ -330,10 +350,7 @@ fn limit_rejects<'a>(
 /// Adds what was left out.
 pub(super) fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
     for (option, more) in more {
-        let left_out = all.entry(option).or_default();
-        left_out.games += more.games;
-        left_out.positions += more.positions;
-        left_out.unknown += more.unknown;
+        all.entry(option).or_default().add(more);
     }
 }
 

@@ -14,7 +14,7 @@ use super::summary::Outcome;
 use super::{Job, TILE};
 use crate::error::Error;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, selected};
-use crate::games::Selection;
+use crate::games::{GameRow, Selection};
 use crate::input::FrameJob;
 use crate::locks::Unpoisoned;
 use crate::queries::{GroupResults, Queries};
@@ -63,13 +63,19 @@ impl Settings<'_> {
     }
     /// The selection among the records of a format that does not select while it decodes.
     pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
-        let selection = self.decode.games.as_deref();
+        let selection = self.decode_records.games.as_deref();
         selection.filter(|_| !format.about().has_games)
+    }
+    /// Whether rows of games are made from the records of this format.
+    pub(super) fn makes_game_rows(&self, format: Format) -> bool {
+        self.selection(format).is_some_and(|selection| selection.last_of_games)
     }
     /// Selects among the records of a chunk.
     pub(super) fn select(&self, format: Format, decoded: &mut Decoded) {
         if let Some(selection) = self.selection(format) {
-            selected::select(decoded, selection, self.decode.fields);
+            let fields = self.decode.fields;
+            let fields = if selection.last_of_games { fields.union(GameRow::fields()) } else { fields };
+            selected::select(decoded, selection, fields);
         }
     }
 }
@@ -370,6 +376,10 @@ fn judge<J: Job>(
         let mut part = job.begin();
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
             job.source(&mut part, chunk, lines);
+            let mut games = match settings.makes_game_rows(format) {
+                true => selected::rows_of_games(&decoded.batches),
+                false => Vec::new(),
+            };
             let texts = decoded.texts.take();
             let judge = Judge {
                 texts: texts.as_deref(),
@@ -392,12 +402,26 @@ fn judge<J: Job>(
                     outcome.remarks = read.remarks;
                     outcome.left_out = read.left_out;
                 }
+                if settings.selection(format).is_none() {
+                    outcome.misfits.retain(|misfit| misfit.place.record < end);
+                }
                 rejects.truncate(1);
             }
-            let games = decoded.game_records.iter();
-            let games = games.map(|game| before.records + game.start..before.records + game.end);
-            let games = games.filter(|game| overlap(game.clone(), &taken) > 0);
-            outcome.games_taken += games.count() as u64;
+            for reject in &rejects {
+                // Of a game whose last position is none, the rest is known all the same.
+                if let Ok(at) = games.binary_search_by_key(&reject.place.record, |&(record, _)| record) {
+                    let (_, row) = &mut games[at];
+                    (row.last, row.error) = (None, Some(reject.message.to_string()));
+                }
+            }
+            if !games.is_empty() {
+                let rows: Vec<GameRow> = games.into_iter().map(|(_, row)| row).collect();
+                job.games(&mut part, &rows);
+            }
+            let played = decoded.game_records.iter();
+            let played = played.map(|game| before.records + game.start..before.records + game.end);
+            let played = played.filter(|game| overlap(game.clone(), &taken) > 0);
+            outcome.games_taken += played.count() as u64;
             outcome.rejects.append(&mut rejects);
             settings.strict && !outcome.rejects.is_empty()
         };
@@ -412,7 +436,9 @@ fn judge<J: Job>(
             if !stopped {
                 judge(*format, chunk, &mut decoded);
             }
-            job.games(&mut part, &decoded.game_rows);
+            if !decoded.game_rows.is_empty() {
+                job.games(&mut part, &decoded.game_rows);
+            }
         }
         cut = cut.or_else(|| cut_short(&work));
         // What was judged may still have been in the map: its records and rejects do not belong to the file.

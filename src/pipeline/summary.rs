@@ -4,9 +4,10 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::error::{Damage, Error, Place, Reject};
-use crate::formats::{Format, LostTags, Remarks};
+use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
 use crate::games::LeftOutBy;
 use crate::input::Compression;
+use crate::text::numbers::counted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,12 +34,16 @@ pub struct Summary {
     pub remarks: Remarks,
     /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
     pub lost_tags: LostTags,
+    /// Values and keys of tables of text that were left out.
+    pub misfits: Misfits,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
     pub bytes: u64,
     /// The same for each input that was opened.
     pub files: Vec<FileSummary>,
+    /// A sentence on files of directories that were skipped although their names are those of a format.
+    pub skipped_files: Option<String>,
     /// Why the run ended early. Everything before that place was processed.
     pub failure: Option<Error>,
 }
@@ -47,6 +52,33 @@ impl Summary {
     /// Records that were accepted.
     pub fn accepted(&self) -> u64 {
         self.records - self.rejected
+    }
+
+    /// Sentences for the user on what the readers changed, left out or noticed; with `details` also what is usual.
+    pub fn notes(&self, details: bool) -> Vec<String> {
+        let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
+        let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
+        notes.extend(remarks.map(|(remark, times)| {
+            let first = self.remarks.first(remark).map(|first| format!("; the first is `{first}`")).unwrap_or_default();
+            format!("{} {}{first}", counted(times, remark.what), remark.how)
+        }));
+        notes.extend(self.misfits.notes());
+        // The files of a data set say the same.
+        let mut files: Vec<(&str, &Path, u64)> = Vec::new();
+        for file in &self.files {
+            let Some(note) = file.note.as_deref() else {
+                continue;
+            };
+            match files.iter_mut().find(|(known, ..)| *known == note) {
+                Some((_, _, others)) => *others += 1,
+                None => files.push((note, &file.path, 0)),
+            }
+        }
+        notes.extend(files.into_iter().map(|(note, path, others)| match others {
+            0 => format!("{}: {note}", path.display()),
+            others => format!("{} and {}: {note}", path.display(), counted(others, "more file")),
+        }));
+        notes
     }
 
     /// The same, if the run did not end early.
@@ -93,6 +125,7 @@ pub(super) struct Outcome {
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
     pub(super) lost_tags: LostTags,
+    pub(super) misfits: Vec<Misfit>,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -157,11 +190,9 @@ impl Collector<'_> {
         summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
+        outcome.misfits.into_iter().for_each(|misfit| summary.misfits.add(misfit, 1));
         for (option, more) in outcome.left_out {
-            let left_out = summary.left_out.entry(option).or_default();
-            left_out.games += more.games;
-            left_out.positions += more.positions;
-            left_out.unknown += more.unknown;
+            summary.left_out.entry(option).or_default().add(more);
         }
         let reasons = outcome.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(outcome.file) {

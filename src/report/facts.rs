@@ -159,7 +159,67 @@ const PIECES: [(&str, &str); 12] = [
     ("black_king", "Black king"),
 ];
 
+/// Titles that name a color, and those for reports in which White stands for the side to move.
+const TITLES_FROM_MOVER: [(&str, &str); 37] = [
+    ("White pawns", "The mover's pawns"),
+    ("White knights", "The mover's knights"),
+    ("White bishops", "The mover's bishops"),
+    ("White rooks", "The mover's rooks"),
+    ("White queens", "The mover's queens"),
+    ("White king", "The mover's king"),
+    ("White won", "the mover won"),
+    ("mate by White", "mate by the mover"),
+    ("White's material", "The mover's material"),
+    ("Attacked by White", "Attacked by the mover"),
+    ("attacked by White", "attacked by the mover"),
+    ("White's pieces", "The mover's pieces"),
+    ("White may castle on the king side", "the mover may castle on the king side"),
+    ("White may castle on the queen side", "the mover may castle on the queen side"),
+    ("White's rating", "The mover's rating"),
+    ("Black pawns", "The opponent's pawns"),
+    ("Black knights", "The opponent's knights"),
+    ("Black bishops", "The opponent's bishops"),
+    ("Black rooks", "The opponent's rooks"),
+    ("Black queens", "The opponent's queens"),
+    ("Black king", "The opponent's king"),
+    ("Black won", "the opponent won"),
+    ("mate by Black", "mate by the opponent"),
+    ("Black's material", "The opponent's material"),
+    ("Attacked by Black", "Attacked by the opponent"),
+    ("attacked by Black", "attacked by the opponent"),
+    ("Black's pieces", "The opponent's pieces"),
+    ("Black may castle on the king side", "the opponent may castle on the king side"),
+    ("Black may castle on the queen side", "the opponent may castle on the queen side"),
+    ("Black's rating", "The opponent's rating"),
+    ("White to move", "seen from the mover"),
+    ("Black to move", "seen from the opponent"),
+    ("centipawns from White's side", "centipawns from the mover's side"),
+    ("points, White's minus Black's", "points, the mover's minus the opponent's"),
+    ("White", "mover"),
+    ("Black", "opponent"),
+    ("White / draw / Black", "mover / draw / opponent"),
+];
+
 impl Report {
+    /// Whether White stands for the side to move in all positions, and Black for the other side.
+    pub fn is_from_mover(&self) -> bool {
+        self.from_mover > 0 && self.from_mover == self.positions
+    }
+
+    /// A title that may name a color, as it is true of these positions.
+    ///
+    /// ```
+    /// use lanefish::report::Report;
+    /// let mut report = Report::default();
+    /// assert_eq!(report.title("White won"), "White won");
+    /// (report.positions, report.from_mover) = (5, 5);
+    /// assert_eq!(report.title("White won"), "the mover won");
+    /// ```
+    pub fn title(&self, title: &'static str) -> &'static str {
+        let known = TITLES_FROM_MOVER.iter().find(|(white, _)| self.is_from_mover() && *white == title);
+        known.map_or(title, |&(_, mover)| mover)
+    }
+
     /// The sum of the legal moves.
     pub fn moves(&self) -> u64 {
         u64::try_from(self.legal_moves.summary().sum).unwrap_or(u64::MAX)
@@ -167,7 +227,7 @@ impl Report {
 
     /// Positions of a kind, and moves of a kind.
     pub fn shares(&self) -> Vec<Share> {
-        let of = |unit, whole| move |key, title, count| Share { key, title, count, whole, unit };
+        let of = |unit, whole| move |key, title, count| Share { key, title: self.title(title), count, whole, unit };
         let position = of(Unit::Positions, self.positions);
         let castling = &self.castling;
         let mut shares = vec![
@@ -218,6 +278,7 @@ impl Report {
                     "white_elo" | "black_elo" => Unit::Games,
                     _ => Unit::Positions,
                 };
+                let (title, axis) = (self.title(title), self.title(axis));
                 plots.push(Plot { key, title, axis, unit, width, histogram });
             }
         };
@@ -262,7 +323,7 @@ impl Report {
                 ("Black won", results.black),
                 ("unknown", results.unknown),
             ];
-            let bars = bars.map(|(name, count)| (name.to_owned(), count));
+            let bars = bars.map(|(name, count)| (self.title(name).to_owned(), count));
             add("result", "Result", Unit::Positions, bars.into(), (0, 0));
         }
         if let Some(details) = &self.details {
@@ -292,8 +353,9 @@ impl Report {
     /// Heat maps.
     pub fn boards(&self) -> Vec<Board> {
         let pieces = PIECES.iter().zip(&self.occupancy);
-        let mut boards: Vec<Board> = pieces.map(|(&(key, title), map)| Board { key, title, counts: map.0 }).collect();
-        let mut add = |key, title, counts| boards.push(Board { key, title, counts });
+        let mut boards: Vec<Board> =
+            pieces.map(|(&(key, title), map)| Board { key, title: self.title(title), counts: map.0 }).collect();
+        let mut add = |key, title, counts| boards.push(Board { key, title: self.title(title), counts });
         let [white, black] = &self.attacks;
         add("attacks_white", "Attacked by White", white.0);
         add("attacks_black", "Attacked by Black", black.0);
@@ -313,12 +375,12 @@ impl Report {
         let pieces = Axis::numbers("pieces", "pieces on the board");
         let moves = Axis::numbers("legal_moves", "legal moves");
         let phase = || Axis::numbers("phase", "phase");
-        let white = Axis::numbers("material_white", "White's material");
-        let black = Axis::numbers("material_black", "Black's material");
+        let white = Axis::numbers("material_white", self.title("White's material"));
+        let black = Axis::numbers("material_black", self.title("Black's material"));
         let result = Axis {
             key: "result",
             title: "result",
-            labels: ["White won", "draw", "Black won", "unknown"].map(str::to_owned).into(),
+            labels: ["White won", "draw", "Black won", "unknown"].map(|name| self.title(name).to_owned()).into(),
         };
         let score = Axis {
             key: "score",

@@ -8,7 +8,7 @@ use super::{
     Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report, Results, Signature,
 };
 use crate::distinct::{LEVELS, Sketch, Sketches};
-use crate::games::Speed;
+use crate::games::{LeftOut, Speed};
 use crate::pipeline::Summary;
 use crate::tiers::Tier;
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ pub enum ReportError {
     },
 }
 
-/// The `run` key of `stats --json`.
+/// The `run` key of `stats --json`. `left_out` has the games and positions that options left out.
 pub fn run_to_json(tier: Tier, threads: usize, elapsed: Duration, summary: &Summary) -> Map<String, Value> {
     let seconds = elapsed.as_secs_f64();
     object([
@@ -60,7 +60,16 @@ pub fn run_to_json(tier: Tier, threads: usize, elapsed: Duration, summary: &Summ
         ("positions_per_second", json!(summary.records as f64 / seconds)),
         ("bytes_read", json!(summary.bytes)),
         ("games", json!(summary.games_taken)),
+        ("left_out", left_out_to_json(summary.left_out.iter().map(|(&option, left)| (option, left)))),
     ])
+}
+
+/// What was left out, by option: the key `left_out` of `run`.
+pub fn left_out_to_json<'a>(left_out: impl IntoIterator<Item = (&'a str, &'a LeftOut)>) -> Value {
+    let options = left_out.into_iter().map(|(option, left)| {
+        (option, json!({ "games": left.games, "positions": left.positions, "unknown": left.unknown }))
+    });
+    Value::Object(object(options))
 }
 
 impl Report {
@@ -120,6 +129,9 @@ impl Report {
             ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
             ("results", named(RESULTS, [won, draw, lost, unknown])),
         ]);
+        if self.from_mover > 0 {
+            object.insert("from_mover".to_owned(), json!(self.from_mover));
+        }
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         if !self.scores.is_empty() {
             let mut score = Map::new();
@@ -184,6 +196,7 @@ impl Report {
         let report = Self {
             positions,
             rejected: number("rejected")?,
+            from_mover: root.find("from_mover").map(|value| of_all(&value)).transpose()?.unwrap_or(0),
             white_to_move: root.get("stm")?.get("white")?.at_most(positions)?,
             in_check: part("in_check")?,
             double_check: part("double_check")?,

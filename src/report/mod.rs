@@ -31,7 +31,7 @@ mod signature;
 pub use compare::{Comparison, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
-pub use json::{ReportError, run_to_json};
+pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 
@@ -58,6 +58,9 @@ pub struct Report {
     pub positions: u64,
     /// Number of rejected records.
     pub rejected: u64,
+    /// Positions in which White stands for the side to move, because their format does not say whose move it is
+    /// (bulletformat).
+    pub from_mover: u64,
     /// Positions with White to move.
     pub white_to_move: u64,
     /// Positions in which the side to move is in check.
@@ -290,6 +293,7 @@ impl Report {
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;
+        self.from_mover += other.from_mover;
         self.white_to_move += other.white_to_move;
         self.in_check += other.in_check;
         self.double_check += other.double_check;

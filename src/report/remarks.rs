@@ -92,6 +92,12 @@ struct Remarks<'a> {
     found: Vec<Remark>,
 }
 
+/// With a capital letter at the beginning.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 impl Report {
     /// What is odd about the dataset, the most important first.
     ///
@@ -207,6 +213,12 @@ impl Remarks<'_> {
         if positions < ENOUGH || distance <= MOST_IMBALANCE {
             return;
         }
+        if self.report.is_from_mover() {
+            let text = "Every position is seen from the side to move, which stands as White: the format does not say \
+                        whose move it is.";
+            self.add("from_mover", Severity::Note, text.to_owned(), "");
+            return;
+        }
         let severity = beyond(distance, GROSS_IMBALANCE);
         let text = match white {
             0 => "Black is to move in every position.".to_owned(),
@@ -297,7 +309,8 @@ impl Remarks<'_> {
         let [least, most] = WHITE_WINS;
         if decisive >= ENOUGH && !(least..=most).contains(&white) {
             let text = format!(
-                "White won {} of the decisive games, weighted by their positions.",
+                "{} {} of the decisive games, weighted by their positions.",
+                capitalized(self.report.title("White won")),
                 percent(results.white, decisive)
             );
             self.add("white_won", Severity::Warning, text, "");

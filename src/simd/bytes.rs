@@ -46,7 +46,7 @@ pub(crate) struct Classes {
     pub(crate) close: u64,
     /// `%`.
     pub(crate) percent: u64,
-    /// `e`.
+    /// `e` and `E`.
     pub(crate) letter_e: u64,
 }
 
@@ -90,8 +90,10 @@ trait Run: Copy {
     const LEN: usize;
     fn load(bytes: &[u8; 64], at: usize) -> Self;
     fn equal(self, byte: u8) -> Self::Set;
-    /// The `len` byte values from `first` on; `both_cases` maps upper case to lower case.
-    fn within(self, first: u8, len: u8, both_cases: bool) -> Self::Set;
+    /// Upper case becomes lower case, and no other byte becomes a letter of lower case.
+    fn lower(self) -> Self;
+    /// The `len` byte values from `first` on.
+    fn within(self, first: u8, len: u8) -> Self::Set;
     fn bits(set: Self::Set) -> u64;
 }
 
@@ -108,14 +110,15 @@ fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
         classes.blank |= R::bits(blank) << at;
         classes.feed |= R::bits(feed) << at;
         let joint = run.equal(b'=') | run.equal(b'-');
-        classes.letter |= R::bits(run.within(b'a', 26, true) | joint) << at;
-        classes.digit |= R::bits(run.within(b'0', 10, false)) << at;
+        let lower = run.lower();
+        classes.letter |= R::bits(lower.within(b'a', 26) | joint) << at;
+        classes.digit |= R::bits(run.within(b'0', 10)) << at;
         classes.sign |= R::bits(sign) << at;
         classes.dot |= R::bits(run.equal(b'.')) << at;
         classes.open |= R::bits(run.equal(b'{')) << at;
         classes.close |= R::bits(run.equal(b'}')) << at;
         classes.percent |= R::bits(run.equal(b'%')) << at;
-        classes.letter_e |= R::bits(run.equal(b'e')) << at;
+        classes.letter_e |= R::bits(lower.equal(b'e')) << at;
         at += R::LEN;
     }
     classes
@@ -134,9 +137,12 @@ impl Run for u8 {
         u64::from(self == byte)
     }
     #[inline(always)]
-    fn within(self, first: u8, len: u8, both_cases: bool) -> u64 {
-        let byte = self | u8::from(both_cases) << 5;
-        u64::from(byte.wrapping_sub(first) < len)
+    fn lower(self) -> Self {
+        self | 0x20
+    }
+    #[inline(always)]
+    fn within(self, first: u8, len: u8) -> u64 {
+        u64::from(self.wrapping_sub(first) < len)
     }
     #[inline(always)]
     fn bits(set: u64) -> u64 {
@@ -189,11 +195,15 @@ mod x86 {
             Self(unsafe { _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8)) })
         }
         #[inline(always)]
-        fn within(self, first: u8, len: u8, both_cases: bool) -> Self {
+        fn lower(self) -> Self {
+            // SAFETY: x86-64 has SSE2.
+            Self(unsafe { _mm_or_si128(self.0, _mm_set1_epi8(0x20)) })
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8) -> Self {
             // SAFETY: x86-64 has SSE2.
             Self(unsafe {
-                let case = _mm_set1_epi8((both_cases as i8) << 5);
-                let above = _mm_sub_epi8(_mm_or_si128(self.0, case), _mm_set1_epi8(first as i8));
+                let above = _mm_sub_epi8(self.0, _mm_set1_epi8(first as i8));
                 _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(len as i8 - 1)), above)
             })
         }
@@ -231,12 +241,15 @@ mod x86 {
             Self(unsafe { _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(byte as i8)) })
         }
         #[inline(always)]
-        fn within(self, first: u8, len: u8, both_cases: bool) -> Self {
+        fn lower(self) -> Self {
+            // SAFETY: the type proves AVX2.
+            Self(unsafe { _mm256_or_si256(self.0, _mm256_set1_epi8(0x20)) })
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8) -> Self {
             // SAFETY: the type proves AVX2.
             Self(unsafe {
-                let case = _mm256_set1_epi8((both_cases as i8) << 5);
-                let small = _mm256_or_si256(self.0, case);
-                let above = _mm256_sub_epi8(small, _mm256_set1_epi8(first as i8));
+                let above = _mm256_sub_epi8(self.0, _mm256_set1_epi8(first as i8));
                 let most = _mm256_set1_epi8(len as i8 - 1);
                 _mm256_cmpeq_epi8(_mm256_min_epu8(above, most), above)
             })
@@ -266,12 +279,15 @@ mod x86 {
             unsafe { _mm512_cmpeq_epi8_mask(self.0, _mm512_set1_epi8(byte as i8)) }
         }
         #[inline(always)]
-        fn within(self, first: u8, len: u8, both_cases: bool) -> u64 {
+        fn lower(self) -> Self {
+            // SAFETY: the type proves AVX-512 F and BW.
+            Self(unsafe { _mm512_or_si512(self.0, _mm512_set1_epi8(0x20)) })
+        }
+        #[inline(always)]
+        fn within(self, first: u8, len: u8) -> u64 {
             // SAFETY: the type proves AVX-512 F and BW.
             unsafe {
-                let case = _mm512_set1_epi8((both_cases as i8) << 5);
-                let small = _mm512_or_si512(self.0, case);
-                let above = _mm512_sub_epi8(small, _mm512_set1_epi8(first as i8));
+                let above = _mm512_sub_epi8(self.0, _mm512_set1_epi8(first as i8));
                 _mm512_cmplt_epu8_mask(above, _mm512_set1_epi8(len as i8))
             }
         }
@@ -310,6 +326,7 @@ mod tests {
                 assert_eq!(plain.letter, set(byte.is_ascii_alphabetic() || b"=-".contains(&byte)));
                 assert_eq!(plain.digit, set(byte.is_ascii_digit()));
                 assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
+                assert_eq!(plain.letter_e, set(byte.eq_ignore_ascii_case(&b'e')));
                 assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
                 assert_eq!(Classifier::detect().classes(&bytes), plain, "{byte} at {at}");
                 #[cfg(target_arch = "x86_64")]

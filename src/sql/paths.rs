@@ -1,7 +1,9 @@
 //! Paths as tables: `from 'dump.pgn.zst'`.
 //!
 //! A path names a file, a directory or, with `*`, `?` or `[...]`, several files. What has positions is a table of them;
-//! Parquet, CSV, JSON and Arrow files without positions are read by the engine, as they are.
+//! Parquet and Arrow files without positions are read by the engine, as they are. So are CSV, TSV and JSON files, even if
+//! one of their columns is `fen`: queries name their own columns, and functions compute the others. Where the format is
+//! named, they are tables of positions, too.
 
 use super::errors::of_table;
 use super::reads::Reads;
@@ -9,7 +11,7 @@ use super::table::PositionTable;
 use super::{PositionSource, SessionOptions};
 use crate::error::Error;
 use crate::formats::tables::TableError;
-use crate::formats::{self, Likeness};
+use crate::formats::{self, Format, Likeness};
 use crate::input::{Compression, Inputs};
 use crate::locks::Unpoisoned;
 use crate::table::ChosenColumn;
@@ -86,7 +88,7 @@ impl Paths {
         let divided = tokio::task::spawn_blocking(move || {
             let PositionSource { inputs, options } = &mut source;
             super::cluster::absolute(inputs)?;
-            let pieces = super::cluster::divide(inputs, pieces, options.read.from, options.read.access)?;
+            let pieces = super::cluster::divide(inputs, pieces, &options.read)?;
             Ok((source, pieces))
         });
         let divided = divided.await;
@@ -209,6 +211,9 @@ fn has_positions(path: &Arc<Path>, options: &SessionOptions) -> std::result::Res
     };
     if !is_other {
         return Ok(true);
+    }
+    if [Format::CSV, Format::TSV, Format::JSONL].contains(&opened.format) {
+        return Ok(false);
     }
     let Some(tables) = opened.format.tables() else {
         let (head, _) = opened.input.peek(HEAD)?;

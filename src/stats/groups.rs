@@ -11,7 +11,7 @@ use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Columns, Fields, Kind, Tile, UnknownColumn, Values, first_rows, rows_of};
+use crate::table::{Array, ChosenColumn, Columns, ColumnsError, Fields, Kind, Tile, Values, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::HashMap;
 use std::fmt;
@@ -38,9 +38,9 @@ pub struct GroupBy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupByError {
-    /// There is no such column.
+    /// There is no such column, or it is named twice.
     #[error(transparent)]
-    Unknown(#[from] UnknownColumn),
+    Column(#[from] ColumnsError),
     /// More than one column.
     #[error("expected one column")]
     Several,
@@ -245,6 +245,9 @@ impl Grouped {
             } else if let Some(carried) = &carried {
                 let rows = tile.start + run.start..tile.start + run.end;
                 sorted.stats.add_run(carried, rows);
+            }
+            if tile.batch.is_from_mover {
+                sorted.stats.from_mover += len as u64;
             }
             sorted.push(analyzer, tile, run);
         }

@@ -48,6 +48,8 @@ use tally::Tally;
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     positions: u64,
+    /// Of them, those in which White stands for the side to move.
+    from_mover: u64,
     rejected: u64,
     joint: Joint,
     captures: u64,
@@ -147,6 +149,9 @@ impl Stats {
             analyzer.board_counts(groups, results, board_counts);
             self.add_counted(analyzer, &Boards { groups, results, board_counts, mask });
             self.add_fields(tile.batch, start, mask, board_counts);
+        }
+        if tile.batch.is_from_mover {
+            self.from_mover += tile.mask.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         }
     }
 
@@ -332,6 +337,7 @@ impl Stats {
     /// Adds the counts of other statistics.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
+        self.from_mover += other.from_mover;
         self.rejected += other.rejected;
         self.joint.merge(&other.joint);
         self.captures += other.captures;
@@ -381,6 +387,7 @@ impl Stats {
         Report {
             positions: self.positions,
             rejected: self.rejected,
+            from_mover: self.from_mover,
             white_to_move: flagged(&|flags| !flags.black_to_move()),
             in_check: flagged(&|flags| flags.checks() > 0),
             double_check: flagged(&|flags| flags.checks() > 1),

@@ -38,6 +38,8 @@ pub struct Batch {
     /// With [`Batch::selected`]: distance of the number of each record that is taken from [`Batch::first_index`], not
     /// counting those left out.
     pub(crate) numbers: Option<Vec<u32>>,
+    /// Whether White stands for the side to move in all of the records, because their format does not say whose move it is.
+    pub(crate) is_from_mover: bool,
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
     pub(crate) origins: Vec<u32>,
@@ -173,7 +175,8 @@ impl Batch {
     /// # Panics
     /// When a row is out of range.
     pub fn select(&self, rows: &[u32]) -> Self {
-        let mut selected = Self { first_index: self.first_index, ..Self::default() };
+        let is_from_mover = self.is_from_mover;
+        let mut selected = Self { first_index: self.first_index, is_from_mover, ..Self::default() };
         let rows = || rows.iter().map(|&row| row as usize);
         for row in rows() {
             selected.push(self.board(row), self.halfmove[row], self.fullmove[row]);

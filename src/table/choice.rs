@@ -6,7 +6,7 @@ use super::column::{Column, Kind};
 use super::field::Fields;
 use super::tile::Tile;
 use crate::queries::Queries;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Columns that cannot be listed: one for each name that follows a prefix.
@@ -111,6 +111,18 @@ fn rule_of_tags(name: &str) -> &'static str {
     }
 }
 
+/// Why names are not a choice of columns.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnsError {
+    /// There is no column of a name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownColumn),
+    /// A column is named more than once: tables have only one of a name.
+    #[error("the column `{0}` is named twice")]
+    Twice(String),
+}
+
 /// A choice of columns, in the order in which they are written.
 #[derive(Clone, Debug)]
 pub struct Columns(Vec<ChosenColumn>);
@@ -129,7 +141,7 @@ impl Columns {
     /// Names separated by commas; `all` stands for all of the catalogue.
     ///
     /// # Errors
-    /// If there is no column of a name.
+    /// If there is no column of a name, or a column is named twice.
     ///
     /// ```
     /// use lanefish::table::Columns;
@@ -137,8 +149,9 @@ impl Columns {
     /// let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
     /// assert_eq!(names, ["fen", "legal_moves", "tag:Event"]);
     /// assert!(Columns::named("fen,beauty").is_err());
+    /// assert!(Columns::named("all,fen").is_err());
     /// ```
-    pub fn named(names: &str) -> Result<Self, UnknownColumn> {
+    pub fn named(names: &str) -> Result<Self, ColumnsError> {
         let mut columns = Vec::new();
         for name in names.split(',').map(str::trim) {
             if name == "all" {
@@ -148,7 +161,11 @@ impl Columns {
                 columns.push(column.ok_or_else(|| UnknownColumn(name.to_owned()))?);
             }
         }
-        Ok(Self(columns))
+        let mut names = HashSet::new();
+        match columns.iter().find(|column| !names.insert(column.name().to_owned())) {
+            Some(column) => Err(ColumnsError::Twice(column.name().to_owned())),
+            None => Ok(Self(columns)),
+        }
     }
     /// The columns.
     pub fn iter(&self) -> impl Iterator<Item = &ChosenColumn> {

@@ -73,6 +73,15 @@ pub enum Field {
     PositionOpening = 31,
 }
 
+/// The column of dates that are no days, beside the column of days.
+pub(crate) const DATE_TEXT: &str = "date_text";
+
+/// The column of scores as they are stored, sentinels among them.
+pub(crate) const RAW_SCORE: &str = "raw_score";
+
+/// The column of scores that are sentinels, beside the column of scores.
+pub(crate) const SCORE_SENTINEL: &str = "score_sentinel";
+
 /// The largest [`Field::Score`] that is one.
 pub const MOST_CENTIPAWNS: u16 = 31_000;
 

@@ -23,7 +23,7 @@ mod tile;
 pub use array::{Array, Texts, Values};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
-pub use choice::{ChosenColumn, ColumnFamily, Columns, TAGS, UnknownColumn};
+pub use choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, TAGS, UnknownColumn};
 pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;
@@ -31,5 +31,5 @@ pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};
-pub(crate) use field::is_sentinel;
+pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 pub(crate) use tile::{first_rows, rows_of};

@@ -65,15 +65,15 @@ fn tags_are_columns() {
         "0aB,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1432,80,90,100,endgame short,https://lichess.org/x,\n",
     );
     let epd = dir.file("a.epd", format!("{START} bm Nf3 e4; tag x;\n"));
-    let names = "ply,tag:Event,white,tag:White,black,tag:WhiteTitle,termination,tag:Event,tag:None_1";
+    let names = "ply,tag:Event,white,tag:White,black,tag:WhiteTitle,termination,tag:Date,tag:None_1";
     assert_eq!(
         output(0, &["compute", "--columns", names, &games, &epd]),
         format!(
             "{names}\n\
-             0,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,\"Club, \"\"A\"\"\",\n\
-             1,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,\"Club, \"\"A\"\"\",\n\
-             0,y ,,,,,,y ,\n\
-             1,y ,,,,,,y ,\n\
+             0,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,,\n\
+             1,\"Club, \"\"A\"\"\",Ann,Ann,,WGM,Time forfeit,,\n\
+             0,y ,,,,,,,\n\
+             1,y ,,,,,,,\n\
              ,,,,,,,,\n"
         )
     );
@@ -233,6 +233,10 @@ fn the_format_is_inferred_from_the_output_name() {
 fn unknown_columns_and_formats_are_usage_errors() {
     let stderr = stderr_of(2, &["compute", "--columns", "fen,beauty", &sample("perft.epd")]);
     assert!(stderr.contains("`beauty`") && stderr.contains("--list-columns"), "{stderr}");
+    for names in ["fen,fen", "all,fen", "tag:Event,legal_moves,tag:Event"] {
+        let stderr = stderr_of(2, &["compute", "--columns", names, &sample("perft.epd")]);
+        assert!(stderr.contains("is named twice"), "{stderr}");
+    }
     stderr_of(2, &["compute", "--format", "xml", &sample("perft.epd")]);
     stderr_of(2, &["compute"]);
 }

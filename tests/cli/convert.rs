@@ -126,6 +126,77 @@ fn lost_tags_are_named() {
     }
 }
 
+/// Whatever else is in the text of games is named by its kind, exactly, for every format, selection and range.
+#[test]
+fn lost_texts_are_named() {
+    let dir = Dir::new();
+    let plain = "[White \"x\"]\n[WhiteElo \"2500\"]\n\n1. e4 { [%eval 0.17] [%clk 0:05:00] } e5 { [%clk 0:05:00] } 2. Nf3 {+0.35} *\n\n";
+    let game = "[White \"x\"]\n\n1. e4 $1 {best} (1. d4 {x} (1. c4)) e5 {[%emt 0:00:01] [%csl Ga1]} 2. Nf3 {+0.35/12 1s} Nc6 ; so\n*\n\n";
+    let pgn = dir.file("a.pgn", [plain.repeat(300), format!("{game}{plain}").repeat(2000)].concat());
+    let lost = |games: u64| {
+        let n = |each: u64| lanefish::text::numbers::grouped(each * games);
+        format!(
+            "variations ({0}), depths, times and more beside scores of engines ({0}), comments ({1}), `[%emt]` ({0}), `[%csl]` ({0}), NAGs ({0})",
+            n(1),
+            n(2)
+        )
+    };
+    let convert = |arguments: &[&str], threads: &str| {
+        let out = dir.name("x.boards");
+        let stderr =
+            stderr_of(0, &[&["convert", &pgn, "-o", &out, "--force", "--threads", threads], arguments].concat());
+        stderr.replace("lanefish: boards cannot hold these, which were omitted: ", "").trim_end().to_owned()
+    };
+    for threads in ["1", "3"] {
+        assert_eq!(convert(&[], threads), lost(2000));
+        assert_eq!(convert(&["--limit", "1200"], threads), "");
+        // Five positions of each game, four of the plain ones.
+        assert_eq!(convert(&["--limit", "1201"], threads), lost(1));
+        assert_eq!(convert(&["--skip", "1205"], threads), lost(1999));
+        assert_eq!(convert(&["--skip", "1204", "--limit", "6"], threads), lost(2));
+        let selected = convert(&["--min-elo", "2000"], threads);
+        assert!(!selected.contains("comments"), "{selected}");
+    }
+    let with_variations = convert(&["--variations"], "3");
+    assert!(
+        with_variations.contains("comments (6,000)") && !with_variations.contains("variations"),
+        "{with_variations}"
+    );
+    assert!(!stderr_of(0, &["stats", &pgn]).contains("comments"));
+    #[cfg(feature = "parquet")]
+    {
+        let stderr = stderr_of(0, &["convert", &pgn, "-o", &dir.name("p.parquet")]);
+        assert!(stderr.contains(&lost(2000)), "{stderr}");
+    }
+}
+
+/// Comments that look like evaluations and are none that is known are named once by every command that reads scores.
+#[test]
+fn unread_evaluations_are_named() {
+    let dir = Dir::new();
+    let game = "[White \"x\"]\n\n1. e4 {e7e5 +0.35/12} e5 {0.60/4 pawns} *\n\n";
+    let pgn = dir.file("a.pgn", game.repeat(2000));
+    let note =
+        "lanefish: 4,000 comments with what looks like an evaluation that was not read; the first is `e7e5 +0.35/12`\n";
+    for threads in ["1", "3"] {
+        let out = dir.name("x.boards");
+        for arguments in [
+            &["stats", &pgn][..],
+            &["compute", "--columns", "score", &pgn],
+            &["compute", "--columns", "mate", &pgn],
+            &["convert", "--force", "-o", &out, &pgn],
+        ] {
+            let stderr = stderr_of(0, &[arguments, &["--threads", threads]].concat());
+            assert_eq!(stderr.matches(note).count(), 1, "{arguments:?}: {stderr}");
+        }
+    }
+    let stderr = stderr_of(0, &["compute", "--columns", "score", "--skip", "2", "--limit", "2", &pgn]);
+    assert!(stderr.contains("4 comments with"), "{stderr}");
+    for arguments in [&["compute", "--columns", "fen,clock", &pgn][..], &["games", &pgn]] {
+        assert_eq!(stderr_of(0, arguments), "");
+    }
+}
+
 #[test]
 fn lost_fields_are_reported() {
     let stderr = stderr_of(0, &["convert", "--to", "fen", &sample("famous.epd")]);
@@ -267,5 +338,32 @@ fn lost_tags_of_skipped_games_are_not_named() {
             has("A", last);
             has("Round", rounds);
         }
+    }
+}
+
+/// What no field carries of puzzles and evaluations is named, with counts; not more of them than are converted.
+#[test]
+fn lost_moves_and_lines_are_named() {
+    let dir = Dir::new();
+    let fen = "r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24";
+    let puzzle = format!("a,{fen},f2g3 e6e7 b2b1 b3c1 b1c1 h6c1,1760,80,83,72,short,https://lichess.org/x,");
+    let puzzles = dir.file("p.csv", format!("{puzzle}\n{puzzle}\n"));
+    let evals = dir.file(
+        "e.jsonl",
+        "{\"fen\":\"8/8/8/4k3/8/4K3/4P3/8 w - -\",\"evals\":[{\"pvs\":[{\"cp\":1,\"line\":\"e3d3 e5d5 e2e4\"},{\"cp\":0,\"line\":\"e3f3\"}],\
+         \"knodes\":5,\"depth\":20},{\"pvs\":[{\"cp\":2,\"line\":\"e3d3\"}],\"knodes\":4,\"depth\":10}]}\n",
+    );
+    let note = |arguments: &[&str]| stderr_of(0, &[&["convert", "--to", "boards"], arguments].concat());
+    assert!(note(&[&puzzles]).contains("moves of solutions after the first (8)"));
+    assert!(note(&["--limit", "1", &puzzles]).contains("moves of solutions after the first (4)"));
+    assert!(note(&["--skip", "1", "--threads", "3", &puzzles]).contains("moves of solutions after the first (4)"));
+    let text = note(&[&evals]);
+    for kind in ["further lines of play (1)", "shallower evaluations (1)", "moves of lines of play after the first (2)"]
+    {
+        assert!(text.contains(kind), "{kind}: {text}");
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(table) = crate::support::shared_data("regressions/tables3/hf-puzzles.parquet") {
+        assert!(note(&[table.to_str().unwrap()]).contains("moves of solutions after the first"));
     }
 }

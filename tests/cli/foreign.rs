@@ -66,3 +66,29 @@ fn one_note_names_all_lost_fields() {
     }
     assert_eq!(output(0, &["-q", "convert", &file, "--to", "epd"]).lines().count(), 3);
 }
+
+/// Files of a directory whose names are those of formats, but whose content is not, are not skipped in silence.
+#[test]
+fn skipped_files_with_names_of_formats_are_named() {
+    let dir = Dir::new();
+    dir.file("a.fen", START);
+    dir.file("readme.md", "no positions");
+    assert_eq!(stderr_of(0, &["stats", "--json", &dir.name("")]), "");
+    dir.file("b.data", [7; 64]);
+    let stderr = stderr_of(0, &["stats", "--json", &dir.name("")]);
+    assert!(stderr.contains("1 file found in directories was skipped") && stderr.contains("b.data"), "{stderr}");
+    for name in ["c.binpack", "d.sqlite", "e.vf", "f.plain"] {
+        dir.file(name, "anything");
+    }
+    for command in ["stats", "verify", "compute", "games"] {
+        let done = super::lanefish(&[command, &dir.name("")]).assert();
+        let stderr = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        if command != "games" {
+            assert!(
+                stderr.contains("5 files found in directories were skipped") && stderr.contains("2 more"),
+                "{stderr}"
+            );
+        }
+        assert!(!stderr.contains("readme"), "{stderr}");
+    }
+}

@@ -116,6 +116,23 @@ fn invalid_options_are_rejected() {
     }
 }
 
+/// Games behind the last one that is requested are not left out, in any format.
+#[test]
+fn a_limit_ends_what_is_left_out() {
+    let dir = Dir::new();
+    let game = |elo: u32| format!("[WhiteElo \"{elo}\"]\n[BlackElo \"{elo}\"]\n\n1. e4 e5 *\n\n");
+    let file = dir.file("x.pgn", [1000, 2500, 1000, 1000, 2500, 1000].map(game).concat());
+    let boards = dir.name("x.boards");
+    output(0, &["convert", &file, "-o", &boards]);
+    for input in [&file, &boards] {
+        for (limit, left_out) in [("1", "1 game"), ("2", "3 games"), ("3", "4 games")] {
+            let arguments = ["games", "--min-elo", "2000", "--limit", limit, input];
+            let stderr = stderr_of(0, &arguments);
+            assert!(stderr.contains(&format!("--min-elo left out {left_out}")), "{input} {limit}: {stderr}");
+        }
+    }
+}
+
 /// `--skip` counts games over chunks: more are skipped than the first chunk has.
 #[test]
 fn skipped_games_are_counted_over_chunks() {
@@ -274,4 +291,111 @@ fn shards_of_copies_make_the_whole() {
         assert!(shards.iter().all(|shard| !shard.is_empty()) && shards.concat() == games);
         assert!(copy(&["--skip", "9000", "--limit", "7"]) == (9000..9007).map(game).collect::<String>());
     }
+}
+
+/// Records that carry the numbers of their games give the rows that the PGN gives, but for tags that they do not carry.
+#[test]
+fn records_of_games_give_rows() {
+    let dir = Dir::new();
+    let mut sources = vec![super::sample("lichess-2025-05.pgn"), dir.file("made.pgn", GAMES)];
+    sources.extend(shared_data("pgn/lichess_db_1000k.pgn").map(|path| path.to_str().unwrap().to_owned()));
+    // Columns that records do not carry: event, time, round, variant; and what was wrong with the game.
+    let without = |text: String| -> Vec<String> {
+        let lost = ["event", "time", "round", "variant", "error"];
+        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let rows = rows.into_iter().map(|mut row| {
+            let row = row.as_object_mut().unwrap();
+            let tags = row["tags"].as_object().unwrap();
+            let known = ["Site", "White", "Black", "WhiteElo", "BlackElo", "ECO", "Opening", "TimeControl", "Date"];
+            let tags: Vec<String> = known
+                .iter()
+                .filter_map(|&name| Some((name, tags.get(name)?.as_str()?)))
+                .filter(|(_, value)| !matches!(*value, "?" | ""))
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            row.insert("tags".to_owned(), tags.into());
+            lost.iter().for_each(|&name| drop(row.remove(name)));
+            serde_json::to_string(row).unwrap()
+        });
+        rows.collect()
+    };
+    for source in sources {
+        let status = lanefish_status(&["games", &source]);
+        let names: &[&str] = match cfg!(feature = "parquet") {
+            true => &["x.boards", "x.boards.zst", "x.parquet", "x.arrow", "x.arrows"],
+            false => &["x.boards", "x.boards.zst"],
+        };
+        let expected = without(output(status, &["-q", "games", "--format", "jsonl", &source]));
+        assert!(!expected.is_empty());
+        for name in names {
+            let copy = dir.name(name);
+            output(status, &["-q", "convert", &source, "-o", &copy, "--force"]);
+            for threads in ["1", "3"] {
+                let rows = |options: &[&str]| {
+                    let base = ["-q", "games", "--format", "jsonl", "--threads", threads, &copy];
+                    without(output(0, &[&base[..], options].concat()))
+                };
+                assert_eq!(rows(&[]), expected, "{name}");
+                let few = rows(&["--skip", "1", "--limit", "2"]);
+                assert_eq!(few, expected.iter().skip(1).take(2).cloned().collect::<Vec<_>>(), "{name}");
+                assert!(rows(&["--limit", "0"]).is_empty());
+                assert_eq!(rows(&["--limit", "1000000"]), expected);
+            }
+            let rated = ["-q", "games", "--format", "jsonl", "--min-elo", "1500"];
+            let arguments = [&rated[..], &[&source]].concat();
+            let chosen = without(output(lanefish_status(&arguments), &arguments));
+            assert_eq!(without(output(0, &[&rated[..], &[&copy]].concat())), chosen, "{name}");
+        }
+    }
+}
+
+fn lanefish_status(arguments: &[&str]) -> i32 {
+    super::lanefish(arguments).assert().get_output().status.code().unwrap()
+}
+
+/// Without games there are no rows: an error with the name of the input, before anything is written.
+#[test]
+fn inputs_without_games_are_refused() {
+    let dir = Dir::new();
+    let games = dir.file("g.pgn", "1. e4 e5 *\n");
+    let plain = dir.file("x.fen", super::START);
+    let boards = dir.name("x.boards");
+    output(0, &["convert", &plain, "-o", &boards]);
+    for input in [&plain, &boards] {
+        for inputs in [vec![input], vec![&games, input]] {
+            let rows = dir.name("rows.csv");
+            let mut arguments = vec!["games", "-o", &rows];
+            arguments.extend(inputs.iter().map(|name| name.as_str()));
+            let stderr = stderr_of(2, &arguments);
+            assert!(stderr.contains(input.as_str()) && stderr.contains("has no games"), "{stderr}");
+            assert!(!dir.path("rows.csv").exists());
+        }
+    }
+    // Of records with and without games, those without are counted.
+    let mixed = dir.name("mixed.boards");
+    output(0, &["-q", "convert", &games, &plain, "-o", &mixed]);
+    assert_eq!(output(0, &["-q", "games", &mixed]).lines().count(), 2);
+    let stderr = stderr_of(0, &["games", &mixed]);
+    assert!(stderr.contains("1 record without a game"), "{stderr}");
+}
+
+/// Options that choose among the positions of a game have nothing to choose from here.
+#[test]
+fn options_of_positions_are_refused() {
+    let dir = Dir::new();
+    let file = dir.file("games.pgn", GAMES);
+    for options in [
+        &["--last"][..],
+        &["--plies", "1..2"],
+        &["--skip-book", "2"],
+        &["--every", "2"],
+        &["--max-per-game", "1"],
+        &["--seed", "7"],
+        &["--variations"],
+    ] {
+        let stderr = stderr_of(2, &[&["games", &file], options].concat());
+        assert!(stderr.contains("means nothing to `lanefish games`"), "{stderr}");
+    }
+    let help = output(0, &["games", "--help"]);
+    assert!(!help.contains("--plies") && help.contains("--min-elo"), "{help}");
 }

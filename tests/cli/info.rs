@@ -175,3 +175,25 @@ fn version() {
     let more = output(0, &["--version", "-v"]);
     assert!(more.starts_with(&version) && more.contains("\ntier: ") && more.contains("\nwhy: "), "{more}");
 }
+
+/// Programs that use the library do not check the variable: a level that does not exist hides everything.
+#[test]
+fn a_level_that_does_not_exist_hides_everything() {
+    const VARIABLE: &str = lanefish::cpu::LEVEL;
+    if std::env::var_os(VARIABLE).is_some_and(|level| level == "avx1024") {
+        let names: Vec<&str> = lanefish::tiers::Tier::available().map(|tier| tier.name()).collect();
+        println!("tiers: {}", names.join(" "));
+        return;
+    }
+    // This test again, in a process with the variable, under the emulator that the program itself may need.
+    let own = lanefish(&[]);
+    let mut words: Vec<std::ffi::OsString> =
+        std::iter::once(own.get_program()).chain(own.get_args()).map(Into::into).collect();
+    *words.last_mut().unwrap() = std::env::current_exe().unwrap().into();
+    let name = "cli::info::a_level_that_does_not_exist_hides_everything";
+    let mut command = std::process::Command::new(&words[0]);
+    let done =
+        command.args(&words[1..]).args(["--exact", name, "--nocapture"]).env(VARIABLE, "avx1024").output().unwrap();
+    let stdout = String::from_utf8(done.stdout).unwrap();
+    assert!(stdout.contains("tiers: portable\n"), "{stdout}");
+}

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod bullet;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod completions;
@@ -35,6 +36,7 @@ mod signals;
 mod sql;
 mod stats;
 mod text_safety;
+mod text_tables;
 mod verify;
 
 use assert_cmd::Command;

@@ -119,7 +119,16 @@ fn tiers_by_option_and_by_variable() {
     assert_eq!(stats["run"]["tier"], "portable");
     run("").success();
     run("auto").success();
-    run("abacus").code(2);
+    let stderr = run("abacus").code(2);
+    let stderr = String::from_utf8_lossy(&stderr.get_output().stderr).into_owned();
+    assert!(stderr.contains("LANEFISH_TIER") && stderr.contains("avx512"), "{stderr}");
+    // The option counts, whatever the variable says.
+    for value in ["abacus", "avx512", "auto"] {
+        let mut command = lanefish(&["--tier", "portable", "stats", "--json", &file]);
+        let done = command.env("LANEFISH_TIER", value).assert().success();
+        let stats: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+        assert_eq!(stats["run"]["tier"], "portable", "{value}");
+    }
     assert!(stderr_of(2, &["stats", "--tier", "abacus", &file]).contains("avx512"));
 }
 

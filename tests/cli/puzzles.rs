@@ -100,6 +100,38 @@ fn columns_are_found_by_the_names_of_the_header() {
     assert_eq!(output(0, &["compute", "--columns", COLUMNS, &file]), expected(1));
 }
 
+/// The names of a header may be in any case.
+#[test]
+fn headers_in_lower_case() {
+    let dir = Dir::new();
+    let line = "x,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7,1432\n";
+    let rows = "fen,move,puzzle_rating\n4k3/8/8/8/4P3/8/8/4K3 b - - 0 1,e8e7,1432\n";
+    for header in ["PuzzleId,FEN,Moves,Rating", "puzzleid,fen,moves,rating", "PUZZLEID,Fen,MOVES,RATING"] {
+        let file = dir.file("a.csv", format!("{header}\n{line}"));
+        assert_eq!(output(0, &["compute", "--columns", "fen,move,puzzle_rating", &file]), rows);
+    }
+    let file = dir.file("a.csv", "fen,moves\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,e2e4 e8e7\n");
+    assert_eq!(output(0, &["compute", "--columns", "move", &file]), "move\ne8e7\n");
+}
+
+/// Of evaluations of one depth that with more nodes counts, and of equal ones the first.
+#[test]
+fn the_best_of_some_evaluations() {
+    let dir = Dir::new();
+    let eval = |cp: i32, depth: u32, knodes: u32| {
+        format!("{{\"pvs\":[{{\"cp\":{cp},\"line\":\"e2e4\"}}],\"knodes\":{knodes},\"depth\":{depth}}}")
+    };
+    for (evals, score) in [
+        ([eval(1, 20, 5), eval(2, 20, 5), eval(3, 19, 900)], 1),
+        ([eval(1, 20, 5), eval(2, 20, 6), eval(3, 20, 6)], 2),
+        ([eval(1, 20, 5), eval(2, 20, 5), eval(3, 21, 1)], 3),
+    ] {
+        let line = format!("{{\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 w - -\",\"evals\":[{}]}}\n", evals.join(","));
+        let file = dir.file("a.jsonl", line);
+        assert_eq!(output(0, &["compute", "--columns", "score", &file]), format!("score\n{score}\n"));
+    }
+}
+
 /// All chunks know the header: those of other threads, of shards that begin in the middle, of pipes, of compressed files.
 #[test]
 fn every_part_of_a_file_knows_the_header() {

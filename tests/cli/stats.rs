@@ -5,6 +5,7 @@ use crate::formats::{boards_bytes, sample_batch};
 use lanefish::chess::Color;
 use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
+use std::fs;
 
 /// The table without its last line, which describes the run and always differs.
 fn table(arguments: &[&str]) -> String {
@@ -48,7 +49,7 @@ fn games_are_those_that_were_chosen() {
     let stats = json(0, &[&own[..], &["--json", "--html", &html]].concat());
     assert_eq!(stats["run"]["games"], 30);
     assert_eq!(stats["details"]["games"]["count"], 30);
-    let page = std::fs::read_to_string(&html).unwrap();
+    let page = fs::read_to_string(&html).unwrap();
     assert!(page.contains("<dt>Games</dt><dd>30<small>4 positions each<"));
     // Shards, merged.
     let mut merge = vec!["stats".to_owned(), "--merge".to_owned(), "--json".to_owned()];
@@ -70,7 +71,7 @@ fn a_page_of_one_position_does_not_praise_its_shares() {
     let dir = Dir::new();
     let (one, page) = (dir.file("one.fen", START), dir.name("one.html"));
     output(0, &["stats", "--html", &page, &one]);
-    let text = std::fs::read_to_string(&page).unwrap();
+    let text = fs::read_to_string(&page).unwrap();
     assert!(!text.contains("balanced sides"));
     assert!(text.contains("Shares are judged from 1,000 positions on."));
 }
@@ -335,7 +336,7 @@ fn obeys(value: &Value, schema: &Value, root: &Value, at: &str) {
 
 #[test]
 fn json_is_what_the_schema_says() {
-    let schema = std::fs::read_to_string(sample("stats.schema.json")).unwrap();
+    let schema = fs::read_to_string(sample("stats.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let dir = Dir::new();
     let game = dir.file(
@@ -377,7 +378,7 @@ fn tidy_files() {
     let dir = Dir::new();
     let csv = dir.name("csv");
     output(0, &["stats", "--csv", &csv, &sample("sample.epd")]);
-    let read = |name: &str| std::fs::read_to_string(format!("{csv}/{name}.csv")).unwrap();
+    let read = |name: &str| fs::read_to_string(format!("{csv}/{name}.csv")).unwrap();
     assert!(read("legal_moves").starts_with("value,count\n0,"));
     assert_eq!(read("squares").lines().count(), 1 + 17 * 64);
     assert!(read("shares").contains("\npositions,in_check,280,4098\n"));
@@ -414,7 +415,7 @@ fn comparing() {
     assert!(distances > 20, "{equal}");
     let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
-    assert!(std::fs::read_to_string(&page).unwrap().contains("two.fen"));
+    assert!(fs::read_to_string(&page).unwrap().contains("two.fen"));
     fails(2, &["stats", "--compare", &sample], "needs two inputs");
     fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
     fails(2, &["stats", "--compare", "--json", &sample, &two], "cannot be used with");
@@ -425,7 +426,7 @@ fn a_page() {
     let dir = Dir::new();
     let page = dir.name("page.html");
     output(0, &["stats", "--html", &page, &sample("sample.epd")]);
-    let text = std::fs::read_to_string(&page).unwrap();
+    let text = fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("<!doctype html>") && text.contains("sample.epd"));
     fails(2, &["stats", "--html", &page, &sample("sample.epd")], "--force");
     let nowhere = dir.name("nowhere/page.html");
@@ -456,7 +457,7 @@ fn page_tables_and_rejects_appear_together() {
     let names = ["page.html", "csv", "rejects.jsonl"].map(|name| dir.name(name));
     let [page, csv, rejects] = names.each_ref().map(String::as_str);
     output(1, &["stats", "--html", page, "--csv", csv, "--rejects", rejects, &bad]);
-    let lines = || std::fs::read_to_string(rejects).unwrap().lines().count();
+    let lines = || fs::read_to_string(rejects).unwrap().lines().count();
     assert_eq!(lines(), 1);
     assert!(std::fs::metadata(page).is_ok());
     assert!(std::fs::metadata(format!("{csv}/legal_moves.csv")).is_ok());
@@ -505,4 +506,42 @@ fn groups_of_negative_values() {
         assert_eq!(groups[..4], expected);
         assert_eq!(groups[4..], [(None, 1)]);
     }
+}
+
+/// A choice shows in what is written: the command, and what its options left out; also when reports are merged.
+#[test]
+fn a_choice_leaves_a_trace() {
+    let dir = Dir::new();
+    let pgn = sample("lichess-2025-05.pgn");
+    let page = dir.name("page.html");
+    let report = json(0, &["stats", "--json", "--min-elo", "1500", "--time-control", "blitz", &pgn, "--html", &page]);
+    let run = &report["run"];
+    assert!(run["left_out"]["min-elo"]["games"].as_u64().unwrap() > 0, "{run}");
+    assert!(run["left_out"]["time-control"].is_object(), "{run}");
+    let command = run["command"].as_str().unwrap();
+    assert!(command.starts_with("lanefish stats --json --min-elo 1500 --time-control blitz "), "{command}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("--min-elo left out") && page.contains("--min-elo 1500"), "the page says nothing");
+    let whole = json(0, &["stats", "--json", &pgn]);
+    assert_eq!(whole["run"]["left_out"], serde_json::json!({}));
+    let files = [dir.file("a.json", report.to_string()), dir.file("b.json", report.to_string())];
+    let merged = json(0, &["stats", "--merge", "--json", &files[0], &files[1]]);
+    let games = |report: &serde_json::Value| report["run"]["left_out"]["min-elo"]["games"].as_u64().unwrap();
+    assert_eq!(games(&merged), 2 * games(&report));
+}
+
+/// A run that fails leaves no directory behind that it made.
+#[test]
+fn failed_runs_leave_no_directory() {
+    let dir = Dir::new();
+    let bad = dir.file("bad.boards", "LANEFISH");
+    let csv = dir.name("new/deep");
+    for arguments in
+        [&["stats", &bad, "--csv", &csv][..], &["stats", &sample("perft.epd"), "--csv", &csv, "--html", "/no/x"]]
+    {
+        super::lanefish(arguments).assert().code(2);
+        assert!(!dir.path("new").exists(), "{arguments:?}");
+    }
+    output(0, &["-q", "stats", &sample("perft.epd"), "--csv", &csv]);
+    assert!(dir.path("new/deep").is_dir());
 }

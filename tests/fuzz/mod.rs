@@ -272,7 +272,9 @@ macro_rules! targets {
     )+};
 }
 
-targets!(fen, epd, perft, pgn, evals, puzzles, boards, bullet, containers, selection, san, report, verify);
+targets!(
+    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, containers, selection, san, report, verify
+);
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);
 

@@ -33,6 +33,9 @@ pub const TARGETS: &[Target] = &[
     ("pgn", games),
     ("evals", evals),
     ("puzzles", puzzles),
+    ("csv", csv_lines),
+    ("tsv", tsv_lines),
+    ("jsonl", json_lines),
     ("boards", boards),
     ("bullet", bullet),
     ("containers", containers),
@@ -80,6 +83,21 @@ pub fn puzzles(bytes: &[u8]) {
     pieces(Format::PUZZLES, bytes);
 }
 
+/// CSV with a header line.
+pub fn csv_lines(bytes: &[u8]) {
+    pieces(Format::CSV, bytes);
+}
+
+/// The same, separated by tabs.
+pub fn tsv_lines(bytes: &[u8]) {
+    pieces(Format::TSV, bytes);
+}
+
+/// JSON objects, one a line.
+pub fn json_lines(bytes: &[u8]) {
+    pieces(Format::JSONL, bytes);
+}
+
 /// Records of bulletformat.
 pub fn bullet(bytes: &[u8]) {
     pieces(Format::BULLET, bytes);
@@ -106,8 +124,9 @@ pub fn choice(bytes: &[u8]) -> u64 {
 fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u64, String)> {
     let mut totals = Totals::default();
     let (mut found, mut offset) = (Vec::new(), 0);
+    let header = format.header(&chunks.concat(), true);
     for bytes in chunks {
-        let chunk = chunk(bytes, offset);
+        let chunk = chunk(bytes, offset).header(header.clone());
         offset += bytes.len();
         let mut decoded = format.decode(&chunk, options);
         account(&decoded, format);
@@ -122,7 +141,7 @@ fn decoded(format: Format, chunks: &[&[u8]], options: &DecodeOptions) -> Vec<(u6
         for game in &decoded.game_rows {
             // Not its end, which is relative to the chunk.
             let GameRow { game, tags, plies, result, last, error, .. } = game;
-            let row = format!("{game} {tags:?} {plies} {result:?} {last:?} {error:?}");
+            let row = format!("{game} {tags:?} {plies:?} {result:?} {last:?} {error:?}");
             found.push((u64::MAX, row));
         }
     }
@@ -191,7 +210,7 @@ fn pieces(format: Format, bytes: &[u8]) {
     }
     chunks.push(&bytes[from..]);
     assert_eq!(decoded(format, &chunks, &options), whole);
-    positions(&format.decode(&chunk(bytes, 0), &options));
+    positions(&format.decode(&chunk(bytes, 0).header(format.header(bytes, true)), &options));
 }
 
 /// Games: cut at every possible boundary, with and without variations, strict or lenient.

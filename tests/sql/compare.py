@@ -29,6 +29,8 @@ except ImportError:
 QUERIES = pathlib.Path(__file__).with_name("queries.sql")
 AT_ONCE = 2
 SECONDS = 60
+# Sums and means of reals depend on the order of the additions, which neither engine promises; functions such as `exp`
+# may differ in the last bit. Both are errors of some 1e-16, times the number of rows, of which there are at most 30,000.
 TOLERANCE = 1e-9
 
 # Files of the shared data that are read as they are; a pattern is several files.

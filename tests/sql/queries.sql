@@ -533,10 +533,11 @@ select index from {puzzles} where regexp_like(themes, 'mateIn[1-3]') and starts_
 -- duckdb:
 select index from {puzzles} where regexp_matches(themes, 'mateIn[1-3]') and starts_with(site, 'https://lichess.org/s')
 
-select index, abs(score) as size, signum(score) as sign, round(score / 100.0, 1) as pawns,
+-- Thirds are never halfway between two tenths, where programs round differently: -0.15 is no binary fraction.
+select index, abs(score) as size, signum(score) as sign, round(score / 30.0, 1) as rounded,
   floor(score / 100.0) as floor, ceil(score / 100.0) as ceil from {evals}
 -- duckdb:
-select index, abs(score) as size, sign(score) as sign, round(score / 100.0, 1) as pawns,
+select index, abs(score) as size, sign(score) as sign, round(score / 30.0, 1) as rounded,
   floor(score / 100.0) as floor, ceil(score / 100.0) as ceil from {evals}
 
 select index, greatest(attacked_white, attacked_black) as more, least(legal_moves, 10) as few, exp(queens) as exp,

@@ -9,17 +9,20 @@ mod text;
 pub(crate) use text::RULED;
 
 use super::args::{OutputArgs, ReadArgs, Reading};
+use super::directories::MadeDirectories;
 use super::invocation::{Invocation, RunChoice, Timed};
 use super::output::Output;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
+use lanefish::games::LeftOut;
 use lanefish::jobs::Statistics;
-use lanefish::report::{Comparison, Report, csv, html, run_to_json};
+use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::GroupBy;
 use lanefish::text::numbers::{bytes, short};
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -104,6 +107,13 @@ struct Made {
     speed: String,
 }
 
+/// Where a report is written to, besides standard output.
+struct Files {
+    page: Option<Output>,
+    /// Removed again if nothing is written.
+    _directories: MadeDirectories,
+}
+
 impl StatsArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         if self.compare {
@@ -111,19 +121,19 @@ impl StatsArgs {
         }
         if self.merge {
             let made = self.merged(session)?;
-            let page = self.open_files(session)?;
+            let files = self.open_files(session)?;
             self.show(session, &made)?;
-            self.write_files(session, &made, page)?;
+            self.write_files(session, &made, files)?;
             return Ok(0);
         }
         let reading = &self.read.reading;
         session.prepare(&self.read.inputs, reading)?;
-        let page = self.open_files(session)?;
+        let files = self.open_files(session)?;
         let (made, timed) = self.read(session, &self.read.inputs, reading)?;
         if let Some(made) = made {
             self.show(session, &made)?;
             if timed.summary.failure.is_none() {
-                self.write_files(session, &made, page)?;
+                self.write_files(session, &made, files)?;
             }
         }
         session.conclude(timed.summary)
@@ -139,7 +149,7 @@ impl StatsArgs {
             // What is wrong with the second one should not be found after the first one has been read.
             session.prepare(inputs, &self.read.reading)?;
         }
-        let mut page = self.open_files(session)?;
+        let Files { mut page, .. } = self.open_files(session)?;
         let mut made = Vec::new();
         let mut summaries = Vec::new();
         for path in [a, b] {
@@ -208,7 +218,8 @@ impl StatsArgs {
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         };
-        let run = run_to_json(session.analyzer.tier(), session.threads, *elapsed, summary);
+        let mut run = run_to_json(session.analyzer.tier(), session.threads, *elapsed, summary);
+        run.insert("command".to_owned(), json!(command_line()));
         let made = Made {
             report,
             games: summary.games_taken,
@@ -254,7 +265,7 @@ impl StatsArgs {
         if reading.chosen.is_sample() {
             bail!("--cluster: records have no common numbers there, by which --sample chooses");
         }
-        let inputs = session.take_inputs(inputs, reading)?;
+        let inputs = session.take_inputs(inputs, reading, false)?;
         if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
             bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
         }
@@ -302,6 +313,8 @@ impl StatsArgs {
                 "positions_per_second": rate,
                 "bytes_read": summary.bytes,
                 "games": summary.games_taken,
+                "left_out": left_out_to_json(summary.left_out.iter().map(|(&option, left)| (option, left))),
+                "command": command_line(),
             })),
             page_run: Some(html::Run {
                 tier: "cluster".to_owned(),
@@ -326,7 +339,8 @@ impl StatsArgs {
         let Some(first) = inputs.next() else {
             bail!("--merge: name the files that stats --json has written");
         };
-        let Made { mut report, mut games, .. } = read_report(first)?;
+        let Made { mut report, mut games, run, .. } = read_report(first)?;
+        let mut all_left_out = left_out(&run);
         let has_exact = |report: &Report| {
             let details = report.details.as_ref();
             details.is_some_and(|details| details.exact_distinct.is_some())
@@ -334,7 +348,7 @@ impl StatsArgs {
         let mut exact = has_exact(&report);
         let mut count = 1;
         for path in inputs {
-            let Made { report: next, games: more, .. } = read_report(path)?;
+            let Made { report: next, games: more, run, .. } = read_report(path)?;
             if report.details.is_some() != next.details.is_some() {
                 let (with, without) = match next.details {
                     Some(_) => (path, first),
@@ -361,6 +375,9 @@ impl StatsArgs {
             report.merge(&next);
             games += more;
             count += 1;
+            for (option, left) in left_out(&run) {
+                all_left_out.entry(option).or_default().add(left);
+            }
         }
         if exact && count > 1 {
             session.note(format_args!(
@@ -370,7 +387,12 @@ impl StatsArgs {
         Ok(Made {
             report,
             games,
-            run: object(json!({ "merged": count, "games": games })),
+            run: object(json!({
+                "merged": count,
+                "games": games,
+                "left_out": left_out_to_json(all_left_out.iter().map(|(option, left)| (&**option, left))),
+                "command": command_line(),
+            })),
             page_run: None,
             speed: format!("merged from {count} files"),
         })
@@ -391,8 +413,9 @@ impl StatsArgs {
     }
 
     /// Opens the page, and finds out now whether other files can be written later.
-    fn open_files(&self, session: &Invocation<'_>) -> Result<Option<Output>> {
+    fn open_files(&self, session: &Invocation<'_>) -> Result<Files> {
         let inputs = &self.read.inputs;
+        let mut made = MadeDirectories::default();
         if let Some(directory) = &self.csv {
             let failed = || format!("cannot write to {}", directory.display());
             if let Some(input) = inputs.iter().find(|input| is_in(input, directory)) {
@@ -402,24 +425,24 @@ impl StatsArgs {
                     directory.display()
                 );
             }
-            fs::create_dir_all(directory).with_context(failed)?;
+            made.make(directory).with_context(failed)?;
             let mut entries = fs::read_dir(directory).with_context(failed)?;
             if entries.next().is_some() && !session.global().force {
                 bail!("{} is not empty; --force replaces files in it", directory.display());
             }
         }
         let Some(path) = &self.html else {
-            return Ok(None);
+            return Ok(Files { page: None, _directories: made });
         };
         let output = OutputArgs { output: Some(path.clone()), level: None };
         // Reports of earlier runs are inputs that the session has not prepared.
         session.compare(Some(path), inputs)?;
-        Ok(Some(session.open_output(&output)?))
+        Ok(Files { page: Some(session.open_output(&output)?), _directories: made })
     }
 
-    fn write_files(&self, session: &Invocation<'_>, made: &Made, page: Option<Output>) -> Result<()> {
+    fn write_files(&self, session: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
         let mut outputs = Vec::new();
-        if let Some(mut page) = page {
+        if let Some(mut page) = files.page {
             let about = self.about(made, &self.read.inputs);
             page.put(html::page(&made.report, &about).as_bytes())?;
             outputs.push(page);
@@ -451,8 +474,34 @@ impl StatsArgs {
         about.inputs = inputs;
         about.games = Some(made.games).filter(|&games| games > 0);
         about.run = made.page_run.clone();
+        about.command = made.run.get("command").and_then(Value::as_str).map(str::to_owned);
+        about.left_out = left_out(&made.run).iter().map(|(option, left)| left.sentence(option)).collect();
         about
     }
+}
+
+/// What was left out, by option: from the `run` key of a report.
+fn left_out(run: &Map<String, Value>) -> BTreeMap<String, LeftOut> {
+    let options = run.get("left_out").and_then(Value::as_object).into_iter().flatten();
+    let left_out = options.map(|(option, left)| {
+        let number = |key: &str| left.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let left = LeftOut::new(number("games"), number("positions"), number("unknown"));
+        (option.clone(), left)
+    });
+    left_out.collect()
+}
+
+/// The command as it was typed, quoted for a shell where that is needed.
+fn command_line() -> String {
+    let is_plain = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte))
+    };
+    let quoted = std::env::args_os().skip(1).map(|argument| {
+        let text = argument.to_string_lossy();
+        if is_plain(&text) { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    });
+    let words: Vec<String> = std::iter::once("lanefish".to_owned()).chain(quoted).collect();
+    words.join(" ")
 }
 
 /// Whether an input is the report of an earlier run.

@@ -60,7 +60,7 @@ impl BoardsFile {
     }
 
     fn new(path: &Arc<Path>, bytes: Bytes) -> Result<Self, Damage> {
-        let damaged = |offset: u64, what: String| Damage { offset, what };
+        let damaged = |offset: u64, what: String| Damage::at(offset, what);
         let section = |at: u64, kind: Kind| {
             let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
             let rest = rest.ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
@@ -134,10 +134,8 @@ impl BoardsFile {
     }
 
     fn read(&self, block: u64) -> Result<Batch, Error> {
-        let failed = |offset: u64, what: &str| Error::Damaged {
-            path: Arc::clone(&self.path),
-            damage: Damage { offset, what: what.to_owned() },
-        };
+        let failed =
+            |offset: u64, what: &str| Error::Damaged { path: Arc::clone(&self.path), damage: Damage::at(offset, what) };
         if block >= self.blocks() {
             return Err(failed(self.bytes.len() as u64, "no such block"));
         }

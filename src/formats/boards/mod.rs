@@ -351,7 +351,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     while at < bytes.len() {
         let rest = &bytes[at..];
         let mut damage = |what: String| {
-            decoded.damage.push(Damage { offset: at as u64, what });
+            decoded.damage.push(Damage::at(at as u64, what));
         };
         let header = match SectionHeader::read(rest) {
             Ok(header) => header,

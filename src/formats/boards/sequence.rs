@@ -88,7 +88,7 @@ impl Watch for Sequence {
                 }
                 Found::Section(header) => self.section(&header, at).err(),
             };
-            damage.extend(what.map(|what| Damage { offset: at, what }));
+            damage.extend(what.map(|what| Damage::at(at, what)));
         }
         damage
     }
@@ -96,10 +96,8 @@ impl Watch for Sequence {
     fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>) {
         if let Some(stop) = self.stop {
             let missing = self.expected.as_ref().is_some_and(|left| !left.is_empty());
-            let damage = (missing || self.records != stop).then(|| Damage {
-                offset: len,
-                what: format!("{} records before this place instead of {stop}", self.records),
-            });
+            let what = || format!("{} records before this place instead of {stop}", self.records);
+            let damage = (missing || self.records != stop).then(|| Damage::at(len, what()));
             return (damage.into_iter().collect(), None);
         }
         if self.ended {
@@ -109,7 +107,7 @@ impl Watch for Sequence {
             None => "not a whole boards file: the header is missing".to_owned(),
             Some(_) => format!("the file is truncated: it ends after {} records without an end section", self.records),
         };
-        (vec![Damage { offset: len, what }], None)
+        (vec![Damage::at(len, what)], None)
     }
 }
 

@@ -3,25 +3,29 @@
 //! | program | comment |
 //! | --- | --- |
 //! | cutechess-cli, fastchess | `+0.35/12 0.022s`, `-M4/7 0.003s`, `0.00/1 0s, Draw by adjudication` |
+//! | fastchess with more output | `+0.33/12 0.5s, tl=0.611s, n=42103`: `tl` is the time left |
 //! | fastchess, earlier | `+1.16/8, 0.004s` |
-//! | OpenBench | `0.60` |
+//! | XBoard | `+0.31/13 59`, `+0.31/13 1:05` |
+//! | Arena | `(e7e5 Ng1-f3) +0.35/12 5`, after the line that was expected |
+//! | OpenBench | `+0.57 17/28 583 363004`, or `0.60` alone |
 //! | TCEC | `d=40, …, tl=1787655, …, wv=0.24,` |
 //!
-//! The first three are from the mover's point of view and TCEC's `wv` from White's; all are of the position *before* the
-//! move, unlike `[%eval]`. A comment is one of these as a whole or not at all, so that prose with numbers is no score.
+//! TCEC's `wv` is from White's point of view and all others from the mover's; all are of the position *before* the
+//! move, unlike `[%eval]`. Numbers may have a decimal comma and a typographic minus. A comment is one of these as a whole
+//! or not at all, so that prose with numbers is no score; what only [looks](looks_like_one) like an evaluation is
+//! counted.
 
 use super::records::{Eval, LONGEST_CLOCK, clock, mate_in, pawns};
 use crate::chess::Color;
+use memchr::{memchr, memchr_iter, memchr2_iter};
 
 /// Comments of this many bytes or more are not read.
 pub(super) const LONGEST: usize = 4096;
 
-/// Whether a text may be the comment of an engine, by its first byte that is no blank. Those of Lichess begin with a
-/// bracket.
+/// Whether a text, which begins with no blank, may be the comment of an engine. Those of Lichess begin with a bracket.
 #[inline(always)]
 pub(super) fn may_be_one(text: &[u8]) -> bool {
-    let first = text.first();
-    first.is_some_and(|first| first.is_ascii_alphanumeric() || b"+-#".contains(first))
+    text.first().is_some_and(|&first| first != b'[')
 }
 
 /// What a comment says about the position before the move.
@@ -35,15 +39,85 @@ pub(super) struct Said {
 
 /// Reads a comment, without its braces, after a move of this colour.
 pub(super) fn said(comment: &[u8], mover: Color) -> Said {
-    match comment.first() {
-        Some(b'+' | b'-' | b'0'..=b'9' | b'M' | b'#') => Said { eval: score(comment, mover), clock: None },
-        Some(b'a'..=b'z' | b'A'..=b'Z') => fields(comment),
-        _ => Said::default(),
+    let comment = match comment {
+        [b'(', rest @ ..] => {
+            // A depth shows that what follows the line is no prose.
+            let after = memchr(b')', rest).map(|end| rest[end + 1..].trim_ascii_start());
+            let with_depth = |text: &&[u8]| value(text).is_some_and(|(_, rest)| rest.starts_with(b"/"));
+            after.filter(with_depth).unwrap_or_default()
+        }
+        _ => comment,
+    };
+    match score(comment, mover) {
+        Some(said) => said,
+        None if comment.first().is_some_and(u8::is_ascii_alphabetic) => fields(comment),
+        None => Said::default(),
+    }
+}
+
+/// Whether a comment that is none of an engine contains what may be an evaluation: it begins with a score that has a
+/// sign or is followed by numbers, or one with a sign and a depth is in it, or a name such as `eval` before a number.
+pub(super) fn looks_like_one(comment: &[u8]) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let begins = value(comment).is_some_and(|(_, rest)| {
+        let is_signed = sign(comment).1.len() < comment.len();
+        let next = rest.trim_ascii_start();
+        let next = next.strip_prefix(b",").or_else(|| next.strip_prefix(b"/")).unwrap_or(next).trim_ascii_start();
+        !rest.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+            && (is_signed || is_digit(next.first()) && next.len() < rest.len())
+    });
+    let has_depth = || {
+        memchr_iter(b'/', comment).any(|slash| {
+            let before = &comment[..slash];
+            let number = before.iter().rev().take(8).take_while(|byte| byte.is_ascii_digit() || b".,M#".contains(byte));
+            let (rest, number) = before.split_at(slash - number.count());
+            let is_number = number.len() > 1 && !number.iter().all(u8::is_ascii_digit) && is_digit(number.last());
+            is_number && is_digit(comment.get(slash + 1)) && ends_with_sign(rest)
+        })
+    };
+    let has_name = || {
+        memchr2_iter(b'=', b':', comment).any(|at| {
+            let before = comment[..at].trim_ascii_end();
+            let number = sign(comment[at + 1..].trim_ascii_start()).1;
+            let name = before.iter().rev().take(11).take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let name = &before[before.len() - name..];
+            is_digit(number.first()) && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+        })
+    };
+    begins || has_depth() || has_name()
+}
+
+/// Names of evaluations in comments.
+const NAMES: [&[u8]; 6] = [b"eval", b"evaluation", b"ev", b"score", b"cp", b"wv"];
+
+/// Whether a number is negative, and what follows its sign. Minus signs are also U+2212, the en dash, and that of
+/// Windows-1252.
+#[inline]
+pub(super) fn sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'+', rest @ ..] => (false, rest),
+        [b'-' | 0x96, rest @ ..] | [0xE2, 0x88, 0x92, rest @ ..] | [0xE2, 0x80, 0x93, rest @ ..] => (true, rest),
+        _ => (false, text),
+    }
+}
+
+/// Whether a text ends with a sign, which has one byte or three.
+fn ends_with_sign(text: &[u8]) -> bool {
+    let is_sign = |text: &[u8]| sign(text).1.is_empty();
+    text.last_chunk::<1>().is_some_and(|last| is_sign(last)) || text.last_chunk::<3>().is_some_and(|last| is_sign(last))
+}
+
+/// What follows the sign of a mate: `#`, `M`, or `mate`.
+pub(super) fn mate_sign(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [b'm' | b'M', b'a' | b'A', b't' | b'T', b'e' | b'E', rest @ ..] => Some(rest.trim_ascii_start()),
+        [b'#' | b'M', rest @ ..] => Some(rest),
+        _ => None,
     }
 }
 
 /// An evaluation of the mover, alone or with a depth, a time, and more.
-fn score(comment: &[u8], mover: Color) -> Option<Eval> {
+fn score(comment: &[u8], mover: Color) -> Option<Said> {
     let (eval, rest) = value(comment)?;
     let (depths, mut rest) = depths(rest);
     if !rest.is_empty() {
@@ -55,17 +129,23 @@ fn score(comment: &[u8], mover: Color) -> Option<Eval> {
         if !comma && text.len() == after.len() {
             return None;
         }
-        match seconds(text) {
+        match seconds(text).or_else(|| spaced_depths(text).filter(|_| !depths)) {
             Some(after) => rest = after,
             // What follows a depth and a comma is a remark; anything else would be prose.
             None if comma && depths || text.is_empty() => rest = &[],
             None => return None,
         }
     }
-    let ends = rest.first().is_none_or(|byte| *byte == b',' || byte.is_ascii_whitespace());
-    ends.then(|| match mover {
-        Color::White => eval,
-        Color::Black => eval.reversed(),
+    if !rest.first().is_none_or(|byte| *byte == b',' || byte.is_ascii_whitespace()) {
+        return None;
+    }
+    let mut items = rest.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
+    Some(Said {
+        eval: Some(match mover {
+            Color::White => eval,
+            Color::Black => eval.reversed(),
+        }),
+        clock: items.find_map(|item| time_left(item.strip_prefix(b"tl=")?)),
     })
 }
 
@@ -83,41 +163,64 @@ fn depths(mut text: &[u8]) -> (bool, &[u8]) {
     (any, text)
 }
 
-/// What follows a time in seconds.
+/// What follows a depth and a selective depth, if that is nothing or numbers.
+fn spaced_depths(text: &[u8]) -> Option<&[u8]> {
+    let depth = digits(text);
+    let (both, rest) = depths(&text[depth..]);
+    let next = rest.trim_ascii_start();
+    let ends = next.is_empty() || next.len() < rest.len() && digits(next) > 0;
+    (depth > 0 && both && ends).then_some(rest)
+}
+
+/// What follows a time: seconds, milliseconds with their unit, or minutes and seconds.
 fn seconds(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(text);
     if whole == 0 {
         return None;
     }
     let mut rest = &text[whole..];
-    if let Some(decimals) = rest.strip_prefix(b".") {
+    for _ in 0..2 {
+        if let [b':', tens @ b'0'..=b'5', ones, after @ ..] = rest
+            && tens.is_ascii_digit()
+            && ones.is_ascii_digit()
+        {
+            rest = after;
+        }
+    }
+    if let [point @ (b'.' | b','), decimals @ ..] = rest
+        && (*point == b'.' || decimals.first().is_some_and(u8::is_ascii_digit))
+    {
         rest = &decimals[digits(decimals)..];
     }
     let rest = rest.strip_prefix(b"ms").or_else(|| rest.strip_prefix(b"s")).unwrap_or(rest);
-    Some(rest)
+    (!rest.starts_with(b"/")).then_some(rest)
 }
 
-/// Pawns with decimals, or `M` and a number of moves; and what follows.
-fn value(text: &[u8]) -> Option<(Eval, &[u8])> {
-    let (negative, unsigned) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
-    if let [b'M' | b'#', rest @ ..] = unsigned {
+/// Pawns with decimals, or the sign of a mate and a number of moves; and what follows.
+pub(super) fn value(text: &[u8]) -> Option<(Eval, &[u8])> {
+    let (negative, unsigned) = sign(text);
+    if let Some(rest) = mate_sign(unsigned) {
         // Also `M-4`.
-        let (inner, rest) = match rest {
-            [b'-', rest @ ..] => (true, rest),
-            rest => (false, rest),
-        };
+        let (inner, rest) = sign(rest);
         let len = digits(rest);
         let number = std::str::from_utf8(&rest[..len]).ok()?;
         let moves = number.parse().ok()?;
         return Some((Eval::Mate(mate_in(negative ^ inner, moves)), &rest[len..]));
     }
     let whole = digits(unsigned);
-    let decimals = unsigned[whole..].strip_prefix(b".").map(digits)?;
-    if whole == 0 || decimals == 0 {
+    let decimals = match unsigned.get(whole) {
+        Some(b'.') => digits(&unsigned[whole + 1..]),
+        Some(b',') if whole > 0 => {
+            let decimals = digits(&unsigned[whole + 1..]);
+            let rest = &unsigned[whole + 1 + decimals..];
+            // Without a depth it may be a list of numbers.
+            let (depths, _) = depths(rest);
+            let is_decimal = depths || unsigned.len() < text.len() && rest.trim_ascii().is_empty();
+            if is_decimal { decimals } else { 0 }
+        }
+        _ => 0,
+    };
+    if decimals == 0 {
         return None;
     }
     let (number, rest) = unsigned.split_at(whole + 1 + decimals);
@@ -156,11 +259,18 @@ fn fields(comment: &[u8]) -> Said {
     said
 }
 
-/// Milliseconds, or `h:mm:ss`.
+/// Milliseconds, `h:mm:ss`, or a number with its unit.
 fn time_left(text: &[u8]) -> Option<u32> {
     if text.contains(&b':') {
         return clock(text);
     }
+    let text = match text.strip_suffix(b"ms") {
+        Some(milliseconds) => milliseconds,
+        None => match text.strip_suffix(b"s") {
+            Some(seconds) => return clock(seconds),
+            None => text,
+        },
+    };
     if digits(text) != text.len() {
         return None;
     }
@@ -202,13 +312,90 @@ mod tests {
             ("1/2 offered", None),
             ("+M/3 1s", None),
             ("M", None),
-            (".5/3 1s", None),
+            (".5/3 1s", cents(50)),
+            ("+0.35/12 22ms", cents(35)),
+            ("0.60/4 pawns up", None),
+            ("+0.57 17/28 583 363004", cents(57)),
+            ("-0.44 16/25", cents(-44)),
+            ("+M5 17/28 583 363004", Some(Eval::Mate(5))),
+            ("0.60 17/28 pawns", None),
+            ("0.60 17/28/", None),
+            ("+0.31/13 1:05", cents(31)),
+            ("+0.31/13 1:02:10.5 x", cents(31)),
+            ("+0.31/13 1:75", None),
+            ("(e7e5 Ng1-f3) +0.35/12 5", cents(35)),
+            ("(Nf3) -0.31/13 0.5s", cents(-31)),
+            ("(0.19 → -2.33) Blunder. Nf3 was best.", None),
+            ("(Nf3) -0.31", None),
+            ("(Nf3", None),
+            ("−0.35/12 0.5s", cents(-35)),
+            ("–0.35/12 0.5s", cents(-35)),
+            ("+0,35/12 0,5s", cents(35)),
+            ("-0,35", cents(-35)),
+            ("0,35", None),
+            ("+1,5 and more", None),
+            ("mate4", Some(Eval::Mate(4))),
+            ("-Mate 4/20 1s", Some(Eval::Mate(-4))),
+            ("mate in 4", None),
+            ("mates", None),
             ("", None),
         ] {
             assert_eq!(said(text.as_bytes(), Color::White).eval, expected, "{text}");
             let reversed = expected.map(Eval::reversed);
             assert_eq!(said(text.as_bytes(), Color::Black).eval, reversed, "{text}");
         }
+    }
+
+    #[test]
+    fn what_looks_like_an_evaluation_is_recognized() {
+        for (text, expected) in [
+            ("0.60/4 pawns up", true),
+            ("+0.35 12 x", true),
+            ("+0.57", true),
+            ("-M5 soon", true),
+            ("0.35 12 5", true),
+            ("0.35; 12", false),
+            ("e4 +0.35/12", true),
+            ("d4 −0.35/12 1s", true),
+            ("Nf6 -M4/12", true),
+            ("eval: 0.35", true),
+            ("Score = -12", true),
+            ("depth=12", false),
+            ("0.60 pawns up", false),
+            ("1.5, as Black said", false),
+            ("1.e4 is best", false),
+            ("12 minutes", false),
+            ("1/2 offered", false),
+            ("has 6.5/9 now", false),
+            ("2024.01.02", false),
+            ("(0.19 → -2.33) Blunder. Nf3 was best.", false),
+            ("retrieval=1", false),
+            ("time 12:30", false),
+            ("a+b/c", false),
+            ("see 12-1/4", false),
+            ("", false),
+        ] {
+            assert_eq!(looks_like_one(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    /// The time left, as fastchess writes it, is a clock.
+    #[test]
+    fn times_left_have_units() {
+        for (text, expected) in [
+            ("+0.33/12 0.5s, tl=0.611s, n=42103", Some(61)),
+            ("-0.33/12 0.5s, n=1, tl=12.5s", Some(1_250)),
+            ("-0.33/12 0.5s tl=611ms", Some(61)),
+            ("0.33/12 0.5s, tl=0:01:02", Some(6_200)),
+            ("0.33/12 0.5s, tl=s", None),
+            ("0.33/12 0.5s, tl=0.611", None),
+            ("0.33/12 0.5s, xtl=1s", None),
+        ] {
+            let said = said(text.as_bytes(), Color::White);
+            assert!(said.eval.is_some());
+            assert_eq!(said.clock, expected, "{text}");
+        }
+        assert_eq!(said(b"d=1, tl=1.5s", Color::White).clock, Some(150));
     }
 
     #[test]

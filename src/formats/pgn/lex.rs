@@ -52,6 +52,13 @@ pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
     find2(bytes, at, b'\n', b'\n')
 }
 
+/// The end of the line of text that contains `at`: its carriage return or line feed, or the end of the text. Games with
+/// carriage returns alone and games with line feeds may be in one file.
+#[inline(always)]
+pub(super) fn text_line_end(bytes: &[u8], at: usize) -> usize {
+    find2(bytes, at, b'\n', b'\r')
+}
+
 /// The name of the tag that a line begins with.
 pub(super) fn tag_name(line: &[u8]) -> &[u8] {
     let name = line.strip_prefix(b"[").unwrap_or(line);

@@ -9,10 +9,10 @@
 //!
 //! ## Accepted text
 //!
-//! Byte order marks, CR LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
+//! Byte order marks, CR LF, CR or LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
 //! in SAN that is disambiguated more or less than needed, with or without check signs, `=`, `e.p.` or
 //! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
-//! without empty lines between. Text may be UTF-8 or ISO-8859-1.
+//! without empty lines between. Text may be UTF-8 or ISO-8859-1, and values of tags may lack straight quotes.
 //!
 //! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not allow but files contain: null moves
 //! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing braces, words
@@ -38,6 +38,7 @@
 mod engine;
 mod game;
 mod lex;
+mod lost;
 mod records;
 mod replay;
 mod scan;
@@ -51,6 +52,7 @@ pub(super) use records::mate_in;
 
 use super::layout::Text;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Remark, Watch};
+use crate::chess::validity::Validity;
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, LeftOut, Outcome, Selection, Variant};
@@ -139,6 +141,10 @@ pub static SETUP_WITHOUT_FEN: Remark =
 pub static IGNORED_IN_TAGS: Remark =
     Remark { what: "tag", how: "with text behind the value or the bracket that was ignored", is_detail: false };
 
+/// Comments of which an evaluation was expected.
+pub static UNREAD_EVALUATIONS: Remark =
+    Remark { what: "comment", how: "with what looks like an evaluation that was not read", is_detail: false };
+
 /// Games in which some tag occurs several times.
 pub static DOUBLED_TAG: Remark =
     Remark { what: "game", how: "with a tag given more than once; its last value is used", is_detail: true };
@@ -182,13 +188,21 @@ fn sniff(head: &[u8]) -> bool {
         .map(<[u8]>::trim_ascii)
         .find(|line| !line.is_empty() && !matches!(line[0], b'%' | b';'));
     match line {
-        Some([b'[', letter, rest @ ..]) => {
+        Some(head_line @ [b'[', letter, rest @ ..]) => {
             let quote = rest.iter().position(|&byte| byte == b'"');
             letter.is_ascii_alphabetic() && quote.is_some_and(|quote| !rest[..quote].contains(&b']'))
+                || has_roster_name(&head_line[1..])
         }
         Some([b'1', b'.', ..]) => true,
         _ => false,
     }
+}
+
+/// Whether a text is one of the seven names that every game should have, and a blank: its value may lack quotes.
+fn has_roster_name(text: &[u8]) -> bool {
+    let names = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
+    names.iter().any(|name| text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")))
+        && memchr(b']', text).is_some()
 }
 
 /// Decodes a run of games.
@@ -197,7 +211,11 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let everything = Selection::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
     let selects = !selection.takes_all_positions();
-    let fields = options.fields;
+    let fields = match options.validity {
+        Validity::Playable => options.fields,
+        // Positions may still be rejected, and their places say the game, whatever is requested.
+        Validity::Strict => options.fields.union(Fields::of(&[Field::Game, Field::Ply])),
+    };
     let requested = Requested {
         moves: fields.contains(Field::Move),
         plies: fields.contains(Field::Ply) || selects,
@@ -206,10 +224,12 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         idle_en_passants: fields.contains(Field::KeyEnPassant),
         openings: fields.contains(Field::PositionOpening),
         parents: fields.contains(Field::PositionOpening) && selection.variations,
+        texts: options.lost_tags,
     };
     let mut records = Records::new(requested, bytes.len());
     let mut columns = GameColumns::new(fields, &options.tags);
     let mut lost_tags = TagCounts::default();
+    let mut lost_texts = LostTags::default();
     let mut decoded = Decoded::default();
     // Ranges of rows, and the number of the first one if numbers are not just rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
@@ -264,6 +284,10 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                 left_out.positions += positions;
             }
         };
+        if !game.is_too_long() {
+            let unread = records.take_unread();
+            remarks.add_with(&UNREAD_EVALUATIONS, unread.count, unread.first.as_deref());
+        }
         if let Some((name, unknown)) = selection.leaves_out(&game) {
             leave_out(name, 1, positions);
             decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
@@ -291,6 +315,11 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         columns.extend(&game, number, kept);
         if options.lost_tags && kept != 0 {
             lost_tags.game(&game.tags, number);
+            if records.may_lose_text() {
+                let end = game.bad.as_ref().map_or(game.end, |bad| bad.offset.min(game.end));
+                let text = game.start + game.tags.len()..end;
+                lost::count(bytes, text, selection.variations, &mut lost_texts);
+            }
         }
         if options.game_rows {
             let place = if before == 0 { 0 } else { game.start };
@@ -314,7 +343,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let len = records.len();
     let mut batch = records.into_batch(fields);
     columns.finish(&mut batch);
-    decoded.lost_tags = lost_tags.finish();
+    decoded.lost_tags = lost_tags.finish(lost_texts);
     batch.origins = origins;
     if !decoded.rejects.is_empty() {
         let mut ordinals = Vec::with_capacity(len);
@@ -344,7 +373,7 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
     GameRow {
         game: number,
         tags: if place_only { Vec::new() } else { tags() },
-        plies: game.plies,
+        plies: Some(game.plies),
         result: game.result(),
         last: game.last.clone().filter(|_| !place_only),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
@@ -574,8 +603,7 @@ impl<'a> TagCounts<'a> {
             self.tags.len() - 1
         })
     }
-    fn finish(self) -> LostTags {
-        let mut lost = LostTags::default();
+    fn finish(self, mut lost: LostTags) -> LostTags {
         for tag in self.tags.iter().filter(|tag| tag.games > 0) {
             lost.add(&tags::text(tag.name), tag.games);
         }

@@ -22,6 +22,8 @@ pub(super) struct Requested {
     pub(super) openings: bool,
     /// The row of the position before each, where that is not always the row before.
     pub(super) parents: bool,
+    /// Whether it is to be known if there is [more](Records::may_lose_text) in the texts of games.
+    pub(super) texts: bool,
 }
 
 /// The longest mate that is distinguished from longer ones.
@@ -62,6 +64,38 @@ pub(super) struct Records {
     openings: Vec<u16>,
     /// The row of the position before each, or [`NO_ROW`].
     parents: Vec<u32>,
+    /// Evaluations of the game that could not be read.
+    unread: Unread,
+    /// Whether the text of the game may have more in it than what is read.
+    has_more_text: bool,
+}
+
+/// What looks like an evaluation and could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    pub(super) count: u64,
+    /// The first of them, as shown.
+    pub(super) first: Option<Box<str>>,
+}
+
+/// Letters of a comment that a note quotes.
+const SHOWN: usize = 60;
+
+impl Unread {
+    #[cold]
+    fn add(&mut self, comment: &[u8]) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| {
+            let text = String::from_utf8_lossy(&comment[..comment.len().min(4 * SHOWN)]);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let words = words.join(" ").replace(crate::text::one_line::is_control, "\u{FFFD}");
+            let mut shown: String = words.chars().take(SHOWN).collect();
+            if shown.len() < words.len() || comment.len() > 4 * SHOWN {
+                shown.push('…');
+            }
+            shown.into()
+        });
+    }
 }
 
 /// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
@@ -95,7 +129,31 @@ impl Records {
             idle_en_passants: Vec::new(),
             openings: room(requested.openings, rows),
             parents: Vec::new(),
+            unread: Unread::default(),
+            has_more_text: false,
         }
+    }
+
+    /// A game begins.
+    pub(super) fn begin_game(&mut self) {
+        self.unread = Unread::default();
+        self.has_more_text = false;
+    }
+
+    /// The evaluations of the game that could not be read.
+    pub(super) fn take_unread(&mut self) -> Unread {
+        std::mem::take(&mut self.unread)
+    }
+
+    /// Whether the text of the game may have more in it than moves and commands that are read, if texts are requested.
+    pub(super) fn may_lose_text(&self) -> bool {
+        self.has_more_text
+    }
+
+    /// Notes that there is a variation, a NAG, or a comment of which not all is read.
+    #[inline(always)]
+    pub(super) fn has_more_text(&mut self) {
+        self.has_more_text = true;
     }
 
     #[inline(always)]
@@ -186,7 +244,7 @@ impl Records {
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(super) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
-        if self.requested.scores | self.requested.clocks {
+        if self.requested.scores | self.requested.clocks | self.requested.texts {
             self.commands(comment, row, before);
             self.engine(comment, before);
         }
@@ -194,22 +252,24 @@ impl Records {
 
     /// Reads the comment of an engine after the move from row `before`.
     fn engine(&mut self, comment: &[u8], before: Option<usize>) {
+        let comment = comment.trim_ascii();
+        if !comment.is_empty() && !comment.starts_with(b"[%") {
+            self.has_more_text();
+        }
         let Some(before) = before else {
             return;
-        };
-        let comment = match comment {
-            [b' ', rest @ ..] => rest,
-            all => all,
         };
         if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
             return;
         }
         let (board, _) = self.row(before);
         let said = engine::said(comment, board.side_to_move());
-        if self.requested.scores
-            && let Some(eval) = said.eval
-        {
-            note(&mut self.scores, before, eval.packed(), NO_SCORE);
+        if self.requested.scores {
+            match said.eval {
+                Some(eval) => note(&mut self.scores, before, eval.packed(), NO_SCORE),
+                None if engine::looks_like_one(comment) => self.unread.add(comment),
+                None => {}
+            }
         }
         if self.requested.clocks
             && let Some(clock) = said.clock
@@ -227,7 +287,7 @@ impl Records {
     /// Which commands are to be passed to [`Records::command`].
     pub(super) fn requested_commands(&self) -> Commands {
         match self.requested {
-            Requested { clocks: true, .. } => Commands::All,
+            Requested { clocks: true, .. } | Requested { texts: true, .. } => Commands::All,
             Requested { scores: true, .. } => Commands::Evals,
             _ => Commands::None,
         }
@@ -237,10 +297,15 @@ impl Records {
     /// of an engine that begins there, after the move from row `before` to row `row`.
     pub(super) fn command(&mut self, text: &[u8], at: usize, row: Option<usize>, before: Option<usize>) {
         if !text[..at].ends_with(b"[%") {
-            if (text[..at].ends_with(b"{") || text[..at].ends_with(b"{ ")) && engine::may_be_one(&text[at..]) {
-                let window = &text[at..text.len().min(at + engine::LONGEST)];
-                let end = memchr(b'}', window);
-                end.into_iter().for_each(|end| self.engine(&window[..end], before));
+            if text[..at].ends_with(b"%") || !engine::may_be_one(&text[at..]) {
+                // Not those of which the scan has not seen that they begin with a command.
+                self.has_more_text |= !text[at..].starts_with(b"[%");
+                return;
+            }
+            let window = &text[at..text.len().min(at + engine::LONGEST)];
+            match memchr(b'}', window) {
+                Some(end) => self.engine(&window[..end], before),
+                None => self.has_more_text(),
             }
             return;
         }
@@ -249,6 +314,9 @@ impl Records {
         if let [b'c', b'l', b'k', b' ', value @ ..] = &text[at..]
             && let Some(clock) = plain_clock(value)
         {
+            if self.requested.texts && !is_usual_clock(text, at) {
+                self.reads(text, at, at + PLAIN_CLOCK);
+            }
             if self.requested.clocks
                 && let Some(before) = before
             {
@@ -256,19 +324,51 @@ impl Records {
             }
             return;
         }
-        let command = &text[at..lex::find2(window, at, b']', b'}')];
+        let end = lex::find2(window, at, b']', b'}');
+        let command = &text[at..end];
         if let Some(value) = value_of(command, b"eval") {
-            if self.requested.scores
-                && let (Some(row), Some(eval)) = (row, eval(value))
-            {
-                note(&mut self.scores, row, eval.packed(), NO_SCORE);
+            if self.requested.scores {
+                match eval(value) {
+                    Some(eval) => {
+                        if self.requested.texts {
+                            self.reads(text, at, end);
+                            self.has_more_text |= !is_whole(value);
+                        }
+                        if let Some(row) = row {
+                            note(&mut self.scores, row, eval.packed(), NO_SCORE);
+                        }
+                    }
+                    None => {
+                        self.has_more_text();
+                        if !is_no_eval(value) {
+                            self.unread.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
+                        }
+                    }
+                }
+            } else {
+                self.has_more_text();
             }
         } else if let Some(value) = value_of(command, b"clk")
             && self.requested.clocks
-            && let (Some(before), Some(clock)) = (before, clock(value))
+            && let Some(clock) = clock(value)
         {
-            note(&mut self.clocks, before, clock, NO_CLOCK);
+            if self.requested.texts {
+                self.reads(text, at, end);
+                self.has_more_text |= !is_whole(value);
+            }
+            if let Some(before) = before {
+                note(&mut self.clocks, before, clock, NO_CLOCK);
+            }
+        } else {
+            self.has_more_text();
         }
+    }
+
+    /// A command is read, with a name that begins at `at` and an end at `end`: whether there is more in its comment is seen
+    /// by what is before and after it, because other commands are met as well.
+    #[inline(never)]
+    fn reads(&mut self, text: &[u8], at: usize, end: usize) {
+        self.has_more_text |= !stands_alone(&text[..at - 2], &text[end..]);
     }
 
     /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, returns true.
@@ -450,43 +550,93 @@ fn mate_of(packed: i16) -> i16 {
 
 /// The text after the name of a command and at least one blank.
 fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let value = command.strip_prefix(name)?;
+    let (start, value) = command.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
+        return None;
+    }
     value.first().is_some_and(u8::is_ascii_whitespace).then(|| value.trim_ascii())
+}
+
+/// Whether the content of a command, from its name on, is read, and whether it has more than a score or a clock.
+pub(super) fn reads(command: &[u8]) -> (bool, bool) {
+    let command = &command[..command.len().min(LONGEST_COMMAND)];
+    match (value_of(command, b"eval"), value_of(command, b"clk")) {
+        (Some(value), _) => (eval(value).is_some(), eval(value).is_some() && !is_whole(value)),
+        (None, Some(value)) => (clock(value).is_some(), false),
+        (None, None) => (false, false),
+    }
+}
+
+/// Whether a plain clock is a whole comment as Lichess writes it.
+#[inline(always)]
+fn is_usual_clock(text: &[u8], at: usize) -> bool {
+    const LEN: usize = b"{ [%clk 0:00:00] }".len();
+    let whole = text.get(at.wrapping_sub(4)..).and_then(<[u8]>::first_chunk::<LEN>);
+    matches!(whole, Some([b'{', b' ', .., b' ', b'}']))
+}
+
+/// Whether there are only blanks and commands around a command, by the text before its bracket and from the closing one
+/// on. There are no braces where a comment was taken out of its own.
+fn stands_alone(before: &[u8], after: &[u8]) -> bool {
+    let Some(after) = after.strip_prefix(b"]") else {
+        return false;
+    };
+    let (before, after) = (before.trim_ascii_end(), after.trim_ascii_start());
+    let (last, next) = (before.last(), after.first());
+    matches!(last, None | Some(b'{' | b']')) && (matches!(next, None | Some(b'}')) || after.starts_with(b"[%"))
+}
+
+/// Whether a value of `[%eval …]` is all of it, without a depth.
+fn is_whole(value: &[u8]) -> bool {
+    !value.iter().any(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace())
+}
+
+/// Whether a value of `[%eval …]` is what ChessBase writes where there is none: out of range, of depth zero.
+fn is_no_eval(value: &[u8]) -> bool {
+    number(engine::sign(value).1).is_some_and(|(cents, rest)| cents > MOST_CENTIPAWNS.into() && rest == b",0")
 }
 
 /// The value of `[%eval …]`, from White's view: pawns with decimals, or `#` and a number of moves, negative
 /// if Black mates.
 pub(super) fn eval(value: &[u8]) -> Option<Eval> {
-    let (value, is_mate) = match value.strip_prefix(b"#") {
-        Some(value) => (value, true),
-        None => (value, false),
-    };
-    let (negative, digits) = match value {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
-    if is_mate {
-        let (moves, rest) = number(digits)?;
+    let (negative, digits) = engine::sign(value);
+    if let Some(moves) = engine::mate_sign(digits) {
+        let (inner, moves) = engine::sign(moves);
+        let (moves, rest) = number(moves)?;
         ends(rest)?;
-        return Some(Eval::Mate(mate_in(negative, moves.into())));
+        return Some(Eval::Mate(mate_in(negative ^ inner, moves.into())));
     }
     // ChessBase: centipawns and a depth. Its largest numbers stand for mates and for no evaluation at all.
-    if let Some((cents, [b',', depth @ ..])) = number(digits)
-        && depth.first().is_some_and(u8::is_ascii_digit)
-    {
-        let cents = i16::try_from(cents).ok()?;
+    let (whole, rest) = whole(digits)?;
+    if let [b',', b'0'..=b'9', ..] = rest {
+        let cents = i16::try_from(whole).ok()?;
         let known = cents.unsigned_abs() <= MOST_CENTIPAWNS;
         return known.then_some(Eval::Centipawns(if negative { -cents } else { cents }));
     }
-    pawns(negative, digits)
+    with_decimals(negative, whole, rest)
 }
 
 /// An evaluation in pawns, with decimals or not.
 pub(super) fn pawns(negative: bool, digits: &[u8]) -> Option<Eval> {
-    let (whole, mut rest) = number(digits)?;
+    let (whole, rest) = whole(digits)?;
+    with_decimals(negative, whole, rest)
+}
+
+/// Whole pawns, of which there are none before a point, and what follows them.
+#[inline(always)]
+fn whole(digits: &[u8]) -> Option<(u32, &[u8])> {
+    match digits {
+        [b'.', b'0'..=b'9', ..] => Some((0, digits)),
+        _ => number(digits),
+    }
+}
+
+/// Whole pawns with the decimals that follow them.
+fn with_decimals(negative: bool, whole: u32, mut rest: &[u8]) -> Option<Eval> {
     let mut cents = 0;
-    if let [b'.', decimals @ ..] = rest {
+    if let [point @ (b'.' | b','), decimals @ ..] = rest
+        && (*point == b'.' || decimals.first().is_some_and(u8::is_ascii_digit))
+    {
         let mut worth = 10;
         rest = decimals;
         while let [digit @ b'0'..=b'9', after @ ..] = rest {
@@ -506,6 +656,9 @@ pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     let moves = moves.min(LONGEST_MATE.into()) as i16;
     if black_mates { -moves } else { moves }
 }
+
+/// Bytes of `clk h:mm:ss`.
+const PLAIN_CLOCK: usize = b"clk 0:00:00".len();
 
 /// The value of `[%clk h:mm:ss]` as nearly all files have it: one digit, and no decimals.
 #[inline(always)]
@@ -603,6 +756,16 @@ mod tests {
             ("#", None),
             ("#x", None),
             ("1.5x", None),
+            (".5", Some(Eval::Centipawns(50))),
+            ("-.25,12", Some(Eval::Centipawns(-25))),
+            (".", None),
+            ("M3", Some(Eval::Mate(3))),
+            ("-M3", Some(Eval::Mate(-3))),
+            ("mate4", Some(Eval::Mate(4))),
+            ("mate -4", Some(Eval::Mate(-4))),
+            ("-#2", Some(Eval::Mate(-2))),
+            ("−0.5", Some(Eval::Centipawns(-50))),
+            ("−12,20", Some(Eval::Centipawns(-12))),
             ("", None),
         ] {
             assert_eq!(eval(text.as_bytes()), expected, "{text}");

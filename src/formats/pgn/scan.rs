@@ -13,12 +13,12 @@
 
 use crate::simd::bytes::{Classes, Classifier};
 
-/// What is to be reported of comments: commands, and comments that may be those of engines.
+/// What is to be reported of comments: commands, and comments that begin with none and so may be those of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commands {
     /// Nothing.
     None,
-    /// Commands whose name begins with `e`, and comments.
+    /// Commands whose name begins with `e` or `E`, and comments.
     Evals,
     /// All commands, and comments.
     All,
@@ -27,7 +27,7 @@ pub(super) enum Commands {
 /// A command of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    /// Offset of the byte after its `%`, or after the brace of a comment.
+    /// Offset of the byte after its `%`, or after the brace of a comment and at most one blank.
     pub(super) at: u32,
     /// Number of moves before it.
     pub(super) moves: u32,
@@ -298,12 +298,13 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     // Back to the beginning of the token or comment that contains it.
     let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));
     carry.begin = last(begins);
-    let named = comments & (classes.percent << 1 | carry.percent);
+    let named = before & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
-    // What may be the comment of an engine, also after one blank.
+    // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this block
+    // shows.
     let first = (open << 1 | carry.open >> 1) & !blank;
     let second = (open << 2 | carry.open) & (blank << 1 | carry.blank);
-    let begun = comments & (first | second) & (classes.digit | classes.letter | classes.sign);
+    let begun = comments & (first | second) & !(classes.percent >> 1);
     carry.open = open >> 62;
     carry.blank = blank >> 63;
     Found {

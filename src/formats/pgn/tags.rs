@@ -110,7 +110,7 @@ impl<'a> Tags<'a> {
 
     /// Names and values in order, the values raw, with their escapes.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        self.all().map(|(_, name, value)| (name, value))
+        self.all().map(|(_, tag)| (tag.name, tag.value))
     }
 
     /// The lines of the section, if each holds one tag as nearly all programs write it.
@@ -127,22 +127,22 @@ impl<'a> Tags<'a> {
     }
 
     /// [`Self::pairs`] with the offset of each tag in the section.
-    fn all(&self) -> impl Iterator<Item = (usize, &'a [u8], &'a [u8])> {
+    fn all(&self) -> impl Iterator<Item = (usize, Tag<'a>)> {
         let section = self.section;
         let mut at = 0;
         std::iter::from_fn(move || {
             loop {
-                let begins_line = at == 0 || section[at - 1] == b'\n';
+                let begins_line = at == 0 || matches!(section[at - 1], b'\n' | b'\r');
                 match section.get(at)? {
                     b'[' => {
                         let open = at;
                         let tag = tag(&section[open..]);
                         at += tag.len.max(1);
-                        return Some((open, tag.name, tag.value));
+                        return Some((open, tag));
                     }
                     // Comment and escape lines between tags are skipped.
-                    b';' => at = lex::line_end(section, at),
-                    b'%' if begins_line => at = lex::line_end(section, at),
+                    b';' => at = lex::text_line_end(section, at),
+                    b'%' if begins_line => at = lex::text_line_end(section, at),
                     b'{' => at += memchr(b'}', &section[at..])? + 1,
                     _ => at += 1,
                 }
@@ -150,11 +150,19 @@ impl<'a> Tags<'a> {
         })
     }
 
+    /// Number of bytes.
+    pub(super) fn len(&self) -> usize {
+        self.section.len()
+    }
+
     /// Whether some line is a tag with a value, rather than any text in brackets.
     pub(super) fn has_any(&self) -> bool {
         let mut lines = self.section.split(|&byte| byte == b'\n');
         lines.any(|line| is_pair(line.trim_ascii_start()))
-            || self.marked.irregular && self.pairs().any(|(name, value)| !name.is_empty() && !value.is_empty())
+            || self.marked.irregular
+                && self.all().any(|(_, tag)| {
+                    (tag.is_quoted || tag.name == b"FEN") && !tag.name.is_empty() && !tag.value.is_empty()
+                })
     }
 
     /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
@@ -167,8 +175,8 @@ impl<'a> Tags<'a> {
     fn find(&self, name: &str) -> Option<(usize, &'a [u8])> {
         let name = name.as_bytes();
         if self.marked.irregular {
-            let found = self.all().filter(|(_, other, _)| *other == name).last();
-            return found.map(|(offset, _, value)| (offset, value));
+            let found = self.all().filter(|(_, tag)| tag.name == name).last();
+            return found.map(|(offset, tag)| (offset, tag.value));
         }
         let mut ended = [b' '; 8];
         for (byte, &letter) in ended.iter_mut().zip(name) {
@@ -249,6 +257,8 @@ pub(super) struct Tag<'a> {
     pub(super) len: usize,
     /// Whether something stands between its value and its bracket.
     pub(super) has_more: bool,
+    /// Whether its value begins with a straight quote.
+    is_quoted: bool,
 }
 
 /// Quotes that are looked at for one that ends a value; so that many tags in a line take linear time.
@@ -275,7 +285,7 @@ fn after_blanks(text: &[u8], at: usize) -> usize {
 ///
 /// The string ends at the first quote followed by a bracket behind which there is nothing but comments and other tags,
 /// or else at the first one followed by a bracket; so quotes within need not be escaped. If there is none, what stands
-/// between the last quote and the bracket is no part of the value.
+/// between the last quote and the bracket is no part of the value. A value without straight quotes ends at the bracket.
 pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     let name_at = after_blanks(text, 1);
     let name = match text.get(name_at) {
@@ -293,10 +303,16 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
             true => 1,
             false => lex::find2(text, after_name, b']', b'\n'),
         };
-        return Tag { name, value: &[], len: end + usize::from(text.get(end) == Some(&b']')), has_more: false };
+        let is_closed = text.get(end) == Some(&b']');
+        let value = match is_closed && is_plain_name(name) {
+            true => without_quotes(text[after_name..end].trim_ascii()),
+            false => &[],
+        };
+        return Tag { name, value, len: end + usize::from(is_closed), has_more: false, is_quoted: false };
     }
     let start = open + 1;
-    let made = |value: usize, len: usize, has_more| Tag { name, value: &text[start..value], len, has_more };
+    let made =
+        |value: usize, len: usize, has_more| Tag { name, value: &text[start..value], len, has_more, is_quoted: true };
     // Not all of the line is looked at, which may hold many tags.
     let mut first = None;
     let mut at = start;
@@ -310,8 +326,10 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
         if text.get(bracket) != Some(&b']') {
             continue;
         }
-        let behind = bracket + 1 + blanks(&text[bracket + 1..]);
-        if matches!(text.get(behind), None | Some(b'\n' | b'[' | b'{' | b';')) {
+        let rest = &text[bracket + 1..];
+        let (blanks, behind) = rest.split_at(blanks(rest));
+        // Lines may end in carriage returns.
+        if blanks.contains(&b'\r') || matches!(behind.first(), None | Some(b'\n' | b'[' | b'{' | b';')) {
             return made(quote, bracket + 1, false);
         }
         first = first.or(Some((quote, bracket)));
@@ -332,6 +350,41 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     match text.get(bracket) {
         Some(b']') if value < last => made(value, bracket + 1, false),
         _ => made(value, end, false),
+    }
+}
+
+/// Whether a name is one that tags have, rather than a word of a remark in brackets.
+fn is_plain_name(name: &[u8]) -> bool {
+    name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// A value that is written without straight quotes: between other quotes, with half of a pair, or without any.
+fn without_quotes(value: &[u8]) -> &[u8] {
+    const QUOTES: [&[u8]; 12] = [
+        "“".as_bytes(),
+        "”".as_bytes(),
+        "„".as_bytes(),
+        "‟".as_bytes(),
+        "‘".as_bytes(),
+        "’".as_bytes(),
+        "‚".as_bytes(),
+        "«".as_bytes(),
+        "»".as_bytes(),
+        b"'",
+        b"`",
+        "´".as_bytes(),
+    ];
+    // Windows-1252: no text in UTF-8 begins with these bytes.
+    if let [0x82 | 0x84 | 0x91..=0x94 | 0xAB | 0xBB, rest @ ..] = value {
+        return match rest {
+            [inner @ .., 0x82 | 0x84 | 0x91..=0x94 | 0xAB | 0xBB] => inner,
+            open => open,
+        };
+    }
+    match QUOTES.iter().find_map(|quote| value.strip_prefix(*quote)) {
+        Some(open) => QUOTES.iter().find_map(|quote| open.strip_suffix(*quote)).unwrap_or(open),
+        None => value.strip_suffix(b"\"").unwrap_or(value),
     }
 }
 

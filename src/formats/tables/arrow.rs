@@ -1,15 +1,16 @@
 //! Arrow files and streams (IPC).
 
-use super::budget::{Charge, refusal};
+use super::super::columns::{Column, Kind, Plan};
+use super::super::field_values::{most_texts, refusal};
+use super::budget::Charge;
 use super::buffers::{self, Needs, Use};
-use super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
 use super::guard::guarded;
 use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::values::Numbers;
 use super::words::{self, Known, Words};
-use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader, most_texts};
+use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
@@ -339,8 +340,8 @@ impl ArrowTable {
         if needed > self.most {
             // No batch after them can be read.
             self.is_over = true;
-            let what = format!("dictionaries: {}", refusal(needed, self.most));
-            return Some(RowPart::damaged(damage(place, what), first..first, 0));
+            let what = format!("dictionaries: {}", refusal(needed, 0, 0, self.most));
+            return Some(RowPart::damaged(Damage::limit(place, what), first..first, 0));
         }
         Some(RowPart {
             rows: first..first,
@@ -409,11 +410,20 @@ impl ArrowTable {
             decoded: OnceLock::new(),
         };
         let part = batch.memory_of(ROWS.min(rows));
-        let needed = [self.held(), needs.memory, part].into_iter();
+        // What is mapped needs no memory, but the limit is the same however a file is read.
+        let mapped = match batch.source.is_whole() {
+            true => (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows))),
+            false => 0,
+        };
+        let needed = [self.held(), needs.memory, part, mapped].into_iter();
         let needed = needed.fold(0, u64::saturating_add);
+        let text_shares = if needs.texts < self.texts { 0 } else { 2 };
         match needed <= self.most {
             true => Ok(Current { batch: Arc::new(batch), row: 0 }),
-            false => Err((wrong(refusal(needed, self.most)), rows)),
+            false => Err((
+                Damage { is_limit: true, ..wrong(refusal(needed, text_shares, needs.longest_texts, self.most)) },
+                rows,
+            )),
         }
     }
 }
@@ -525,12 +535,14 @@ impl Current {
 impl Batch {
     /// Bytes of memory that a part of so many rows needs for itself.
     fn memory_of(&self, rows: u64) -> u64 {
-        let content = match self.source.is_whole() {
-            true => 0,
-            false => u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1)),
-        };
+        let content = if self.source.is_whole() { 0 } else { self.content_of(rows) };
         let fields = self.projection.len() as u64;
-        rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content as u64
+        rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content
+    }
+
+    /// Bytes of the message for this many rows.
+    fn content_of(&self, rows: u64) -> u64 {
+        (u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1))) as u64
     }
 
     /// Decodes it; what is wrong is nothing if it was reported with a dictionary.

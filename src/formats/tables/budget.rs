@@ -66,18 +66,6 @@ pub(super) fn grant(charges: &[Arc<Charge>], budget: &Arc<Budget>) -> bool {
     true
 }
 
-/// Why something that needs so many bytes is refused.
-#[cfg(feature = "parquet")]
-pub(super) fn refusal(needed: u64, most: u64) -> String {
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    format!(
-        "{} MiB of memory are needed; the limit is {} MiB; --max-memory {}M reads it",
-        mib(needed),
-        mib(most),
-        mib(needed)
-    )
-}
-
 #[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;

@@ -16,6 +16,8 @@ pub(super) struct Needs {
     pub(super) memory: u64,
     /// Bytes of texts that are kept with the records.
     pub(super) texts: u64,
+    /// Bytes of the longest column of texts, as far as it tells; also those of positions may have operations.
+    pub(super) longest_texts: u64,
 }
 
 /// How a column of a batch is read.
@@ -258,6 +260,9 @@ impl Walk<'_> {
         }
         if usage == Use::Keep {
             self.needs.texts = self.needs.texts.saturating_add(texts);
+        }
+        if texts != u64::MAX {
+            self.needs.longest_texts = self.needs.longest_texts.max(texts);
         }
         Ok(())
     }

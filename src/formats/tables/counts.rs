@@ -332,3 +332,97 @@ impl<'a> Deltas<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(physical: Physical, width: u64, is_optional: bool) -> Written {
+        Written { physical, width, is_optional }
+    }
+
+    /// What is found of a page with these bytes and number of values.
+    fn checked(bytes: &[u8], count: u32, encoding: Encoding, written: Written) -> Result<u64, String> {
+        let page = Page::DataPage {
+            buf: bytes.to_vec().into(),
+            num_values: count,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        check(&page, written)
+    }
+
+    /// Some numbers, at most 33 with changes of 8 bits, as changes; the three groups without numbers have this width.
+    fn changes(numbers: &[i8], spare: u8) -> Vec<u8> {
+        let zigzag = |number: i8| (number << 1 ^ number >> 7) as u8;
+        let mut bytes = vec![0x80, 1, 4, numbers.len() as u8, zigzag(numbers[0])];
+        let changes: Vec<i8> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        if let Some(&least) = changes.iter().min() {
+            bytes.extend([zigzag(least), 8, spare, spare, spare]);
+            let mut packed: Vec<u8> = changes.iter().map(|change| (change - least) as u8).collect();
+            packed.resize(32, 0);
+            bytes.extend(packed);
+        }
+        bytes
+    }
+
+    #[test]
+    fn pages_have_bytes_for_their_values() {
+        let numbers = written(Physical::INT32, 4, false);
+        for encoding in [Encoding::PLAIN, Encoding::BYTE_STREAM_SPLIT] {
+            assert_eq!(checked(&[0; 12], 3, encoding, numbers), Ok(0));
+            assert!(checked(&[0; 11], 3, encoding, numbers).is_err());
+        }
+        // Three times the same number of a dictionary; eight packed ones of two bits, and the same twice.
+        for (bytes, count) in [(&[2, 6, 1][..], 3), (&[2, 3, 0xE4, 0x1B], 8), (&[2, 3, 0xE4, 0x1B, 4, 3], 10)] {
+            assert_eq!(checked(bytes, count, Encoding::RLE_DICTIONARY, numbers), Ok(0), "{bytes:?}");
+            assert!(checked(bytes, count + 1, Encoding::RLE_DICTIONARY, numbers).is_err(), "{bytes:?}");
+        }
+        // Whole groups of a run are written, of which only some may be needed.
+        assert_eq!(checked(&[2, 3, 0xE4, 0x1B], 5, Encoding::RLE_DICTIONARY, numbers), Ok(0));
+    }
+
+    #[test]
+    fn bits_behind_the_last_level_are_no_values() {
+        assert_eq!([3, 8, 11].map(|bits| ones(&[0xFF, 0xFF], bits)), [3, 8, 11]);
+        assert_eq!(present(&[3, 0xFF], 3), Some(3));
+        // Three levels, in a byte of ones, and three values.
+        let mut bytes = vec![2, 0, 0, 0, 3, 0xFF];
+        bytes.extend([0; 12]);
+        let optional = written(Physical::INT32, 4, true);
+        assert_eq!(checked(&bytes, 3, Encoding::PLAIN, optional), Ok(0));
+        assert!(checked(&bytes, 4, Encoding::PLAIN, optional).is_err());
+    }
+
+    /// Writers may leave anything in place of the widths of groups that have no numbers.
+    #[test]
+    fn widths_of_groups_without_numbers_mean_nothing() {
+        let numbers = written(Physical::INT32, 4, false);
+        let texts = written(Physical::BYTE_ARRAY, 4, false);
+        for spare in [0, 8, 33, 255] {
+            let bytes = changes(&[5, 7, 3, 9], spare);
+            assert_eq!(checked(&bytes, 4, Encoding::DELTA_BINARY_PACKED, numbers), Ok(0), "{spare}");
+            let mut bytes = changes(&[1, 2, 3], spare);
+            bytes.extend([b'x'; 6]);
+            assert_eq!(checked(&bytes, 3, Encoding::DELTA_LENGTH_BYTE_ARRAY, texts), Ok(0), "{spare}");
+            bytes.pop();
+            assert!(checked(&bytes, 3, Encoding::DELTA_LENGTH_BYTE_ARRAY, texts).is_err(), "{spare}");
+        }
+    }
+
+    /// The longest value is charged for, wherever it is.
+    #[test]
+    fn the_longest_of_front_coded_values() {
+        let texts = written(Physical::BYTE_ARRAY, 4, false);
+        for (prefixes, lens, longest) in
+            [([0, 3, 0], [3, 4, 1], 7), ([0, 0, 1], [9, 2, 1], 9), ([0, 1, 2], [2, 3, 9], 11)]
+        {
+            let mut bytes = changes(&prefixes, 0);
+            bytes.extend(changes(&lens, 0));
+            bytes.extend(vec![b'x'; lens.iter().map(|&len| len as usize).sum()]);
+            assert_eq!(checked(&bytes, 3, Encoding::DELTA_BYTE_ARRAY, texts), Ok(longest));
+        }
+    }
+}

@@ -1,22 +1,26 @@
 //! From columns to records.
 
+use super::super::columns::{Kind, Plan, Positions};
+use super::super::field_values::{
+    Dictionary, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
+};
 use super::super::lines::without_mark;
+use super::super::misfits::{Misfit, MisfitKind};
 use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
-use super::super::text::{Refusal, text_of, unusual, usual};
-use super::super::{DecodeOptions, Decoded, GIANT_HEAD, too_long};
-use super::columns::{Kind, Plan, Positions};
+use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
+use super::super::{DecodeOptions, Decoded, too_long};
 use super::values::{Numbers, Texts};
 use super::words::Column;
-use super::{Chunk, RecordTexts, most_texts};
+use super::{Chunk, RecordTexts};
+use crate::chess::Move;
 use crate::chess::validity::Validity;
-use crate::chess::{Move, MoveKind};
 use crate::error::{Damage, Place, Reject};
 use crate::games::Date;
 use crate::packed::Packed;
-use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, NO_SCORE, Values};
+use crate::table::{Array, Batch, Field, RAW_SCORE, Values};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,7 +74,7 @@ pub(super) fn decode(
     };
     match decoder.all() {
         Ok(()) => decoder.finish(count),
-        Err(what) => Decoded { damage: vec![Damage { offset: 0, what }], records: count as u64, ..Decoded::default() },
+        Err(Fault(damage)) => Decoded { damage: vec![damage], records: count as u64, ..Decoded::default() },
     }
 }
 
@@ -91,15 +95,8 @@ impl RecordTexts for Raws {
     }
 }
 
-/// As much of a text as a reject keeps.
-fn start_of(text: &[u8]) -> Vec<u8> {
-    text[..text.len().min(GIANT_HEAD)].to_vec()
-}
-
-/// A text, and room behind it at which vectors may look.
-const WINDOW: usize = 256;
-/// The longest text that is read through a window.
-const SHORT: usize = WINDOW - 96;
+/// Bytes that a reject keeps at most of a text where many texts are kept.
+const LEAST_KEPT: usize = 256;
 
 struct Decoder<'a> {
     plan: &'a Plan,
@@ -125,7 +122,7 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    fn all(&mut self) -> Result<(), String> {
+    fn all(&mut self) -> Result<(), Fault> {
         match self.plan.positions {
             Positions::Fen(column) => self.fens(column)?,
             Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
@@ -188,17 +185,17 @@ impl Decoder<'_> {
         }
     }
 
-    fn fens(&mut self, column: usize) -> Result<(), String> {
+    fn fens(&mut self, column: usize) -> Result<(), Fault> {
         let carries = |field| {
             let is = |&(other, ..): &(Field, usize, Kind)| other == field;
             self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
         };
-        let operations = || Dictionary::of(self.options);
+        let operations = || Dictionary::new(most_texts(self.options));
         let mut idle_en_passants = IdleEnPassants::default();
         let mut operations = carries(Field::Operations).then(operations);
-        let mut moves = carries(Field::Move).then(Values::<u16>::default);
+        let mut said = SaidByOperations::new(Field::ALL.into_iter().filter(|&field| carries(field)));
         let mut first = 0;
-        let mut window = [b'\n'; WINDOW];
+        let mut lines = UsualLines::default();
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
             let texts = Texts::of(array).ok_or("the positions are no text")?;
@@ -215,23 +212,11 @@ impl Decoder<'_> {
                     continue;
                 }
                 let line = without_mark(text).trim_ascii();
-                // What follows a text in its buffer is not a line end, so it is copied before it is read.
-                let usual = match window.get_mut(..=line.len()) {
-                    Some([start @ .., end]) if line.len() <= SHORT => {
-                        start.copy_from_slice(line);
-                        *end = b'\n';
-                        usual(&window, line.len())
-                    }
-                    _ => None,
-                };
-                if let Some((board, [halfmove, fullmove])) = usual {
+                if let Some((board, [halfmove, fullmove])) = lines.read(line) {
                     self.batch.push(board, halfmove, fullmove);
                     self.good.push(row);
                     if let Some(operations) = &mut operations {
                         operations.push(None);
-                    }
-                    if let Some(moves) = &mut moves {
-                        moves.push(None);
                     }
                     continue;
                 }
@@ -240,14 +225,12 @@ impl Decoder<'_> {
                     Ok(line) => {
                         let [halfmove, fullmove] = line.clocks;
                         idle_en_passants.add(self.batch.len(), line.idle_en_passant);
+                        said.add(self.batch.len(), &line);
                         self.batch.push(line.board, halfmove, fullmove);
                         self.good.push(row);
                         if let Some(operations) = &mut operations {
                             let rest = Some(line.rest).filter(|rest| !rest.is_empty());
                             operations.push(rest);
-                        }
-                        if let Some(moves) = &mut moves {
-                            moves.push(line.best_move().map(Move::to_bits));
                         }
                     }
                     Err(Refusal { reasons, message }) => {
@@ -260,17 +243,14 @@ impl Decoder<'_> {
             Ok(())
         })?;
         idle_en_passants.finish(self.options, &mut self.batch);
-        let fields = &mut self.batch.fields;
+        said.finish(&mut self.batch);
         if let Some(operations) = operations {
-            fields.insert(Field::Operations, operations.finish(Field::Operations)?);
-        }
-        if let Some(moves) = moves {
-            fields.insert(Field::Move, Array::U16(moves));
+            self.batch.fields.insert(Field::Operations, operations.finish(Field::Operations)?);
         }
         Ok(())
     }
 
-    fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), String> {
+    fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), Fault> {
         let mut first = 0;
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
@@ -302,7 +282,7 @@ impl Decoder<'_> {
                 continue;
             };
             let mut clocks = vec![default; self.good.len()];
-            self.each_value(column, |value, at, record, _| {
+            self.each_value(column, None, |value, at, record, _| {
                 if let Some(number) = value.number(at) {
                     clocks[record] = u16::try_from(number).map_err(|_| out_of_range(name, number))?;
                 }
@@ -316,11 +296,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), String> {
+    fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), Fault> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
-            let mut texts = Dictionary::of(self.options);
-            self.each_value(column, |value, at, _, _| {
+            let mut texts = Dictionary::new(most_texts(self.options));
+            self.each_value(column, Some(field), |value, at, _, _| {
                 match kind {
                     Kind::Date => {
                         let date = value
@@ -343,9 +323,13 @@ impl Decoder<'_> {
             return Ok(());
         }
         let mut values = field.column(0);
-        self.each_value(column, |value, at, record, batch| {
+        self.each_value(column, Some(field), |value, at, record, batch| {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
+                // Clocks are in centiseconds; what is left of one has not passed yet.
+                (_, Kind::Duration(second)) => {
+                    Ok(value.number(at).map(|number| (number * 100).div_euclid(second.into())))
+                }
                 (Field::Result, _) => result_of(value.text(at)),
                 _ => {
                     let text = value.text(at);
@@ -374,11 +358,12 @@ impl Decoder<'_> {
     }
 
     /// Makes the moves that set up puzzles.
-    fn set_up(&mut self, column: usize) -> Result<(), String> {
+    fn set_up(&mut self, column: usize) -> Result<(), Fault> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
         let mut idle_en_passants = IdleEnPassants::default();
-        self.each_value(column, |value, at, record, batch| {
+        let (mut rest, counts_rest) = (0, self.options.lost_tags);
+        self.each_value(column, None, |value, at, record, batch| {
             let position = batch.position(record).ok();
             let position = position.filter(|position| position.is_valid(Validity::Playable));
             // The others are rejected later, and have no defined moves.
@@ -391,6 +376,9 @@ impl Decoder<'_> {
             });
             match done {
                 Some(Ok((board, [halfmove, fullmove], mv, idle))) => {
+                    if counts_rest {
+                        rest += puzzles::rest_of_solution(value.text(at).unwrap_or_default());
+                    }
                     idle_en_passants.add(after.len(), idle);
                     after.push(board, halfmove, fullmove);
                     moves.push(mv.map(Move::to_bits));
@@ -406,6 +394,7 @@ impl Decoder<'_> {
                 }
             }
         })?;
+        self.decoded.lost_tags.add_text(puzzles::REST_OF_SOLUTION, rest);
         after.fields = std::mem::take(&mut self.batch.fields);
         after.fields.remove(&Field::KeyEnPassant);
         idle_en_passants.finish(self.options, &mut after);
@@ -417,10 +406,10 @@ impl Decoder<'_> {
     }
 
     /// Dates that are no days have a text in another column.
-    fn date_texts(&mut self, column: usize) -> Result<(), String> {
+    fn date_texts(&mut self, column: usize) -> Result<(), Fault> {
         let days = self.batch.fields.remove(&Field::Date);
-        let mut texts = Dictionary::of(self.options);
-        self.each_value(column, |value, at, record, _| {
+        let mut texts = Dictionary::new(most_texts(self.options));
+        self.each_value(column, None, |value, at, record, _| {
             let text = value.text(at).filter(|text| !text.is_empty());
             let day = days.as_ref().and_then(|days| days.text(record));
             texts.push(text.or(day.map(str::as_bytes)));
@@ -431,24 +420,26 @@ impl Decoder<'_> {
     }
 
     /// Scores as they were stored count before others.
-    fn raw_scores(&mut self, column: usize) -> Result<(), String> {
+    fn raw_scores(&mut self, column: usize) -> Result<(), Fault> {
         let scores = self.batch.fields.remove(&Field::Score);
         let mut values = Field::Score.column(0);
-        self.each_value(column, |value, at, record, _| {
+        self.each_value(column, Some(Field::Score), |value, at, record, _| {
             let raw = value.number(at);
             let score = scores.as_ref().and_then(|scores| scores.number(record));
             let fits = push(Field::Score, &mut values, raw.or(score.map(i128::from)));
-            raw.filter(|_| !fits).map_or(Ok(()), |raw| Err(out_of_range("raw_score", raw)))
+            raw.filter(|_| !fits).map_or(Ok(()), |raw| Err(out_of_range(RAW_SCORE, raw)))
         })?;
         self.batch.fields.insert(Field::Score, values);
         Ok(())
     }
 
     /// Calls a function for the value of each good record in a column: with the values, the place among them, the
-    /// number of the record, and the records. Those where it fails become bad.
+    /// number of the record, and the records. Values where it fails are misfits of a field; without a field, the
+    /// records become bad, because their position is not known then.
     fn each_value(
         &mut self,
         column: usize,
+        field: Option<Field>,
         mut each: impl FnMut(&Value<'_>, usize, usize, &Batch) -> Result<(), Wrong>,
     ) -> Result<(), String> {
         let batch = std::mem::take(&mut self.batch);
@@ -463,7 +454,11 @@ impl Decoder<'_> {
                 && (row as usize) < end
             {
                 let done = each(&value, row as usize - first, record, &batch);
-                if let Err((reason, message)) = done
+                if done.is_err()
+                    && let Some(field) = field
+                {
+                    self.misfit(row, field, &value.shown(row as usize - first));
+                } else if let Err((reason, message)) = done
                     && !self.bad.contains(&row)
                 {
                     self.bad.insert(row);
@@ -484,33 +479,30 @@ impl Decoder<'_> {
     }
 
     #[cold]
+    fn misfit(&mut self, row: u32, field: Field, value: &[u8]) {
+        let place = self.place(row);
+        self.decoded.misfits.push(Misfit::new(MisfitKind::Value(field), place, value));
+    }
+
+    fn place(&self, row: u32) -> Place {
+        Place {
+            record: row.into(),
+            row: Some(self.row + u64::from(row)),
+            ..Place::start_of(Arc::clone(&self.chunk.file))
+        }
+    }
+
+    #[cold]
     fn reject(&mut self, row: u32, reasons: Vec<&'static str>, message: Cow<'static, str>, raw: &[u8]) {
         let mut raw = start_of(raw);
         self.rejected += raw.len() as u64;
         if self.rejected > most_texts(self.options) {
-            raw.truncate(WINDOW);
+            raw.truncate(LEAST_KEPT);
             raw.shrink_to_fit();
         }
-        self.decoded.rejects.push(Reject {
-            place: Place {
-                record: row.into(),
-                row: Some(self.row + u64::from(row)),
-                ..Place::start_of(Arc::clone(&self.chunk.file))
-            },
-            reasons,
-            message,
-            raw,
-        });
+        let place = self.place(row);
+        self.decoded.rejects.push(Reject { place, reasons, message, raw });
     }
-}
-
-/// Why a value is rejected: a stable name, and a message.
-type Wrong = (&'static str, String);
-
-#[cold]
-fn out_of_range(name: &str, number: i128) -> Wrong {
-    let message = format!("{name} {number} is out of range");
-    ("value_out_of_range", message)
 }
 
 /// Values of a column.
@@ -520,6 +512,15 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// A value as text, for messages.
+    #[cold]
+    fn shown(&self, at: usize) -> Vec<u8> {
+        match (self.text(at), self.number(at)) {
+            (Some(text), _) => text.to_vec(),
+            (None, Some(number)) => number.to_string().into_bytes(),
+            (None, None) => Vec::new(),
+        }
+    }
     fn of(array: &'a Column) -> Option<Self> {
         match Texts::of(array) {
             Some(texts) => Some(Self::Texts(texts)),
@@ -540,139 +541,17 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
-fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
-    let most = i128::from(MOST_CENTIPAWNS);
-    let number = number.filter(|&number| match field {
-        Field::Score => (-most..=most).contains(&number) || number.unsigned_abs() == NO_SCORE.into(),
-        Field::Result => (0..=2).contains(&number),
-        Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
-        Field::KeyEnPassant => u8::try_from(number).is_ok_and(Field::is_key_en_passant),
-        _ => true,
-    });
-    macro_rules! push {
-        ($column:expr) => {{
-            let value = number.and_then(|number| number.try_into().ok());
-            $column.push(value);
-            value.is_some()
-        }};
-    }
-    match values {
-        Array::U8(column) => push!(column),
-        Array::I16(column) => push!(column),
-        Array::U16(column) => push!(column),
-        Array::U32(column) => push!(column),
-        Array::U64(column) => push!(column),
-        other => {
-            other.push_missing();
-            false
-        }
+/// Why the part cannot be decoded.
+struct Fault(Damage);
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Self(Damage::at(0, what))
     }
 }
 
-/// A result as PGN has it.
-fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
-    match text.map(<[u8]>::trim_ascii) {
-        None | Some(b"" | b"*" | b"?") => Ok(None),
-        Some(b"1-0") => Ok(Some(2)),
-        Some(b"1/2-1/2") => Ok(Some(1)),
-        Some(b"0-1") => Ok(Some(0)),
-        Some(other) => {
-            let shown = start_of(other).escape_ascii().to_string();
-            Err(("unknown_result", format!("result `{shown}` is unknown")))
-        }
-    }
-}
-
-/// What is before the first blank.
-fn first_word(text: &[u8]) -> &[u8] {
-    let text = text.trim_ascii_start();
-    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
-    &text[..end]
-}
-
-/// A move as UCI or SAN has it.
-fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i128>, Wrong> {
-    let text = match text.map(<[u8]>::trim_ascii) {
-        None | Some(b"") => return Ok(None),
-        Some(text) => String::from_utf8_lossy(&text[..text.len().min(32)]),
-    };
-    // The others are rejected later, and have no defined moves.
-    let position = batch.position(record).ok();
-    let Some(position) = position.filter(|position| position.is_valid(Validity::Playable)) else {
-        return Ok(None);
-    };
-    let mv = Move::from_uci(&text, &position).or_else(|error| match position.parse_san(&text) {
-        Ok(mv) => Ok(mv),
-        Err(_) => Err(error),
-    });
-    match mv {
-        Ok(mv) => {
-            // Written as in Chess960 where there was another way: in a game of Chess960.
-            let is_chess960 =
-                mv.kind == MoveKind::Castle && position.castles_as_standard() && text == mv.uci_as(true).as_str();
-            let flag = if is_chess960 { Move::CHESS960 } else { 0 };
-            Ok(Some((mv.to_bits() | flag).into()))
-        }
-        Err(error) => {
-            let shown = text.escape_debug();
-            Err(("illegal_move", format!("`{shown}` in {position}: {error}")))
-        }
-    }
-}
-
-/// Texts, each of which is kept once.
-#[derive(Default)]
-struct Dictionary {
-    codes: Values<u32>,
-    words: Vec<Arc<str>>,
-    known: HashMap<Box<[u8]>, u32>,
-    last: Option<(Box<[u8]>, u32)>,
-    /// Bytes of the texts, and how many they may have.
-    size: u64,
-    most: u64,
-}
-
-impl Dictionary {
-    fn of(options: &DecodeOptions) -> Self {
-        Self { most: most_texts(options), ..Self::default() }
-    }
-    fn push(&mut self, text: Option<&[u8]>) {
-        let code = text.map(|text| self.code(text));
-        self.codes.push(code);
-    }
-    fn code(&mut self, text: &[u8]) -> u32 {
-        if let Some((last, code)) = &self.last
-            && **last == *text
-        {
-            return *code;
-        }
-        let code = match self.known.get(text) {
-            Some(&code) => code,
-            None => {
-                let code = self.words.len() as u32;
-                self.size += text.len() as u64;
-                if self.size > self.most {
-                    // Nothing of it will be used.
-                    return 0;
-                }
-                self.words.push(Arc::from(text_of(text)));
-                self.known.insert(text.into(), code);
-                code
-            }
-        };
-        self.last = Some((text.into(), code));
-        code
-    }
-    fn finish(self, field: Field) -> Result<Array, String> {
-        if self.size > self.most {
-            return Err(format!(
-                "the texts of `{}` in a part of the rows have more than {} bytes; more are read with a larger \
-                 --max-memory, of which they may take a sixteenth",
-                field.name(),
-                self.most
-            ));
-        }
-        Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))
+impl From<Damage> for Fault {
+    fn from(damage: Damage) -> Self {
+        Self(damage)
     }
 }

@@ -1,13 +1,14 @@
 //! What a Parquet file says about itself at its end.
 
-use super::columns::{Column, Kind};
+use super::super::columns::{Column, Kind};
 use super::guard::guarded;
 use super::pages;
 use crate::columnar::check_file;
 use crate::error::Damage;
 use crate::input::Source;
-use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema_by_columns};
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema, parquet_to_arrow_schema_by_columns};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use arrow_schema::{DataType, Field};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const MOST_GROUPS: u64 = 1 << 15;
 /// The longest metadata that are read.
 const MOST_METADATA: u64 = 512 << 20;
 pub(super) fn footer_damage(source: &Source, what: String) -> Damage {
-    Damage { offset: source.len().saturating_sub(8), what }
+    Damage::at(source.len().saturating_sub(8), what)
 }
 
 /// Reads the metadata at the end of the file.
@@ -32,7 +33,7 @@ pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> 
         return Err(wrong("too short for a Parquet file"));
     }
     if !read(0..4)?.starts_with(MAGIC) {
-        return Err(Damage { offset: 0, what: "not a Parquet file: it does not begin with PAR1".to_owned() });
+        return Err(Damage::at(0, "not a Parquet file: it does not begin with PAR1".to_owned()));
     }
     let footer = read(len - 8..len)?;
     let Some((&size, magic)) = footer.split_first_chunk::<4>() else {
@@ -85,6 +86,8 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             *of_root = Some(leaf);
         }
     }
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let hints = guarded(|| parquet_to_arrow_schema(schema, pairs)).ok();
     for (field, leaf) in fields.iter().zip(leaves) {
         let name = field.name().to_owned();
         let data = leaf.and_then(|leaf| {
@@ -95,6 +98,12 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             .ok()
         });
         let data = data.and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
+        // Parquet has no durations: only the schema that Arrow's writers add tells them from numbers.
+        let of_arrow = hints.as_ref().and_then(|hints| hints.field_with_name(&name).ok()).map(Field::data_type);
+        let data = match (data, of_arrow) {
+            (Some(DataType::Int64), Some(duration @ DataType::Duration(_))) => Some(duration.clone()),
+            (data, _) => data,
+        };
         columns.push((
             Column {
                 name,

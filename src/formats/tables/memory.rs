@@ -1,6 +1,6 @@
 //! Arrays in memory as a table.
 
-use super::columns::{Column, Kind, Plan};
+use super::super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::{DecodeRows, RowPart, words};
 use crate::formats::{Chunk, DecodeOptions, Decoded};

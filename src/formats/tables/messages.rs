@@ -68,7 +68,7 @@ enum Order {
 }
 
 pub(super) fn damage(offset: u64, what: impl Into<String>) -> Damage {
-    Damage { offset, what: what.into() }
+    Damage::at(offset, what)
 }
 
 pub(super) fn read(source: &Source, range: Range<u64>) -> Result<input::Bytes, Damage> {

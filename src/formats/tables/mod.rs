@@ -62,8 +62,6 @@ mod budget;
 #[cfg(feature = "parquet")]
 mod buffers;
 #[cfg(feature = "parquet")]
-mod columns;
-#[cfg(feature = "parquet")]
 mod counts;
 #[cfg(feature = "parquet")]
 mod decode;
@@ -121,12 +119,6 @@ const MOST_BYTES: u64 = 1 << 30;
 const BYTES_OF_ROW: u64 = 128;
 #[cfg(feature = "parquet")]
 const BYTES_OF_FIELD: u64 = 24;
-
-/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
-#[cfg(feature = "parquet")]
-fn most_texts(options: &DecodeOptions) -> u64 {
-    options.max_memory / 16
-}
 
 /// A format whose inputs divide themselves into parts.
 pub trait OpenTable: fmt::Debug + Sync {
@@ -283,7 +275,7 @@ struct Damaged(Damage);
 impl DecodeRows for Damaged {
     fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
         Decoded {
-            damage: vec![Damage { offset: 0, what: self.0.what.clone() }],
+            damage: vec![Damage { offset: 0, ..self.0.clone() }],
             records: rows.end - rows.start,
             ..Decoded::default()
         }
@@ -317,7 +309,7 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
         Err(error) => {
             all.damage.push(match error {
                 TableError::Damaged(damage) => damage,
-                TableError::Columns(what) => Damage { offset: 0, what },
+                TableError::Columns(what) => Damage::at(0, what),
             });
             return all;
         }

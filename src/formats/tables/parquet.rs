@@ -1,7 +1,8 @@
 //! Parquet files.
 
-use super::budget::{Charge, refusal};
-use super::columns::{Column, Plan};
+use super::super::columns::{Column, Plan};
+use super::super::field_values::{most_texts, refusal};
+use super::budget::Charge;
 use super::counts::Written;
 use super::decode::{ReadColumns, decode};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
@@ -10,8 +11,7 @@ use super::pages::{self, Page, Pages};
 use super::pieces::OneColumn;
 use super::unpack::{Queue, Ready};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
-    most_texts, words,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader, words,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
@@ -122,6 +122,8 @@ struct ReadColumn {
     written: Written,
     /// Whether its texts are kept with the records: it is that of a field.
     keeps_texts: bool,
+    /// Whether it has texts: also those of positions may have operations, which are kept.
+    is_text: bool,
 }
 
 impl fmt::Debug for ReadColumn {
@@ -173,6 +175,7 @@ impl ReadColumn {
                     is_optional: descriptor.max_def_level() > 0,
                 },
                 keeps_texts: as_bytes && !is_position,
+                is_text: as_bytes && physical == Physical::BYTE_ARRAY,
             })
         })
     }
@@ -268,6 +271,23 @@ fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     Some(start..start.checked_add(len)?)
 }
 
+/// Columns of incremental texts are charged for this many times the room for texts at most: more of them are hardly ever
+/// long at the same time, and with a charge of the whole memory could not be read with any limit.
+const MOST_TEXT_SHARES: u64 = 8;
+
+/// What rows need while they are read.
+struct Needs {
+    /// The pages that they share with others.
+    shared: Vec<SharedBy>,
+    /// What they have to be charged for.
+    charges: Vec<Arc<Charge>>,
+    /// Bytes of all of it, and how many times the room for texts is part of them.
+    needed: u64,
+    text_shares: u64,
+    /// Bytes of the longest column of texts, as far as the pages tell.
+    longest_texts: u64,
+}
+
 impl FileOfGroups {
     fn open_group(self: &Arc<Self>, number: usize, first: u64) -> Result<Group, Damage> {
         let group = self.metadata.row_group(number);
@@ -275,9 +295,8 @@ impl FileOfGroups {
         for read in &self.reads {
             let column = group.column(read.leaf);
             let range = range_of(column).filter(|range| range.end <= self.source.len());
-            let damage = |offset, what: String| Damage {
-                offset,
-                what: format!("row group {number}, column `{}`: {what}", self.name(read)),
+            let damage = |offset, what: String| {
+                Damage::at(offset, format!("row group {number}, column `{}`: {what}", self.name(read)))
             };
             let Some(range) = range else {
                 let what = "it is beyond the end of the file".to_owned();
@@ -418,7 +437,7 @@ impl Current {
             }
             rows
         };
-        let (shared, charges, needed) = self.needs(&rows);
+        let Needs { shared, charges, needed, text_shares, longest_texts } = self.needs(&rows);
         let refused = needed > group.file.most;
         if refused {
             // The others of its page, or of its dictionary, would need as much.
@@ -432,9 +451,9 @@ impl Current {
         let first = group.first;
         let numbers = first + rows.start..first + rows.end;
         if refused {
-            let what = refusal(needed, group.file.most);
+            let what = refusal(needed, text_shares, longest_texts, group.file.most);
             let what = format!("row group {}: {what}", group.number);
-            let damage = Damage { offset: place, what };
+            let damage = Damage::limit(place, what);
             return Some(RowPart::damaged(damage, numbers, bytes));
         }
         let content = match rows.end == last.first_row + last.rows {
@@ -454,14 +473,14 @@ impl Current {
         })
     }
 
-    /// The pages that rows share with others, what they have to be charged for, and all they need while they are read.
-    fn needs(&mut self, rows: &Range<u64>) -> (Vec<SharedBy>, Vec<Arc<Charge>>, u64) {
+    /// What rows need while they are read.
+    fn needs(&mut self, rows: &Range<u64>) -> Needs {
         let file = &self.group.file;
         let (mut shared, mut charges) = (Vec::new(), Vec::new());
         let count = rows.end - rows.start;
         let fields = file.reads.len() as u64;
         let mut own = count.saturating_mul(BYTES_OF_ROW + BYTES_OF_FIELD * fields);
-        let (mut with, mut texts) = (0u64, 0u64);
+        let (mut with, mut texts, mut text_shares, mut longest_texts) = (0u64, 0u64, 0u64, 0u64);
         for (number, (read, pages)) in file.reads.iter().zip(&self.group.pages).enumerate() {
             let column = file.metadata.row_group(self.group.number);
             let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
@@ -484,7 +503,7 @@ impl Current {
                 *held = Some(known);
             };
             let data = pages.of_rows(rows);
-            let mut size = 0u64;
+            let (mut size, mut unpacked) = (0u64, 0u64);
             let held = &mut self.dictionaries[number];
             if let Some(dictionary) = &pages.dictionary
                 && data.iter().any(Page::uses_dictionary)
@@ -493,6 +512,7 @@ impl Current {
                 // Its values are made anew for each part.
                 own = own.saturating_add(16 * dictionary.rows);
                 size = size.saturating_add(dictionary.unpacked);
+                unpacked = unpacked.saturating_add(dictionary.unpacked);
             } else if let Some(dictionary) = &pages.dictionary
                 && held.is_some()
             {
@@ -511,22 +531,30 @@ impl Current {
                 } else {
                     own = own.saturating_add(memory(page));
                 }
+                unpacked = unpacked.saturating_add(page.unpacked);
                 if page.is_incremental() {
                     size = u64::MAX;
                 }
             }
-            if data.iter().any(Page::is_incremental) {
-                // Those that are made at once, and those that are kept for rejects.
-                own = own.saturating_add(2 * file.texts);
+            // Those that are made at once, and those that are kept for rejects.
+            if data.iter().any(Page::is_incremental) && text_shares < MOST_TEXT_SHARES {
+                text_shares += 2;
             }
             if read.keeps_texts {
                 texts = texts.saturating_add(size);
             }
+            if read.is_text {
+                longest_texts = longest_texts.max(unpacked);
+            }
         }
         // Each of them is there twice while they are collected.
-        own = own.saturating_add(2 * texts.min(file.texts));
+        match texts < file.texts {
+            true => own = own.saturating_add(2 * texts),
+            false => text_shares += 2,
+        }
+        own = own.saturating_add(text_shares * file.texts);
         charges.push(Charge::of(own));
-        (shared, charges, own.saturating_add(with))
+        Needs { shared, charges, needed: own.saturating_add(with), text_shares, longest_texts }
     }
 }
 
@@ -544,7 +572,7 @@ impl DecodeRows for Rows {
                 // A damaged page is reported once.
                 if by.reports {
                     let what = group.named(&group.file.reads[by.read], what);
-                    damage.push(Damage { offset: 0, what });
+                    damage.push(Damage::at(0, what));
                 }
             }
         }

@@ -4,10 +4,13 @@
 
 use super::words::{Column, Known};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer, NullBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 /// Bytes of each row.
 #[derive(Debug)]
@@ -199,10 +202,16 @@ impl<'a> Numbers<'a> {
             DataType::Int16 => Integers::I16(array.as_primitive_opt::<Int16Type>()?.values()),
             DataType::Int32 => Integers::I32(array.as_primitive_opt::<Int32Type>()?.values()),
             DataType::Date32 => {
-                let days = array.as_primitive_opt::<arrow_array::types::Date32Type>()?;
+                let days = array.as_primitive_opt::<Date32Type>()?;
                 Integers::I32(days.values())
             }
             DataType::Int64 => Integers::I64(array.as_primitive_opt::<Int64Type>()?.values()),
+            DataType::Duration(unit) => Integers::I64(match unit {
+                TimeUnit::Second => array.as_primitive_opt::<DurationSecondType>()?.values(),
+                TimeUnit::Millisecond => array.as_primitive_opt::<DurationMillisecondType>()?.values(),
+                TimeUnit::Microsecond => array.as_primitive_opt::<DurationMicrosecondType>()?.values(),
+                TimeUnit::Nanosecond => array.as_primitive_opt::<DurationNanosecondType>()?.values(),
+            }),
             DataType::UInt8 => Integers::U8(array.as_primitive_opt::<UInt8Type>()?.values()),
             DataType::UInt16 => Integers::U16(array.as_primitive_opt::<UInt16Type>()?.values()),
             DataType::UInt32 => Integers::U32(array.as_primitive_opt::<UInt32Type>()?.values()),

@@ -1,16 +1,17 @@
 //! Decoding of lines of FEN, EPD and perft lists.
 
 use super::blocks::{BLOCK_REACH, Line};
-use super::operations::{best_move, clocks_of_operations, separate};
+use super::operations::{Said, clocks_of_operations, separate};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
-use crate::chess::{Move, Position, Square};
+use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
+use crate::formats::field_values::push;
 use crate::formats::lines::{windows_1252, without_mark};
 use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
 use crate::packed::Packed;
-use crate::table::{Array, Batch, Field, Texts, Values};
+use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -26,8 +27,7 @@ struct Decoder<'a> {
     /// If operations are requested: those of all records but the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
-    /// If moves are requested: the first one of `bm`.
-    moves: Option<Values<u16>>,
+    said: SaidByOperations,
     idle_en_passants: IdleEnPassants,
     /// The `id` line of the block that has just begun.
     id: String,
@@ -49,10 +49,43 @@ pub(in crate::formats) struct ReadLine<'a> {
     pub(in crate::formats) idle_en_passant: Option<Square>,
 }
 
-impl ReadLine<'_> {
-    /// The first move of the operation `bm`, if it is legal.
-    pub(in crate::formats) fn best_move(&self) -> Option<Move> {
-        best_move(&String::from_utf8_lossy(self.rest), &self.position)
+/// Fields that are said by operations, of the few records that have such operations.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct SaidByOperations {
+    fields: Fields,
+    values: Vec<(usize, Said)>,
+}
+
+impl SaidByOperations {
+    /// Those of these fields that operations may say.
+    pub(in crate::formats) fn new(fields: impl IntoIterator<Item = Field>) -> Self {
+        let fields = fields.into_iter().filter(|&field| Said::FIELDS.contains(field));
+        Self { fields: fields.collect(), values: Vec::new() }
+    }
+    /// Adds those of a record.
+    pub(in crate::formats) fn add(&mut self, row: usize, line: &ReadLine<'_>) {
+        if self.fields == Fields::NONE || line.rest.is_empty() {
+            return;
+        }
+        let said = Said::of(&String::from_utf8_lossy(line.rest), &line.position, self.fields);
+        if said != Said::default() {
+            self.values.push((row, said));
+        }
+    }
+    /// Adds the columns to a batch in which some record has a value.
+    pub(in crate::formats) fn finish(self, batch: &mut Batch) {
+        for field in self.fields.iter() {
+            let mut said = self.values.iter().filter_map(|(row, said)| Some((*row, said.get(field)?))).peekable();
+            if said.peek().is_none() {
+                continue;
+            }
+            let mut column = field.column(0);
+            for row in 0..batch.len() {
+                let value = said.next_if(|&(at, _)| at == row);
+                push(field, &mut column, value.map(|(_, value)| value.into()));
+            }
+            batch.fields.insert(field, column);
+        }
     }
 }
 
@@ -72,10 +105,41 @@ impl Refusal {
 /// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position
 /// with six fields and nothing else. What follows the line in the text is looked at, but changes nothing.
 #[inline(always)]
-pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
+fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
     let coded = fen::parse_usual(text, len)?;
     let board = Packed::of_coded(&coded)?;
     Some((board, [coded.halfmove, coded.fullmove]))
+}
+
+/// Reads lines as [`usual`] does where other bytes than a line end follow them: vectors may look there, so each line is
+/// copied to a place of its own.
+pub(in crate::formats) struct UsualLines([u8; WINDOW]);
+
+/// A line, and room behind it.
+const WINDOW: usize = 256;
+/// The longest line that is read there.
+const SHORT: usize = WINDOW - 96;
+
+impl Default for UsualLines {
+    fn default() -> Self {
+        Self([b'\n'; WINDOW])
+    }
+}
+
+impl UsualLines {
+    /// The board and the clocks of a line, if it is like nearly all lines.
+    #[inline]
+    pub(in crate::formats) fn read(&mut self, line: &[u8]) -> Option<(Packed, [u16; 2])> {
+        if line.len() > SHORT {
+            return None;
+        }
+        let [start @ .., end] = self.0.get_mut(..=line.len())? else {
+            return None;
+        };
+        start.copy_from_slice(line);
+        *end = b'\n';
+        usual(&self.0, line.len())
+    }
 }
 
 /// Reads any line, the first `len` bytes of a text, from the byte `skip` on.
@@ -154,7 +218,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decoded: Decoded::default(),
         operations: options.fields.contains(Field::Operations).then(Texts::default),
         open: None,
-        moves: options.fields.contains(Field::Move).then(Values::default),
+        said: SaidByOperations::new(options.fields.iter()),
         idle_en_passants: IdleEnPassants::default(),
         id: String::new(),
         id_at: 0,
@@ -213,9 +277,6 @@ impl Decoder<'_> {
     #[inline]
     fn position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
         if let Some((board, clocks)) = usual(&text[skip..], len - skip) {
-            if let Some(moves) = &mut self.moves {
-                moves.push(None);
-            }
             return self.push(start, board, clocks, b"");
         }
         self.unusual_position(start, text, len, skip);
@@ -226,9 +287,7 @@ impl Decoder<'_> {
         let remarks = &mut self.decoded.remarks;
         match unusual(text, len, skip, self.options, remarks) {
             Ok(line) => {
-                if let Some(moves) = &mut self.moves {
-                    moves.push(line.best_move().map(Move::to_bits));
-                }
+                self.said.add(self.batch.len(), &line);
                 self.idle_en_passants.add(self.batch.len(), line.idle_en_passant);
                 self.push(start, line.board, line.clocks, line.rest);
             }
@@ -238,7 +297,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Adds a record. Its move is added before.
+    /// Adds a record. What its operations say is added before.
     #[inline]
     fn push(&mut self, start: usize, board: Packed, clocks: [u16; 2], rest: &[u8]) {
         let [halfmove, fullmove] = clocks;
@@ -328,11 +387,7 @@ impl Decoder<'_> {
         {
             self.batch.fields.insert(Field::Operations, Array::Text(operations));
         }
-        if let Some(moves) = self.moves
-            && moves.count_present() != 0
-        {
-            self.batch.fields.insert(Field::Move, Array::U16(moves));
-        }
+        self.said.finish(&mut self.batch);
         self.idle_en_passants.finish(self.options, &mut self.batch);
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);

@@ -3,7 +3,9 @@
 //! Lines end at LF; a CR before it is dropped, and so is a UTF-8 byte order mark at the start of a line
 //! (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
 //! What follows the FEN fields of a line is kept as text in [`Field::Operations`]: EPD operations, perft
-//! counts. The first move of the operation `bm` is also the record's [`Field::Move`] if it is legal.
+//! counts. Some of the operations are fields of the record as well: the first move of `bm`, if it is legal, is its
+//! [`Field::Move`], the evaluation `ce` its [`Field::Score`], a mate `dm` its [`Field::Mate`], and `acd` its
+//! [`Field::Depth`]. In EPD, `ce` and `dm` have the view of the side to move, and a `ce` beyond 32,000 is a mate.
 //!
 //! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
 //! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
@@ -19,8 +21,7 @@ mod operations;
 
 pub use operations::{id, operand, perft_counts};
 
-#[cfg(feature = "parquet")]
-pub(super) use decode::{Refusal, text_of, unusual, usual};
+pub(super) use decode::{Refusal, SaidByOperations, UsualLines, text_of, unusual};
 
 use super::layout::Text;
 use super::lines::without_mark;
@@ -35,7 +36,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a line may carry.
-const CARRIES: Fields = Fields::of(&[Field::Move, Field::Operations, Field::KeyEnPassant]);
+pub(super) const CARRIES: Fields =
+    Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Depth, Field::Operations, Field::KeyEnPassant]);
 
 /// Lines, some of which belong together.
 #[derive(Clone, Copy, Debug)]

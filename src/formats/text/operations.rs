@@ -2,8 +2,9 @@
 
 use crate::chess::fen;
 use crate::chess::validity::Validity;
-use crate::chess::{Move, Position};
-use crate::table::{Batch, Field};
+use crate::chess::{Color, Move, Position};
+use crate::formats::pgn;
+use crate::table::{Batch, Field, Fields, MOST_CENTIPAWNS};
 use memchr::{memchr, memchr2, memmem};
 use std::borrow::Cow;
 
@@ -25,13 +26,112 @@ pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     }
 }
 
-/// The first move of the operation `bm`, if it is legal.
-pub(super) fn best_move(operations: &str, position: &Position) -> Option<Move> {
-    let mut moves = operand(operations, "bm")?.split([' ', '\t', ',']);
+/// What operations say that is a field as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) mv: Option<Move>,
+    pub(super) score: Option<i16>,
+    pub(super) mate: Option<i16>,
+    pub(super) depth: Option<u16>,
+}
+
+impl Said {
+    /// The fields that operations may say.
+    pub(super) const FIELDS: Fields = Fields::of(&[Field::Move, Field::Score, Field::Mate, Field::Depth]);
+
+    /// The first move of `bm`, if it is legal; the evaluation `ce` and the mate `dm`, which have the view of the side to
+    /// move; the depth `acd`. Of several operations of one name, the first counts.
+    pub(super) fn of(operations: &str, position: &Position, fields: Fields) -> Self {
+        let (mut best, mut evaluation, mut mate, mut depth) = (None, None, None, None);
+        for operation in each(operations) {
+            let operation = operation.trim_ascii_start();
+            let Some((opcode, operand)) = operation.split_once(' ') else {
+                continue;
+            };
+            let place = match opcode {
+                "bm" => &mut best,
+                "ce" => &mut evaluation,
+                "dm" => &mut mate,
+                "acd" => &mut depth,
+                _ => continue,
+            };
+            place.get_or_insert(operand.trim_ascii());
+        }
+        let number = |text: Option<&str>| text?.parse::<i32>().ok();
+        let evaluation = number(evaluation).and_then(|number| Evaluation::of(number, position.side_to_move));
+        let mate = number(mate).filter(|&moves| moves != 0);
+        let mate = mate.map(|moves| mate_of(moves, position.side_to_move));
+        let mate = mate.or(evaluation.and_then(Evaluation::mate));
+        Self {
+            mv: best.filter(|_| fields.contains(Field::Move)).and_then(|moves| best_move(moves, position)),
+            score: evaluation.and_then(Evaluation::score).filter(|_| mate.is_none()),
+            mate,
+            depth: depth.and_then(|text| text.parse().ok()),
+        }
+    }
+
+    /// The value of a field.
+    pub(super) fn get(&self, field: Field) -> Option<i64> {
+        match field {
+            Field::Move => self.mv.map(|mv| mv.to_bits().into()),
+            Field::Score => self.score.map(i64::from),
+            Field::Mate => self.mate.map(i64::from),
+            Field::Depth => self.depth.map(i64::from),
+            _ => None,
+        }
+    }
+}
+
+/// The operand of `ce`, as White sees it.
+#[derive(Clone, Copy, Debug)]
+enum Evaluation {
+    Centipawns(i16),
+    Mate(i16),
+}
+
+impl Evaluation {
+    /// Numbers beyond 32,000 are mates, by the number of plies: 32,767 less that number for the side that mates.
+    fn of(number: i32, mover: Color) -> Option<Self> {
+        const NOW: i32 = 32_767;
+        const LEAST_MATE: i32 = 32_000;
+        let most = i32::from(MOST_CENTIPAWNS);
+        Some(match number {
+            _ if number.abs() > NOW || number == NOW => return None,
+            _ if number > LEAST_MATE => Self::Mate(mate_of((NOW - number + 1) / 2, mover)),
+            _ if number < -LEAST_MATE => Self::Mate(mate_of(-((NOW + number) / 2), mover)),
+            _ => {
+                let number = number.clamp(-most, most) as i16;
+                Self::Centipawns(if mover == Color::White { number } else { -number })
+            }
+        })
+    }
+    fn score(self) -> Option<i16> {
+        match self {
+            Self::Centipawns(score) => Some(score),
+            Self::Mate(_) => None,
+        }
+    }
+    fn mate(self) -> Option<i16> {
+        match self {
+            Self::Mate(mate) => Some(mate),
+            Self::Centipawns(_) => None,
+        }
+    }
+}
+
+/// Moves to mate as White sees it, of those that the mover needs, negative if it is mated.
+fn mate_of(moves: i32, mover: Color) -> i16 {
+    let black_mates = (moves < 0) == (mover == Color::White);
+    pgn::mate_in(black_mates && moves != 0, moves.unsigned_abs().into())
+}
+
+/// The first of several moves, if it is legal.
+fn best_move(moves: &str, position: &Position) -> Option<Move> {
+    let mut moves = moves.split([' ', '\t', ',']);
     let first = moves.find(|text| !text.is_empty())?;
     // A position without kings has no defined moves.
-    let moves = position.is_valid(Validity::Playable).then_some(position)?;
-    moves.parse_san(first).ok()
+    let position = position.is_valid(Validity::Playable).then_some(position)?;
+    position.parse_san(first).ok()
 }
 
 /// The operation that a field becomes that puzzles or evaluations have.
@@ -54,11 +154,15 @@ pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool 
     else {
         return false;
     };
-    if field == Field::Move {
+    if Said::FIELDS.contains(field) {
         let position = batch.position(row).ok();
-        let best = position.and_then(|position| best_move(operations, &position));
-        let known = values.number(row).and_then(|bits| Move::from_bits(bits as u16));
-        return best == known;
+        let said = position.and_then(|position| Said::of(operations, &position, Fields::of(&[field])).get(field));
+        let without_flag = |bits: i64| Move::from_bits(bits as u16).map(|mv| mv.to_bits().into());
+        return said
+            == values.number(row).and_then(|number| match field {
+                Field::Move => without_flag(number),
+                _ => Some(number),
+            });
     }
     let number = || values.number(row).map(|number| Cow::Owned(number.to_string()));
     let value = values.text(row).map(Cow::Borrowed).or_else(number);

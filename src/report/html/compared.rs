@@ -101,6 +101,12 @@ fn summary(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fm
         )?;
     }
     out.push_str("</dl>\n");
+    for (name, about) in ["A", "B"].into_iter().zip(abouts) {
+        if !about.left_out.is_empty() {
+            let left_out = about.left_out.join(". ");
+            writeln!(out, "<p class=\"about\">{name} is a choice. {}.</p>", Escaped(&left_out))?;
+        }
+    }
     for (name, only) in ["A", "B"].into_iter().zip(&comparison.only) {
         if !only.is_empty() {
             writeln!(out, "<p class=\"about\">Only {name} has: {}.</p>", Escaped(&only.join(", ")))?;

@@ -252,7 +252,7 @@ impl OwnedTable<'_> {
 }
 
 /// A mean for each phase, with the number of scores, as bars to both sides of zero.
-pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Result {
+pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -> fmt::Result {
     let Some(rows) = means.iter().map(|&(phase, ..)| phase + 1).max() else {
         return Ok(());
     };
@@ -304,13 +304,13 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)]) -> fmt::Resul
     writeln!(
         out,
         "<path class=\"x\" d=\"M{zero:.1} {bottom:.1}V{TOP}\"/><text class=\"n a\" x=\"{:.1}\" \
-         y=\"{:.1}\">centipawns from White's side</text></svg>",
+         y=\"{:.1}\">{axis}</text></svg>",
         (LEFT + RIGHT) / 2.0,
         bottom + 32.0
     )?;
     let rows = means.iter().map(|&(phase, count, mean)| vec![phase.to_string(), grouped(count), tenths(mean)]);
     let table = Table {
-        caption: "Mean score in each phase, in centipawns from White's side",
+        caption: &format!("Mean score in each phase, in {axis}"),
         head: &["phase", "scores", "mean score"],
         rows: rows.collect(),
     };
@@ -333,6 +333,8 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     let height = (210.0 / rows as f64).clamp(6.0, 16.0);
     let bottom = TOP + height * rows as f64;
     let total: u64 = known.iter().sum();
+    // In the order of the columns.
+    let (white_won, black_won) = (joint.columns.label(0), joint.columns.label(2));
     let mut all = Results::default();
     (0..rows).for_each(|row| {
         let results = of_row(row);
@@ -342,10 +344,10 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     });
     write!(
         out,
-        "<figure><figcaption><h3>{}</h3><p><span class=\"key w\"></span>White won <span class=\"key \
-         d\"></span>drawn <span class=\"key b\"></span>Black won</p></figcaption>\n\
+        "<figure><figcaption><h3>{}</h3><p><span class=\"key w\"></span>{white_won} <span class=\"key \
+         d\"></span>drawn <span class=\"key b\"></span>{black_won}</p></figcaption>\n\
          <svg class=\"joint\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Stacked bars: {}. Of all, \
-             White won {}, drawn {}, Black won {}.\"><text class=\"a\" x=\"0\" y=\"11\">{}</text>",
+             {white_won} {}, drawn {}, {black_won} {}.\"><text class=\"a\" x=\"0\" y=\"11\">{}</text>",
         Escaped(joint.title),
         bottom + 38.0,
         Escaped(joint.title),
@@ -359,7 +361,7 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
         let y = bottom - height * (row + 1) as f64;
         let mut x = LEFT;
         let parts =
-            [("White won", results.white, "w"), ("drawn", results.draw, "d"), ("Black won", results.black, "b")];
+            [(&*white_won, results.white, "w"), ("drawn", results.draw, "d"), (&*black_won, results.black, "b")];
         for (name, count, class) in parts.into_iter().filter(|&(_, count, _)| count > 0) {
             let width = count as f64 / known as f64 * (RIGHT - LEFT);
             write!(
@@ -403,7 +405,7 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     });
     let table = Table {
         caption: joint.title,
-        head: &[joint.rows.title, "White won", "drawn", "Black won", "unknown"],
+        head: &[joint.rows.title, &white_won, "drawn", &black_won, "unknown"],
         rows: rows.collect(),
     };
     table.write_details(out)?;

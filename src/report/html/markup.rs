@@ -1,5 +1,6 @@
 //! Pieces of HTML. Everything that is not written here in full goes through [`Escaped`].
 
+use super::super::{Report, Results};
 use crate::text::numbers::{grouped, percent};
 use crate::text::one_line;
 use std::fmt::{self, Display, Write};
@@ -99,12 +100,14 @@ pub(super) fn bar(part: f64) -> String {
 }
 
 /// The results of some records as one bar of three parts. Nothing without results.
-pub(super) fn stack(white: u64, draw: u64, black: u64) -> String {
+pub(super) fn stack(report: &Report, results: &Results) -> String {
+    let &Results { white, draw, black, .. } = results;
     let known = white + draw + black;
     if known == 0 {
         return String::new();
     }
-    let parts = [("White won", white, "w"), ("drawn", draw, "d"), ("Black won", black, "b")];
+    let [white_won, black_won] = ["White won", "Black won"].map(|title| report.title(title));
+    let parts = [(white_won, white, "w"), ("drawn", draw, "d"), (black_won, black, "b")];
     let label: Vec<String> =
         parts.iter().map(|&(name, count, _)| format!("{name} {}", percent(count, known))).collect();
     let mut text = format!("<span class=\"stack\" role=\"img\" aria-label=\"{}\">", label.join(", "));

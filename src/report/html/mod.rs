@@ -46,6 +46,10 @@ pub struct About {
     pub title: String,
     /// The inputs, as people know them.
     pub inputs: Vec<String>,
+    /// The command that counted it, as typed, if it is known.
+    pub command: Option<String>,
+    /// What its options left out: sentences without their full stops.
+    pub left_out: Vec<String>,
     /// Number of games that were read, if the inputs have games.
     pub games: Option<u64>,
     /// How it was counted; `None` if it was not counted now.

@@ -53,13 +53,14 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
         add("games", "Games", &|out| games(out, report, &bars))?;
     }
     if let Some(by) = &report.groups {
-        add("groups", "Groups", &|out| groups(out, by))?;
+        add("groups", "Groups", &|out| groups(out, report, by))?;
     }
     add("about", "About this page", &|out| about_page(out, report, about))?;
     let mut names = vec![("summary", "Summary")];
     names.extend(sections.iter().map(|section| (section.id, section.title)));
     let head = Head { title: &about.title, kind: "dataset report", inputs: about.inputs.clone(), sections: &names };
     head.write(out)?;
+    chosen(out, about)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
         writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
@@ -68,6 +69,18 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     embed(out, report)?;
     foot(out);
     Ok(())
+}
+
+/// How the positions were chosen, if not all were taken.
+pub(super) fn chosen(out: &mut String, about: &About) -> fmt::Result {
+    if about.left_out.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<p class=\"about\">Not everything was taken. ")?;
+    for sentence in &about.left_out {
+        write!(out, "{}. ", Escaped(sentence))?;
+    }
+    writeln!(out, "</p>")
 }
 
 /// The first screen.
@@ -111,7 +124,9 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         }
         let of_positions = |count: u64| percent(count, positions);
         let black = positions - report.white_to_move;
-        tile("White to move", of_positions(report.white_to_move), format!("Black {}", of_positions(black)))?;
+        if !report.is_from_mover() {
+            tile("White to move", of_positions(report.white_to_move), format!("Black {}", of_positions(black)))?;
+        }
         tile("In check", of_positions(report.in_check), grouped(report.in_check))?;
         tile(
             "Mates, stalemates",
@@ -139,11 +154,13 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             };
             writeln!(
                 out,
-                "<div class=\"wide\"><dt>Results of the positions</dt><dd>{}<small>White won {} · drawn {} · \
-                 Black won {}{unknown}</small></dd></div>",
-                stack(results.white, results.draw, results.black),
+                "<div class=\"wide\"><dt>Results of the positions</dt><dd>{}<small>{} {} · drawn {} · {} \
+                 {}{unknown}</small></dd></div>",
+                stack(report, results),
+                report.title("White won"),
                 percent(results.white, known),
                 percent(results.draw, known),
+                report.title("Black won"),
                 percent(results.black, known)
             )?;
         }
@@ -198,7 +215,7 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
         let count = details.phase_scores.row_sum(phase);
         (count > 0).then(|| (phase, count, sum as f64 / count as f64))
     });
-    joint::means(out, &means.collect::<Vec<_>>())
+    joint::means(out, &means.collect::<Vec<_>>(), report.title("centipawns from White's side"))
 }
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
@@ -314,7 +331,7 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
 }
 
 /// One row for each group.
-fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
+fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     let total: u64 = groups.values.values().map(|report| report.positions).sum();
     let largest = groups.values.values().map(|report| report.positions).max().unwrap_or(1).max(1);
     // The largest ones, in their order.
@@ -329,14 +346,14 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
         "positions",
         "share",
         "",
-        "White to move",
+        all.title("White to move"),
         "in check",
         "mates, stalemates",
         "mean moves",
         "median moves",
     ];
     if has_results {
-        head.extend(["results", "White / draw / Black"]);
+        head.extend(["results", all.title("White / draw / Black")]);
     }
     if has_scores {
         head.push("mean score");
@@ -369,7 +386,7 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
             ];
             if has_results {
                 let results = &report.results;
-                row.push(stack(results.white, results.draw, results.black));
+                row.push(stack(report, results));
                 let known = results.known();
                 row.push(match known {
                     0 => "–".to_owned(),
@@ -404,6 +421,9 @@ fn groups(out: &mut String, groups: &Groups) -> fmt::Result {
 
 fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     writeln!(out, "<div class=\"about\"><p>Made by lanefish {}.</p>", env!("CARGO_PKG_VERSION"))?;
+    if let Some(command) = &about.command {
+        writeln!(out, "<p>Command: <code>{}</code></p>", Escaped(command))?;
+    }
     if let Some(run) = &about.run {
         let Run { tier, threads, seconds, rate, bytes: read } = run;
         let threads = counted(*threads as u64, "thread");
@@ -420,7 +440,8 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         other pieces: knight and bishop 1, rook 2, queen 4, so that the start position has 24.",
     );
     if !report.scores.is_empty() {
-        out.push_str(" Scores are in centipawns from White's side; mates are counted apart.");
+        let from = report.title("centipawns from White's side");
+        write!(out, " Scores are in {from}; mates are counted apart.")?;
     }
     out.push_str("</p>\n");
     if report.details.as_ref().is_some_and(|details| details.exact_distinct.is_none()) {

@@ -91,7 +91,7 @@ impl Session {
         let of_table = |error| SqlError::Table(Arc::new(error));
         absolute(&mut inputs).map_err(of_table)?;
         let count = link.cluster().partitions();
-        let pieces = divide(&inputs, count, options.read.from, options.read.access).map_err(of_table)?;
+        let pieces = divide(&inputs, count, &options.read).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());

@@ -8,8 +8,9 @@
 //! knows, and leaves others whole, so that each task would read everything.
 
 use crate::error::Error;
-use crate::formats::{self, Format, Layout};
-use crate::input::{Access, Inputs, Shard};
+use crate::formats::{self, Layout};
+use crate::input::{Inputs, Shard};
+use crate::pipeline::ReadOptions;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type, UInt64Type};
 use datafusion::common::{DataFusionError, Result as EngineResult};
@@ -45,6 +46,7 @@ impl Piece {
         let shard = self.shard.and_then(|(index, count)| Shard::new(index, count));
         if self.inputs.start == 0 && shard.is_none_or(|shard| shard.index() == 0) {
             own.broken.clone_from(&inputs.broken);
+            own.skipped.clone_from(&inputs.skipped);
         }
         (own, shard)
     }
@@ -102,12 +104,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 ///
 /// # Errors
 /// If an input cannot be opened, or is no regular file.
-pub(crate) fn divide(
-    inputs: &Inputs,
-    pieces: usize,
-    from: Option<Format>,
-    access: Access,
-) -> Result<Vec<Piece>, Error> {
+pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
     let mut lengths = Vec::with_capacity(inputs.paths.len());
     for path in &inputs.paths {
         lengths.push(length(path)?);
@@ -119,7 +116,7 @@ pub(crate) fn divide(
     for (place, (path, &len)) in inputs.paths.iter().zip(&lengths).enumerate() {
         let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST);
         let shards = shards.min(Shard::MOST);
-        if shards > 1 && is_divisible(path, from, access)? {
+        if shards > 1 && is_divisible(path, read)? {
             if begin < place {
                 divided.push((begin..place, None));
             }
@@ -149,8 +146,9 @@ fn length(path: &Arc<Path>) -> Result<u64, Error> {
 }
 
 /// Whether an input can be entered in the middle.
-fn is_divisible(path: &Arc<Path>, from: Option<Format>, access: Access) -> Result<bool, Error> {
-    let mut opened = formats::open(path, from, access, Arc::default())?;
+fn is_divisible(path: &Arc<Path>, read: &ReadOptions) -> Result<bool, Error> {
+    let column = read.decode.fen_column.as_deref();
+    let mut opened = formats::open_with(path, read.from, column, read.access, Arc::default())?;
     let is_plain = opened.input.plain_len().is_some();
     Ok(match opened.format.layout() {
         Layout::Text(_) => is_plain || opened.input.has_frames()?,
@@ -177,7 +175,7 @@ mod tests {
         };
         let inputs =
             Inputs::of(vec![write("a.fen", 3_000), write("b.fen", 3_000), write("c.fen", 300_000), write("d.fen", 60)]);
-        let divided = |pieces| divide(&inputs, pieces, None, Access::default()).unwrap();
+        let divided = |pieces| divide(&inputs, pieces, &ReadOptions::default()).unwrap();
         assert_eq!(
             divided(3),
             [
@@ -191,7 +189,7 @@ mod tests {
         assert_eq!(divided(1), [piece(0..4, None)]);
         // No piece is smaller than a task is worth.
         assert_eq!(divided(1_000_000).len(), 7);
-        let nothing = divide(&Inputs::default(), 4, None, Access::default()).unwrap();
+        let nothing = divide(&Inputs::default(), 4, &ReadOptions::default()).unwrap();
         assert_eq!(nothing, [piece(0..0, None)]);
     }
 }

@@ -6,15 +6,15 @@ use super::pieces::Piece;
 use super::statistics::Counting;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
-use crate::formats::{Format, Remark};
+use crate::formats::{Format, Misfit, MisfitKind, Remark};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
 use crate::sql::select::Condition;
 use crate::sql::{PositionSource, SessionOptions};
-use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
+use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
 use datafusion::common::{DataFusionError, Result};
 use serde::de::DeserializeOwned;
@@ -92,6 +92,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 pub(super) struct SourceWire {
     paths: Vec<PathBuf>,
     broken: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
     read: ReadOptions,
 }
 
@@ -101,6 +102,7 @@ impl SourceWire {
         Self {
             paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
             broken: inputs.broken.clone(),
+            skipped: inputs.skipped.clone(),
             read: options.read.clone(),
         }
     }
@@ -110,6 +112,7 @@ impl SourceWire {
         let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
         let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
         inputs.broken = self.broken;
+        inputs.skipped = self.skipped;
         Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(self.read) })
     }
 }
@@ -246,14 +249,36 @@ pub(super) struct SummaryWire {
     bytes: u64,
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
-    remarks: Vec<(String, String, bool, u64)>,
+    /// What, how, whether it is a detail, how often, and the first one.
+    remarks: Vec<(String, String, bool, u64, Option<String>)>,
+    misfits: Vec<MisfitWire>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Of files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
+    skipped_files: Option<String>,
+}
+
+/// What was left out of records, the first of its kind.
+#[derive(Serialize, Deserialize)]
+struct MisfitWire {
+    /// The name of the field or key, and whether it is one of a field.
+    name: String,
+    is_field: bool,
+    times: u64,
+    place: PlaceWire,
+    value: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct RejectWire {
+    place: PlaceWire,
+    reasons: Vec<String>,
+    message: String,
+    raw: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PlaceWire {
     file: PathBuf,
     line: Option<u64>,
     offset: u64,
@@ -262,9 +287,6 @@ struct RejectWire {
     ply: Option<u16>,
     frame: Option<u64>,
     row: Option<u64>,
-    reasons: Vec<String>,
-    message: String,
-    raw: Vec<u8>,
 }
 
 impl SummaryWire {
@@ -285,8 +307,12 @@ impl SummaryWire {
             remarks: summary
                 .remarks
                 .iter()
-                .map(|(remark, times)| (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times))
+                .map(|(remark, times)| {
+                    let first = summary.remarks.first(remark).map(str::to_owned);
+                    (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times, first)
+                })
                 .collect(),
+            misfits: summary.misfits.iter().map(|(misfit, times)| MisfitWire::of(misfit, times)).collect(),
             left_out: summary
                 .left_out
                 .iter()
@@ -298,6 +324,7 @@ impl SummaryWire {
                     Some((file.path.to_path_buf(), format, file.note.as_ref()?.to_string()))
                 })
                 .collect(),
+            skipped_files: summary.skipped_files.clone(),
         }
     }
 
@@ -314,15 +341,17 @@ impl SummaryWire {
         let room = crate::pipeline::FIRST_REJECTS.saturating_sub(all.first_rejects.len());
         let first = self.first_rejects.into_iter().take(room);
         all.first_rejects.extend(first.map(RejectWire::into_reject));
-        for (what, how, is_detail, times) in self.remarks {
-            all.remarks.add(remark(&what, &how, is_detail), times);
+        for (what, how, is_detail, times, first) in self.remarks {
+            all.remarks.add_with(remark(&what, &how, is_detail), times, first.as_deref());
+        }
+        for (misfit, times) in self.misfits.into_iter().filter_map(MisfitWire::into_misfit) {
+            all.misfits.add(misfit, times);
         }
         for (name, (games, positions, unknown)) in self.left_out {
-            let left = all.left_out.entry(interned(&name)).or_default();
-            left.games += games;
-            left.positions += positions;
-            left.unknown += unknown;
+            let left = LeftOut::new(games, positions, unknown);
+            all.left_out.entry(interned(&name)).or_default().add(left);
         }
+        all.skipped_files = all.skipped_files.take().or(self.skipped_files);
         for (path, format, note) in self.notes {
             let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
             // Every shard of a file has the same to say of it.
@@ -342,9 +371,27 @@ impl SummaryWire {
     }
 }
 
-impl RejectWire {
-    fn of(reject: &Reject) -> Self {
-        let place = &reject.place;
+impl MisfitWire {
+    fn of(misfit: Misfit, times: u64) -> Self {
+        let (name, is_field) = match misfit.kind {
+            MisfitKind::Value(field) => (field.name().to_owned(), true),
+            MisfitKind::Key(key) => (key.into(), false),
+        };
+        Self { name, is_field, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
+    }
+
+    /// `None` if there is no such field.
+    fn into_misfit(self) -> Option<(Misfit, u64)> {
+        let kind = match self.is_field {
+            true => MisfitKind::Value(Field::ALL.into_iter().find(|field| field.name() == self.name)?),
+            false => MisfitKind::Key(self.name.into()),
+        };
+        Some((Misfit { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
+    }
+}
+
+impl PlaceWire {
+    fn of(place: &Place) -> Self {
         Self {
             file: place.file.to_path_buf(),
             line: place.line,
@@ -354,14 +401,11 @@ impl RejectWire {
             ply: place.ply,
             frame: place.frame,
             row: place.row,
-            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
-            message: reject.message.to_string(),
-            raw: reject.raw.clone(),
         }
     }
 
-    fn into_reject(self) -> Reject {
-        let place = Place {
+    fn into_place(self) -> Place {
+        Place {
             line: self.line,
             offset: self.offset,
             record: self.record,
@@ -370,9 +414,23 @@ impl RejectWire {
             frame: self.frame,
             row: self.row,
             ..Place::start_of(self.file.into())
-        };
+        }
+    }
+}
+
+impl RejectWire {
+    fn of(reject: &Reject) -> Self {
+        Self {
+            place: PlaceWire::of(&reject.place),
+            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
+            message: reject.message.to_string(),
+            raw: reject.raw.clone(),
+        }
+    }
+
+    fn into_reject(self) -> Reject {
         let reasons = self.reasons.iter().map(|name| interned(name)).collect();
-        Reject::new(place, reasons, self.message, self.raw)
+        Reject::new(self.place.into_place(), reasons, self.message, self.raw)
     }
 }
 

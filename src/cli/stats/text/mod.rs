@@ -67,8 +67,8 @@ impl Text<'_> {
             self.bars(out, bars)?;
         }
         let mut boards = vec![
-            self.all_pieces("white", "White's pieces", &report.occupancy[..6]),
-            self.all_pieces("black", "Black's pieces", &report.occupancy[6..]),
+            self.all_pieces("white", report.title("White's pieces"), &report.occupancy[..6]),
+            self.all_pieces("black", report.title("Black's pieces"), &report.occupancy[6..]),
         ];
         // The pieces come first, the rest after them.
         let mut pieces = report.boards();

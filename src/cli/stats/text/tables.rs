@@ -31,7 +31,7 @@ impl Text<'_> {
         let report = self.report;
         let positions = report.positions;
         let moves = report.moves();
-        let of_positions = |name: &'static str, count: u64| (name, count, positions);
+        let of_positions = |name: &'static str, count: u64| (report.title(name), count, positions);
         let mut left = vec![
             of_positions("White to move", report.white_to_move),
             of_positions("Black to move", positions - report.white_to_move),
@@ -65,7 +65,19 @@ impl Text<'_> {
         let cells = |(name, count, whole): (&str, u64, u64)| {
             [Cell::new(name), right(grouped(count)), right(percent(count, whole))]
         };
-        if self.width < WIDE {
+        let mut table = Table::new();
+        table.load_style(RULED);
+        table.set_header(["positions", "", "", "", "moves", "", ""]);
+        for (at, &left) in left.iter().enumerate() {
+            let mut row = Vec::from(cells(left));
+            if let Some(&right) = right_side.get(at) {
+                row.push(Cell::new(" "));
+                row.extend(cells(right));
+            }
+            table.add_row(row);
+        }
+        let beside = table.trim_fmt();
+        if self.width < WIDE || beside.lines().any(|line| line.chars().count() > self.width) {
             for (title, rows) in [("positions", left), ("moves", right_side)] {
                 let mut table = Table::new();
                 table.load_style(RULED);
@@ -77,18 +89,7 @@ impl Text<'_> {
             }
             return Ok(());
         }
-        let mut table = Table::new();
-        table.load_style(RULED);
-        table.set_header(["positions", "", "", "", "moves", "", ""]);
-        for (at, left) in left.into_iter().enumerate() {
-            let mut row = Vec::from(cells(left));
-            if let Some(&right) = right_side.get(at) {
-                row.push(Cell::new(" "));
-                row.extend(cells(right));
-            }
-            table.add_row(row);
-        }
-        writeln!(out, "\n{}", table.trim_fmt())
+        writeln!(out, "\n{beside}")
     }
 
     /// Minimum, maximum, mean and quantiles.
@@ -124,15 +125,15 @@ impl Text<'_> {
         row("legal moves", &report.legal_moves);
         row("pieces", &report.pieces);
         let [white, black] = &report.material;
-        row("White's material", white);
-        row("Black's material", black);
+        row(report.title("White's material"), white);
+        row(report.title("Black's material"), black);
         row("phase", &report.phase);
         if !report.scores.is_empty() {
             row("score (centipawns)", &report.scores);
         }
         for (name, map) in ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks) {
             let mean = map.sum() as f64 / report.positions as f64;
-            table.add_row([Cell::new(name), right(format!("{mean:.2}"))]);
+            table.add_row([Cell::new(report.title(name)), right(format!("{mean:.2}"))]);
         }
         writeln!(out, "\n{}", table.trim_fmt())
     }
@@ -207,7 +208,7 @@ impl Text<'_> {
             header.extend(["captures", "mates"]);
         }
         if has_results {
-            header.extend(["White", "draw", "Black"]);
+            header.extend([self.report.title("White"), "draw", self.report.title("Black")]);
         }
         if has_scores {
             header.push("score");

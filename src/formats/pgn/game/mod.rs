@@ -178,8 +178,8 @@ impl<'a> Games<'a> {
     /// Whether there are only blanks between the beginning of the line and here.
     fn begins_line(&self) -> bool {
         let before = &self.bytes[..self.at];
-        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | 0xEF | 0xBB | 0xBF);
-        matches!(before.iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'))
+        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | 0xEF | 0xBB | 0xBF);
+        matches!(before.iter().rev().find(|byte| !blank(byte)), None | Some(b'\n' | b'\r'))
     }
 
     /// Whether there is an empty line before the line that begins here.
@@ -204,8 +204,8 @@ impl<'a> Games<'a> {
                 // Byte order marks, end-of-file marks and other leftovers of tools.
                 0xEF if bytes[self.at..].starts_with(b"\xEF\xBB\xBF") => self.at += 3,
                 0xFF | 0x1A | 0x00 if !is_utf16(&bytes[self.at..]) => self.at += 1,
-                b'%' if self.begins_line() => self.at = lex::line_end(bytes, self.at),
-                b';' => self.at = lex::line_end(bytes, self.at),
+                b'%' if self.begins_line() => self.at = lex::text_line_end(bytes, self.at),
+                b';' => self.at = lex::text_line_end(bytes, self.at),
                 b'{' => match lex::comment(bytes, self.at) {
                     Comment::Closed(end) if end - self.at < self.max_record => self.at = end + 1,
                     _ => return true,
@@ -256,6 +256,7 @@ impl<'a> Games<'a> {
         let bytes = self.bytes;
         let start = self.at;
         let first_record = records.len();
+        records.begin_game();
         let utf16 = is_utf16(&bytes[start..]);
         let tags = match utf16 {
             true => Tags::new(&[], tags::Marked::default()),

@@ -17,7 +17,7 @@ impl<'a> Games<'a> {
     fn line_end(&mut self, at: usize) -> usize {
         // Many games may stand in one line.
         if !self.line.contains(&at) {
-            self.line = at..lex::line_end(self.bytes, at);
+            self.line = at..lex::text_line_end(self.bytes, at);
         }
         self.line.end
     }
@@ -56,15 +56,17 @@ impl<'a> Games<'a> {
     }
 
     /// The tag that follows the comments here, if one does: then they are among the tags, not before the moves.
-    /// With the number of line feeds before it.
-    fn after_comments(&self) -> Option<(usize, usize)> {
+    /// With the number of line feeds before it, some of which come before the comments.
+    fn after_comments(&self, mut feeds: usize) -> Option<(usize, usize)> {
         let bytes = self.bytes;
         let mut at = self.at;
-        let mut feeds = 0;
         loop {
             match bytes.get(at)? {
                 b'{' => match lex::comment(bytes, at) {
-                    Comment::Closed(end) if end - self.at < self.max_record => at = end + 1,
+                    Comment::Closed(end) if end - self.at < self.max_record => {
+                        feeds = after_text(feeds);
+                        at = end + 1;
+                    }
                     _ => return None,
                 },
                 b'\n' => {
@@ -72,7 +74,10 @@ impl<'a> Games<'a> {
                     at += 1;
                 }
                 b' ' | b'\t' | b'\r' => at += 1,
-                b';' => at = lex::line_end(bytes, at),
+                &byte if byte == b';' || byte == b'%' && matches!(bytes[at - 1], b'\n' | b'\r') => {
+                    feeds = after_text(feeds);
+                    at = lex::text_line_end(bytes, at);
+                }
                 b'[' if !lex::begins_game(bytes, at) => return Some((at, feeds)),
                 _ => return None,
             }
@@ -97,7 +102,7 @@ impl<'a> Games<'a> {
                     let mut line = lex::find2(bytes, self.at + 1, b'\n', b'[');
                     let is_crowded = bytes.get(line) == Some(&b'[');
                     if is_crowded {
-                        line = self.line_end(line);
+                        line = self.line_end(self.at);
                     }
                     let is_event = bytes[self.at..].starts_with(b"[Event ");
                     let empty_line = feeds >= 2;
@@ -132,11 +137,11 @@ impl<'a> Games<'a> {
                         }
                     }
                 }
-                Some(b'{') if end > start => match self.after_comments() {
+                Some(b'{') if end > start => match self.after_comments(feeds) {
                     Some((after, feeds_after)) => {
                         marked.crowd();
                         self.at = after;
-                        feeds += feeds_after;
+                        feeds = feeds_after;
                     }
                     None => break,
                 },
@@ -145,13 +150,20 @@ impl<'a> Games<'a> {
                     self.at += 1;
                 }
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
-                Some(b'%') if self.begins_line() => self.at = lex::line_end(bytes, self.at),
-                Some(b';') => self.at = lex::line_end(bytes, self.at),
+                Some(byte) if byte == b';' || byte == b'%' && self.begins_line() => {
+                    feeds = after_text(feeds);
+                    self.at = lex::text_line_end(bytes, self.at);
+                }
                 _ => break,
             }
         }
         Tags::new(&bytes[start..end], marked)
     }
+}
+
+/// Line feeds that matter after some text among tags: its line is not an empty one, but one before it is.
+fn after_text(feeds: usize) -> usize {
+    if feeds < 2 { 0 } else { feeds }
 }
 
 /// Whether moves begin here, behind the bracket of a tag: a move number, a result, or a move.

@@ -1,7 +1,10 @@
-//! Both ways to read a main line, scanned and token by token, give the same records.
+//! Both ways to read a main line, scanned and token by token, give the same records; and text that is lost is never
+//! overlooked.
 
+use super::super::lost;
 use super::super::records::Requested;
 use super::*;
+use crate::formats::LostTags;
 use crate::table::Fields;
 use proptest::prelude::*;
 
@@ -13,6 +16,7 @@ fn read(text: &[u8], quick: bool) -> String {
         scores: true,
         clocks: true,
         idle_en_passants: true,
+        texts: true,
         ..Requested::default()
     };
     let mut records = Records::new(requested, text.len());
@@ -21,6 +25,12 @@ fn read(text: &[u8], quick: bool) -> String {
     let mut read = String::new();
     while let Some(game) = games.next(&mut records) {
         let Game { start, end, plies, .. } = game;
+        let mut lost = LostTags::default();
+        let up_to = game.bad.as_ref().map_or(end, |bad| bad.offset.min(end));
+        lost::count(text, start + game.tags.len()..up_to, false, &mut lost);
+        assert!(lost.is_empty() || records.may_lose_text(), "{lost} in {}", String::from_utf8_lossy(text));
+        let unread = records.take_unread();
+        read += &format!("{} {:?} {}; ", unread.count, unread.first, records.may_lose_text());
         let last = game.last.map(|last| last.to_string());
         let (bad, outcome) = (game.bad, game.outcome);
         read += &format!("{start}..{end} {plies} {outcome:?} {last:?} {bad:?}\n");
@@ -52,7 +62,30 @@ const USUAL: [&str; 8] = [
     " 3.",
     "{a comment that is longer than one block of sixty-four bytes, which is where scans are cut}",
 ];
-const ODD: [&str; 50] = [
+const ODD: [&str; 73] = [
+    "{[%}",
+    "{x%}",
+    "{[x]}",
+    "{%%}",
+    "{   }",
+    "{x%[%clk 0:05:00]}",
+    "{[%clk 0:05:00] x] [%clk 0:05:00]}",
+    "{ [%eval 0.17]. }",
+    "{+0.35/12 1s}",
+    " {  -0.31/13 0.5s } ",
+    " { +0,40/10 1:05} ",
+    "{(Nf3) +0.12/9 1}",
+    "{−0.5}",
+    "{.5/3}",
+    "{?}",
+    "{ +0.60/4 pawns up}",
+    "{e4 +0.35/12}",
+    "{\n-0.31/13 0.5s }",
+    "{[%EVAL 0.3]}",
+    "{[%eval M3] [%Eval x]}",
+    "{[%csl Ga1]}",
+    " {  [%clk 0:01:00] [%emt 0:00:01]}",
+    "{ % }",
     "(",
     ")",
     " (e4 e5) ",
@@ -121,5 +154,32 @@ proptest! {
             text += if kind % 10 == 0 { "" } else { *index.get(&USUAL) };
         }
         prop_assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{}", text);
+    }
+}
+
+/// Games with nothing but moves, scores and clocks are not looked at again, wherever blocks end and whichever moves are
+/// left to the slow path.
+#[test]
+fn plain_games_need_no_second_look() {
+    let requested = Requested { scores: true, clocks: true, texts: true, ..Requested::default() };
+    let mut moves = String::new();
+    for (ply, san) in MOVES.iter().enumerate() {
+        let odd = if ply % 5 == 3 { "!?+" } else { "" };
+        moves += &format!("{}. {san}{odd} {{ [%eval 0.{ply:02}] [%clk 0:05:{ply:02}] }} ", ply / 2 + 1);
+        moves += if ply % 7 == 3 { "{\n[%eval #-3]\r\n[%clk 1:00:00.5]\n} e.p. \n" } else { "" };
+    }
+    for blanks in 0..130 {
+        let blanks = " ".repeat(blanks);
+        for (more, expected) in [("", false), ("{x}", true), ("{[%eval 1,2]}", true), ("$1", true), ("; x\n", true)] {
+            let text = format!("[Event \"x\"]\n\n{blanks}{moves}{more} 1-0\n\n");
+            for quick in [true, false] {
+                let mut records = Records::new(requested, text.len());
+                let mut games = Games::new(text.as_bytes(), false, false);
+                games.quick = quick;
+                let game = games.next(&mut records).unwrap();
+                assert_eq!((game.plies as usize, game.bad), (MOVES.len(), None));
+                assert_eq!(records.may_lose_text(), expected, "{more} {} {quick}", blanks.len());
+            }
+        }
     }
 }

@@ -128,6 +128,7 @@ impl Games<'_> {
         let start = self.at;
         match byte {
             b'(' => {
+                records.has_more_text();
                 self.at += 1;
                 if state.depth == DEEPEST {
                     self.refuse(state, GameError::VariationTooDeep, start);
@@ -162,9 +163,13 @@ impl Games<'_> {
                     state.branch = line.branch;
                 }
             }
-            b';' => self.at = lex::line_end(bytes, start),
-            b'%' if self.begins_line() => self.at = lex::line_end(bytes, start),
+            b';' => {
+                records.has_more_text();
+                self.at = lex::text_line_end(bytes, start);
+            }
+            b'%' if self.begins_line() => self.at = lex::text_line_end(bytes, start),
             b'$' => {
+                records.has_more_text();
                 self.at += 1;
                 self.skip_digits();
             }

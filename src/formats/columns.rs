@@ -1,19 +1,25 @@
-//! Which columns of a table are read, and as what.
+//! Which columns of a table are read, and as what: the one list of names for Parquet, Arrow, CSV, TSV and JSON lines.
 
-use super::super::DecodeOptions;
-use crate::columnar::{DATE_TEXT, SCORE_SENTINEL};
-use crate::table::{Array, Field, Fields};
-use arrow_schema::DataType;
+use super::DecodeOptions;
+use crate::table::{Array, DATE_TEXT, Field, Fields, RAW_SCORE, SCORE_SENTINEL};
+use crate::text::one_line;
+#[cfg(feature = "parquet")]
+use arrow_schema::{DataType, TimeUnit};
 
 /// What the values of a column can be read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
+    /// Text that stands for any type: the columns of CSV, the keys of JSON.
+    Cell,
     /// Bytes, which may be meant as text.
     Bytes,
     /// 32 bytes.
     Board,
     Integer,
+    /// Whole numbers of a unit of time, of which a second has this many.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no durations"))]
+    Duration(i64),
     Date,
     /// All are missing.
     Null,
@@ -21,6 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    #[cfg(feature = "parquet")]
     pub(super) fn of(data: &DataType) -> Self {
         match data {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
@@ -33,13 +40,19 @@ impl Kind {
                 _ => Self::Other,
             },
             DataType::Date32 => Self::Date,
+            DataType::Duration(unit) => Self::Duration(match unit {
+                TimeUnit::Second => 1,
+                TimeUnit::Millisecond => 1_000,
+                TimeUnit::Microsecond => 1_000_000,
+                TimeUnit::Nanosecond => 1_000_000_000,
+            }),
             DataType::Null => Self::Null,
             data if data.is_integer() => Self::Integer,
             _ => Self::Other,
         }
     }
     fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Bytes)
+        matches!(self, Self::Text | Self::Cell | Self::Bytes)
     }
     fn is_board(self) -> bool {
         matches!(self, Self::Board | Self::Bytes)
@@ -51,8 +64,18 @@ impl Kind {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// The type, for messages.
+    /// The type, for messages; empty in text, which has none.
     pub(super) data: String,
+}
+
+impl Column {
+    fn described(&self) -> String {
+        match (&*self.name, &*self.data) {
+            ("", "") => "one without a name".to_owned(),
+            (name, "") => format!("`{}`", one_line::of(name)),
+            (name, data) => format!("`{name}` ({data})"),
+        }
+    }
 }
 
 /// Where the positions come from: numbers of columns.
@@ -90,6 +113,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Nothing but positions.
+    pub(super) fn only(positions: Positions) -> Self {
+        Self {
+            positions,
+            fields: Vec::new(),
+            date_text: None,
+            raw_score: None,
+            set_up: None,
+            line: None,
+            left: Vec::new(),
+        }
+    }
+
     /// Chooses among the columns of a file.
     ///
     /// # Errors
@@ -97,7 +133,7 @@ impl Plan {
     pub(super) fn of(columns: &[Column], options: &DecodeOptions) -> Result<Self, String> {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let has = |at: usize, fits: fn(Kind) -> bool| fits(columns[at].kind);
-        let described = |at: usize| format!("`{}` ({})", columns[at].name, columns[at].data);
+        let described = |at: usize| columns[at].described();
         let all = || match columns {
             [] => "it has no columns".to_owned(),
             _ => {
@@ -111,7 +147,12 @@ impl Plan {
             }
         };
         let puzzles = || find("Moves").and(find("FEN"));
-        let (fen, board) = (find("fen").or_else(puzzles), find("board"));
+        // Nobody agrees on capital letters in the header lines of text.
+        let any_case = || {
+            let is_fen = |column: &Column| column.kind == Kind::Cell && column.name.eq_ignore_ascii_case("fen");
+            columns.iter().position(is_fen)
+        };
+        let (fen, board) = (find("fen").or_else(puzzles).or_else(any_case), find("board"));
         let positions = match (&options.fen_column, board, fen) {
             (Some(name), ..) => match find(name) {
                 Some(at) if has(at, Kind::is_text) => Positions::Fen(at),
@@ -128,9 +169,13 @@ impl Plan {
                 fullmove: find("fullmove").filter(|&at| columns[at].kind == Kind::Integer),
             },
             (None, _, Some(fen)) if has(fen, Kind::is_text) => Positions::Fen(fen),
-            (None, None, None) => {
+            (None, board, None) if board.is_none_or(|at| columns[at].kind == Kind::Cell) => {
+                let or_board = match columns.iter().any(|column| column.kind == Kind::Cell) {
+                    true => "",
+                    false => " or `board`",
+                };
                 return Err(format!(
-                    "has no column `fen` or `board`; {}; name the column of the positions with --fen-column",
+                    "has no column `fen`{or_board}; {}; name the column of the positions with --fen-column",
                     all()
                 ));
             }
@@ -143,16 +188,9 @@ impl Plan {
                 ));
             }
         };
-        let raw_score = || find("raw_score").or_else(|| find(SCORE_SENTINEL));
-        let mut plan = Self {
-            positions,
-            fields: Vec::new(),
-            date_text: None,
-            raw_score: raw_score().filter(|&at| columns[at].kind == Kind::Integer),
-            set_up: None,
-            line: None,
-            left: Vec::new(),
-        };
+        let raw_score = || find(RAW_SCORE).or_else(|| find(SCORE_SENTINEL));
+        let mut plan = Self::only(positions);
+        plan.raw_score = raw_score().filter(|&at| matches!(columns[at].kind, Kind::Integer | Kind::Cell));
         // The rows of files with these columns are puzzles, as lines of CSV with them are.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
             && columns[*fen].name == "FEN"
@@ -160,14 +198,17 @@ impl Plan {
         {
             plan.set_up = Some(moves);
         }
-        let field_of = |name: &str| match other_name(name) {
-            // The column of our own name counts if there are both.
-            Some(field) => Some(field).filter(|field| find(field.name()).is_none()),
-            None => Field::ALL.into_iter().find(|field| field.name() == name),
-        };
+        // The column of our own name counts if there are both.
+        let is_shadowed = |name: &str, field: Field| name != field.name() && find(field.name()).is_some();
+        let field_of = |name: &str| field_named(name).filter(|&field| !is_shadowed(name, field));
         for (at, column) in columns.iter().enumerate() {
             let name = &*column.name;
-            if at == plan.positions.column() || plan.set_up == Some(at) || find(name) != Some(at) && !name.is_empty() {
+            if at == plan.positions.column() || plan.set_up == Some(at) {
+                continue;
+            }
+            if find(name) != Some(at) && !name.is_empty() {
+                // Of several columns of one name, the first counts.
+                plan.left.push(described(at));
                 continue;
             }
             match field_of(name) {
@@ -183,7 +224,9 @@ impl Plan {
                 Some(_) => {}
                 None if name == DATE_TEXT && column.kind.is_text() => {}
                 None if plan.raw_score == Some(at) => {}
+                None if matches!(name, RAW_SCORE | SCORE_SENTINEL) && column.kind == Kind::Null => {}
                 None if matches!(name, "fen" | "FEN" | "board" | "halfmove" | "fullmove") => {}
+                None if column.kind == Kind::Cell && name.eq_ignore_ascii_case("fen") => {}
                 None => plan.left.push(described(at)),
             }
         }
@@ -193,11 +236,18 @@ impl Plan {
             // A file has no column of days if no date is one.
             match plan.fields.iter().find(|(field, ..)| *field == Field::Date) {
                 None => plan.fields.push((Field::Date, at, columns[at].kind)),
-                Some((.., Kind::Date)) => plan.date_text = Some(at),
+                Some((.., Kind::Date | Kind::Cell)) => plan.date_text = Some(at),
                 Some(_) => {}
             }
         }
         plan.raw_score = plan.raw_score.filter(|_| options.fields.contains(Field::Score));
+        // Text has no type that would tell both columns apart: they are read as one.
+        if let Some(at) = plan.raw_score.filter(|&at| columns[at].kind == Kind::Cell)
+            && plan.fields.iter().all(|(field, ..)| *field != Field::Score)
+        {
+            plan.fields.push((Field::Score, at, Kind::Cell));
+            plan.raw_score = None;
+        }
         Ok(plan)
     }
 
@@ -244,8 +294,8 @@ impl Plan {
     }
 }
 
-/// What columns are called in files that others make of evaluations and puzzles.
-fn other_name(name: &str) -> Option<Field> {
+/// The field that a column has by its name: our own, or that in files which others make of evaluations and puzzles.
+pub(super) fn field_named(name: &str) -> Option<Field> {
     Some(match name {
         "cp" => Field::Score,
         "line" => Field::Move,
@@ -257,14 +307,16 @@ fn other_name(name: &str) -> Option<Field> {
         "Themes" => Field::Themes,
         "GameUrl" => Field::Site,
         "OpeningTags" => Field::Opening,
-        _ => return None,
+        _ => return Field::ALL.into_iter().find(|field| field.name() == name),
     })
 }
 
 /// Whether values of a kind can be those of a field.
 fn fits(field: Field, kind: Kind) -> bool {
     match (field, kind) {
+        (_, Kind::Cell) => true,
         (Field::Move | Field::Result, Kind::Integer) | (Field::Date, Kind::Date) => true,
+        (Field::Clock, Kind::Duration(_)) => true,
         (Field::Move | Field::Result, kind) => kind.is_text(),
         (field, kind) => match field.column(0) {
             Array::Text(_) => kind.is_text(),

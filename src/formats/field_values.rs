@@ -1,0 +1,189 @@
+//! From values as files have them to the columns of fields: shared by all tables, whatever holds the values.
+
+use super::text::text_of;
+use super::{DecodeOptions, GIANT_HEAD};
+use crate::chess::validity::Validity;
+use crate::chess::{Move, MoveKind};
+use crate::error::Damage;
+use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, NO_SCORE, Values};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Why a value is rejected: a stable name, and a message.
+pub(super) type Wrong = (&'static str, String);
+
+/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
+pub(super) fn most_texts(options: &DecodeOptions) -> u64 {
+    options.max_memory / TEXT_SHARE
+}
+
+/// The texts of a part may take up this fraction of the memory: one sixteenth.
+pub(super) const TEXT_SHARE: u64 = 16;
+
+/// The message for a request of this many bytes beyond the limit. `shares` of the request are sixteenths of the limit
+/// itself (room for texts), which grow with it; `texts` are the bytes of the longest column of texts, which must have
+/// room in one of them. The amount that is named suffices for all of it.
+pub(super) fn refusal(needed: u64, shares: u64, texts: u64, most: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    let fixed = u128::from(needed.saturating_sub(shares * (most / TEXT_SHARE)));
+    let enough = fixed * u128::from(TEXT_SHARE) / u128::from(TEXT_SHARE - shares.min(TEXT_SHARE - 1));
+    let enough = enough.max(needed.into()).max(u128::from(texts) * u128::from(TEXT_SHARE)).div_ceil(MIB.into());
+    let limit = if most < MIB { format!("{most} bytes") } else { format!("{} MiB", most / MIB) };
+    format!("{enough} MiB of memory are needed; the limit is {limit}; --max-memory {enough}M reads it")
+}
+
+#[cfg(feature = "parquet")]
+#[cold]
+pub(super) fn out_of_range(name: &str, number: i128) -> Wrong {
+    let message = format!("{name} {number} is out of range");
+    ("value_out_of_range", message)
+}
+
+/// As much of a text as a reject keeps.
+pub(super) fn start_of(text: &[u8]) -> Vec<u8> {
+    text[..text.len().min(GIANT_HEAD)].to_vec()
+}
+
+/// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
+pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
+    let most = i128::from(MOST_CENTIPAWNS);
+    let number = number.filter(|&number| match field {
+        Field::Score => (-most..=most).contains(&number) || number.unsigned_abs() == NO_SCORE.into(),
+        Field::Result => (0..=2).contains(&number),
+        Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
+        Field::KeyEnPassant => u8::try_from(number).is_ok_and(Field::is_key_en_passant),
+        _ => true,
+    });
+    macro_rules! push {
+        ($column:expr) => {{
+            let value = number.and_then(|number| number.try_into().ok());
+            $column.push(value);
+            value.is_some()
+        }};
+    }
+    match values {
+        Array::U8(column) => push!(column),
+        Array::I16(column) => push!(column),
+        Array::U16(column) => push!(column),
+        Array::U32(column) => push!(column),
+        Array::U64(column) => push!(column),
+        other => {
+            other.push_missing();
+            false
+        }
+    }
+}
+
+/// A result as PGN has it.
+pub(super) fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
+    match text.map(<[u8]>::trim_ascii) {
+        None | Some(b"" | b"*" | b"?") => Ok(None),
+        Some(b"1-0") => Ok(Some(2)),
+        Some(b"1/2-1/2") => Ok(Some(1)),
+        Some(b"0-1") => Ok(Some(0)),
+        Some(other) => {
+            let shown = start_of(other).escape_ascii().to_string();
+            Err(("unknown_result", format!("result `{shown}` is unknown")))
+        }
+    }
+}
+
+/// What is before the first blank.
+pub(super) fn first_word(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_start();
+    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// A move as UCI or SAN has it.
+pub(super) fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Result<Option<i128>, Wrong> {
+    let text = match text.map(<[u8]>::trim_ascii) {
+        None | Some(b"") => return Ok(None),
+        Some(text) => String::from_utf8_lossy(&text[..text.len().min(32)]),
+    };
+    // The others are rejected later, and have no defined moves.
+    let position = batch.position(record).ok();
+    let Some(position) = position.filter(|position| position.is_valid(Validity::Playable)) else {
+        return Ok(None);
+    };
+    let mv = Move::from_uci(&text, &position).or_else(|error| match position.parse_san(&text) {
+        Ok(mv) => Ok(mv),
+        Err(_) => Err(error),
+    });
+    match mv {
+        Ok(mv) => {
+            // Written as in Chess960 where there was another way: in a game of Chess960.
+            let is_chess960 =
+                mv.kind == MoveKind::Castle && position.castles_as_standard() && text == mv.uci_as(true).as_str();
+            let flag = if is_chess960 { Move::CHESS960 } else { 0 };
+            Ok(Some((mv.to_bits() | flag).into()))
+        }
+        Err(error) => {
+            let shown = text.escape_debug();
+            Err(("illegal_move", format!("`{shown}` in {position}: {error}")))
+        }
+    }
+}
+
+/// Texts, each of which is kept once.
+#[derive(Default)]
+pub(super) struct Dictionary {
+    codes: Values<u32>,
+    words: Vec<Arc<str>>,
+    known: HashMap<Box<[u8]>, u32>,
+    last: Option<u32>,
+    /// Bytes of the texts, and how many they may have.
+    size: u64,
+    most: u64,
+}
+
+impl Dictionary {
+    /// For texts of at most this number of bytes.
+    pub(super) fn new(most: u64) -> Self {
+        Self { most, ..Self::default() }
+    }
+    pub(super) fn push(&mut self, text: Option<&[u8]>) {
+        let code = text.map(|text| self.code(text));
+        self.codes.push(code);
+    }
+    /// Adds missing texts until there are so many.
+    pub(super) fn pad(&mut self, len: usize) {
+        self.codes.push_many(None, len - self.codes.len());
+    }
+    fn code(&mut self, text: &[u8]) -> u32 {
+        if let Some(last) = self.last
+            && self.words[last as usize].as_bytes() == text
+        {
+            return last;
+        }
+        let code = match self.known.get(text) {
+            Some(&code) => code,
+            None => {
+                let code = self.words.len() as u32;
+                self.size += text.len() as u64;
+                if self.size > self.most {
+                    // Nothing of it will be used.
+                    return 0;
+                }
+                self.words.push(Arc::from(text_of(text)));
+                self.known.insert(text.into(), code);
+                code
+            }
+        };
+        self.last = Some(code);
+        code
+    }
+    /// The column.
+    ///
+    /// # Errors
+    /// If the texts have more bytes than they may have.
+    pub(super) fn finish(self, field: Field) -> Result<Array, Damage> {
+        if self.size > self.most {
+            let needed = self.size.saturating_mul(TEXT_SHARE);
+            let what =
+                format!("texts of `{}`: {}", field.name(), refusal(needed, 0, self.size, self.most * TEXT_SHARE));
+            return Err(Damage::limit(0, what));
+        }
+        Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))
+    }
+}

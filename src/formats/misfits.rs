@@ -1,0 +1,119 @@
+//! Values that do not fit their field, and keys that nobody reads: what a table of text has besides records, for a note
+//! at the end.
+//!
+//! A chunk lists them one by one, each with its place, so that only those of requested records are counted. The summary
+//! keeps the number of each kind, and the first.
+
+use crate::error::{Place, shown};
+use crate::table::Field;
+use crate::text::numbers::counted;
+use crate::text::one_line;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Bytes of a value that are shown.
+const SHOWN: usize = 32;
+/// Kinds that are kept.
+const MOST_KINDS: usize = 100;
+
+/// What was left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MisfitKind {
+    /// A value that cannot be one of this field.
+    Value(Field),
+    /// A key that the first line of its file does not have, and that is not read.
+    Key(Box<str>),
+}
+
+/// Something that was left out of a record.
+#[derive(Clone, Debug)]
+pub(crate) struct Misfit {
+    pub(crate) kind: MisfitKind,
+    pub(crate) place: Place,
+    /// The beginning of the value.
+    pub(crate) value: Box<str>,
+}
+
+impl Misfit {
+    pub(crate) fn new(kind: MisfitKind, place: Place, value: &[u8]) -> Self {
+        let start = String::from_utf8_lossy(&value[..value.len().min(SHOWN)]);
+        Self { kind, place, value: one_line::of(&start).into() }
+    }
+}
+
+/// How often something was left out, and where first.
+#[derive(Clone, Debug)]
+struct Counted {
+    times: u64,
+    first: Place,
+    value: Box<str>,
+}
+
+/// What was left out of the records of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Misfits(BTreeMap<MisfitKind, Counted>);
+
+impl Misfits {
+    /// Adds what comes after the others.
+    pub(crate) fn add(&mut self, misfit: Misfit, times: u64) {
+        let Misfit { kind, place, value } = misfit;
+        let is_room = self.0.len() < MOST_KINDS;
+        match self.0.get_mut(&kind) {
+            Some(counted) => counted.times += times,
+            None if is_room => {
+                self.0.insert(kind, Counted { times, first: place, value });
+            }
+            None => {}
+        }
+    }
+    /// Whether nothing was left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// How often something was left out.
+    pub fn count(&self, kind: &MisfitKind) -> u64 {
+        self.0.get(kind).map_or(0, |counted| counted.times)
+    }
+    /// Each kind with the first of it and their number.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Misfit, u64)> {
+        self.0.iter().map(|(kind, counted)| {
+            let (place, value) = (counted.first.clone(), counted.value.clone());
+            (Misfit { kind: kind.clone(), place, value }, counted.times)
+        })
+    }
+    /// A sentence for each kind.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(kind, counted)| Note(kind, counted).to_string())
+    }
+}
+
+struct Note<'a>(&'a MisfitKind, &'a Counted);
+
+impl fmt::Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(kind, Counted { times, first, value }) = self;
+        match kind {
+            MisfitKind::Value(field) => {
+                let (values, were) = (counted(*times, "value"), if *times == 1 { "was" } else { "were" });
+                write!(f, "{values} that `{}` cannot hold {were} left out, first `{value}`", field.name())?;
+            }
+            MisfitKind::Key(key) => {
+                let key = one_line::of(key);
+                write!(
+                    f,
+                    "the key `{key}`, which the first line lacks, was not read in {}",
+                    counted(*times, "record")
+                )?;
+                f.write_str(", first")?;
+            }
+        }
+        write!(f, " at {}", shown(&first.file))?;
+        match (first.line, first.row) {
+            (Some(line), _) => write!(f, ":{line}"),
+            (None, Some(row)) => write!(f, " (row {row})"),
+            (None, None) => write!(f, " (byte {})", first.offset),
+        }
+    }
+}

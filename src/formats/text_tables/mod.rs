@@ -1,0 +1,205 @@
+//! Tables of text: CSV and TSV with a header line, and JSON lines, with a column or key `fen`.
+//!
+//! `compute` writes such files, and so do many other programs. A line is a record: its position is what the column `fen`
+//! has (or the one that [`DecodeOptions::fen_column`] names), read as a line of a FEN file is. Which other columns are
+//! read, and as which fields, is decided by the same list of names as for [Parquet and Arrow](super::tables); the others
+//! are named in a note.
+//!
+//! The first line says what the columns are: the header line of CSV and TSV, and in JSON lines the keys of the first
+//! object. [Every chunk](Chunk::header) knows it, so the lines themselves are divided, sharded and decoded as any other
+//! text. In JSON, keys come in any order and may be missing; a known key that only later lines have is read as well, and
+//! an unknown one is counted.
+//!
+//! Text has no types, so every value is read as the type of its field. A value that cannot be one is left out, counted,
+//! and shown in a note with the place of the first. What is rejected is a line without a good position, one with another
+//! number of values than the header line, one with a quotation mark that is not closed (values end with their line), and
+//! malformed JSON.
+//!
+//! [Puzzles](super::puzzles) and [evaluations](super::evals) of Lichess have formats of their own, which are recognized
+//! first.
+
+mod decode;
+mod json_row;
+
+use super::columns::{Column, Kind, Plan, field_named};
+use super::json::{self, Json};
+use super::layout::Text;
+use super::separated::Splitter;
+use super::text::{CARRIES, text_of};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, evals, lines, puzzles};
+use crate::table::Fields;
+use memchr::memchr;
+use std::sync::Arc;
+
+/// A table of text.
+#[derive(Clone, Copy, Debug)]
+pub struct TextTable(Syntax);
+
+/// How a line has its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Syntax {
+    Csv,
+    Tsv,
+    Json,
+}
+
+/// Comma-separated values.
+pub const CSV: TextTable = TextTable(Syntax::Csv);
+/// Values that are separated by tabs.
+pub const TSV: TextTable = TextTable(Syntax::Tsv);
+/// A JSON object per line.
+pub const JSON_LINES: TextTable = TextTable(Syntax::Json);
+
+impl Syntax {
+    fn separator(self) -> u8 {
+        match self {
+            Self::Tsv => b'\t',
+            Self::Csv | Self::Json => b',',
+        }
+    }
+
+    /// The columns that a first line names; `None` if it is none.
+    fn columns(self, line: &[u8]) -> Option<Vec<Column>> {
+        let column = |name: &[u8]| Column { name: text_of(name), kind: Kind::Cell, data: String::new() };
+        if self != Self::Json {
+            let mut splitter = Splitter::default();
+            let names = splitter.split(line, self.separator()).ok()?;
+            return Some(names.iter().map(|name| column(name.trim_ascii())).collect());
+        }
+        let mut columns: Vec<Column> = Vec::new();
+        let mut keys = Json { rest: line };
+        keys.object(|json, key| {
+            let key = column(json::unescaped(key, &mut Vec::new())?);
+            if columns.iter().all(|known| known.name != key.name) {
+                columns.push(key);
+            }
+            json.skip()
+        })?;
+        keys.rest.trim_ascii().is_empty().then_some(columns)
+    }
+
+    /// Whether a text begins with a line that names this column, `fen` in any case if there is no name.
+    fn has_column(self, head: &[u8], name: Option<&str>) -> bool {
+        let line = lines::first_line(head);
+        let is_it = |column: &[u8]| match name {
+            Some(name) => column == name.as_bytes(),
+            None => column.eq_ignore_ascii_case(b"fen"),
+        };
+        if self != Self::Json {
+            return self
+                .columns(line)
+                .is_some_and(|columns| columns.iter().any(|column| is_it(column.name.as_bytes())));
+        }
+        // The line may go on behind the bytes that are there.
+        let mut found = false;
+        let _ = Json { rest: line }.object(|json, key| {
+            found |= is_it(key) && json.next() == Some(b'"');
+            json.skip()
+        });
+        found
+    }
+}
+
+/// The format of a text that begins with a line that names a column.
+pub(super) fn with_column(head: &[u8], name: &str) -> Option<super::Format> {
+    use super::Format;
+    let formats = [(Format::CSV, Syntax::Csv), (Format::TSV, Syntax::Tsv), (Format::JSONL, Syntax::Json)];
+    formats.into_iter().find(|(_, syntax)| syntax.has_column(head, Some(name))).map(|(format, _)| format)
+}
+
+impl TextTable {
+    /// Why a file is not a table of positions although its name says so: the rest of a sentence that begins with its
+    /// name.
+    fn refusal(self, head: &[u8]) -> String {
+        let columns = self.0.columns(lines::first_line(head));
+        match columns.map(|columns| Plan::of(&columns, &DecodeOptions::default())) {
+            Some(Err(reason)) => reason,
+            _ => format!("does not begin with {}", self.first_line()),
+        }
+    }
+
+    fn first_line(self) -> &'static str {
+        match self.0 {
+            Syntax::Csv | Syntax::Tsv => "a header line that names a column `fen`",
+            Syntax::Json => "a JSON object that has a key `fen`",
+        }
+    }
+}
+
+/// As [`TextTable::refusal`], if the format is one of these.
+pub(super) fn refusal(format: super::Format, head: &[u8]) -> Option<String> {
+    use super::Format;
+    let tables = [(Format::CSV, CSV), (Format::TSV, TSV), (Format::JSONL, JSON_LINES)];
+    tables.into_iter().find(|(is, _)| *is == format).map(|(_, table)| table.refusal(head))
+}
+
+impl Text for TextTable {
+    fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
+        let mut rest = head;
+        loop {
+            let end = memchr(b'\n', rest).or((all && !rest.is_empty()).then_some(rest.len()))?;
+            let line = lines::without_end(lines::without_mark(&rest[..end]));
+            if !line.trim_ascii().is_empty() {
+                return Some(Arc::from(line));
+            }
+            rest = rest.get(end + 1..)?;
+        }
+    }
+}
+
+impl Codec for TextTable {
+    fn about(&self) -> &'static About {
+        static ABOUTS: [About; 3] = [
+            About {
+                name: "csv",
+                title: "CSV with a column `fen` in its header line",
+                extensions: &["csv"],
+                has_games: false,
+                carries: Fields::ALL,
+            },
+            About {
+                name: "tsv",
+                title: "the same, separated by tabs",
+                extensions: &["tsv"],
+                has_games: false,
+                carries: Fields::ALL,
+            },
+            About {
+                name: "jsonl",
+                title: "JSON lines with a key `fen`",
+                extensions: &["jsonl", "ndjson"],
+                has_games: false,
+                carries: Fields::ALL,
+            },
+        ];
+        &ABOUTS[self.0 as usize]
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        let is_other = || match self.0 {
+            Syntax::Csv => puzzles::sniff(head),
+            Syntax::Tsv => false,
+            Syntax::Json => evals::sniff(head),
+        };
+        Likeness::certain_if(self.0.has_column(head, None) && !is_other())
+    }
+    fn layout(&self) -> Layout {
+        Layout::Text(match self.0 {
+            Syntax::Csv => &CSV,
+            Syntax::Tsv => &TSV,
+            Syntax::Json => &JSON_LINES,
+        })
+    }
+    fn begin(&self, header: Option<&[u8]>, options: &DecodeOptions) -> Result<Option<String>, String> {
+        let columns = header.and_then(|header| self.0.columns(header));
+        let columns = columns.ok_or_else(|| format!("does not begin with {}", self.first_line()))?;
+        Plan::of(&columns, options).map(|plan| plan.note())
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode::decode(self.0, chunk, options)
+    }
+    fn carried(&self, head: &[u8]) -> Fields {
+        let columns = self.0.columns(lines::first_line(head)).unwrap_or_default();
+        let named: Fields = columns.iter().filter_map(|column| field_named(&column.name)).collect();
+        named.union(CARRIES)
+    }
+}
