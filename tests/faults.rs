@@ -75,6 +75,7 @@ impl<'a> Job<'a> {
         let before = Files::from([
             ("x.epd".to_owned(), text.clone().into_bytes()),
             ("x.epd.zst".to_owned(), zstd::encode_all(text.as_bytes(), 1).expect("compressed")),
+            ("x.pgn".to_owned(), b"1. e4 e5 *\n\n".repeat(200)),
             ("old.boards".to_owned(), b"old".to_vec()),
             ("old.txt".to_owned(), b"old".to_vec()),
         ]);
@@ -220,7 +221,7 @@ fn threads_that_cannot_be_started_are_an_error_in_every_command() {
         READ,
         PIPE,
         STATS,
-        &["games", "x.epd"],
+        &["games", "x.pgn"],
         &["verify", "x.epd"],
         &["show", "x.epd"],
         &["info", "x.epd"],

@@ -510,6 +510,11 @@ fn only_what_is_selected_is_judged() {
     let places: Vec<_> = places.map(|place| (place.record, place.row)).collect();
     assert_eq!(places, [(1, Some(2)), (2, Some(3))]);
     assert_eq!(summary.first_rejects[0].raw, rows[2].0.as_bytes());
+    assert_eq!(summary.left_out["result"].positions, 2);
+    // A run that ends with the first of them says nothing of what was left out: that would depend on chunks.
+    let (_, summary) = selected(&path, &won, |options| options.read.strict = true);
+    assert!(matches!(summary.failure, Some(Error::Strict(_))));
+    assert!(summary.left_out.is_empty(), "{:?}", summary.left_out);
 }
 
 /// Games are numbered on over all inputs, whatever their format: the parts of a file have as many games as the whole.

@@ -347,6 +347,7 @@ fn bad_rows_are_rejected_with_their_number() {
             found.records,
             [
                 format!("0 {START} score=1"),
+                "3 8/8/8/4k3/8/8/8/4K2R w K - 0 1".to_owned(),
                 format!("6 8/8/8/4k3/8/8/8/4K2R w K - 0 1 score=-7 move={} operations=bm Rh5+;", 7 | 39 << 6),
                 format!("9 {START} score=-31000"),
             ],
@@ -355,8 +356,8 @@ fn bad_rows_are_rejected_with_their_number() {
         assert_eq!(found.summary.records, 10);
         // Those of a second file have rows of their own.
         let twice = read_with(&[&path, &path], |options| options.decode(all_fields()));
-        assert_eq!(twice.rejects[7].place.row, Some(1));
-        assert_eq!(twice.rejects[7].place.record, 11);
+        assert_eq!(twice.rejects[6].place.row, Some(1));
+        assert_eq!(twice.rejects[6].place.record, 11);
         // The program says the same, with status 1.
         let rejects = directory.path().join("rejects.txt");
         let mut command = lanefish(&["stats", "--json", "--force", "--rejects"]);

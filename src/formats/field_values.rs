@@ -1,7 +1,9 @@
 //! From values as files have them to the columns of fields: shared by all tables, whatever holds the values.
 
+#[cfg(feature = "parquet")]
+use super::DecodeOptions;
+use super::GIANT_HEAD;
 use super::text::text_of;
-use super::{DecodeOptions, GIANT_HEAD};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 pub(super) type Wrong = (&'static str, String);
 
 /// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
+#[cfg(feature = "parquet")]
 pub(super) fn most_texts(options: &DecodeOptions) -> u64 {
     options.max_memory / TEXT_SHARE
 }

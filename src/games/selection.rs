@@ -103,7 +103,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// So many games, positions (including those of the games), and games whose tested value is unknown.
+    /// Counts of games, of positions (including those of the games), and of games whose tested value is unknown.
     pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
         Self { games, positions, unknown }
     }

@@ -446,5 +446,11 @@ fn run_all<J: Job>(
         drop(stopper);
     });
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
+    let is_of_records = |file: &FileSummary| file.format.is_some_and(|format| !format.about().has_games);
+    if matches!(collector.summary.failure, Some(Error::Strict(_))) && collector.summary.files.iter().any(is_of_records)
+    {
+        // How much was left out up to the first bad record would depend on where chunks end.
+        collector.summary.left_out.clear();
+    }
     collector.summary
 }

@@ -100,6 +100,7 @@ impl OpenTable for Arrow {
             numbers,
             most: options.max_memory,
             texts: most_texts(options),
+            keeps_operations: options.fields.contains(crate::table::Field::Operations),
             dictionaries: HashMap::new(),
             replaced: Vec::new(),
             ahead: None,
@@ -176,6 +177,8 @@ struct ArrowTable {
     /// Memory for everything, and for the texts of a part.
     most: u64,
     texts: u64,
+    /// Whether operations behind positions are read.
+    keeps_operations: bool,
     /// Those that hold for the next batch.
     dictionaries: HashMap<i64, Dictionary>,
     /// Those that were replaced before they were checked.
@@ -366,6 +369,8 @@ impl ArrowTable {
             let is_position = self.plan.positions.column() == number;
             match self.projection.binary_search(&number) {
                 Ok(_) if self.plan.reads_bytes(number) && !is_position => Use::Keep,
+                // Operations.
+                Ok(_) if is_position && self.keeps_operations => Use::KeepSome,
                 Ok(_) => Use::Read,
                 Err(_) => Use::Skip,
             }

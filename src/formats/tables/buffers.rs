@@ -27,6 +27,8 @@ pub(super) enum Use {
     Read,
     /// Its texts are kept.
     Keep,
+    /// Parts of its texts may be kept.
+    KeepSome,
 }
 
 /// Checks the columns of a batch.
@@ -261,7 +263,7 @@ impl Walk<'_> {
         if usage == Use::Keep {
             self.needs.texts = self.needs.texts.saturating_add(texts);
         }
-        if texts != u64::MAX {
+        if usage != Use::Read && texts != u64::MAX {
             self.needs.longest_texts = self.needs.longest_texts.max(texts);
         }
         Ok(())

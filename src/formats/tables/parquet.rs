@@ -84,7 +84,11 @@ impl OpenTable for Parquet {
             let leaf = leaves[column].1.unwrap_or_default();
             let kind = (plan.reads_bytes(column), plan.positions.column() == column);
             let read = ReadColumn::of(&metadata, column, leaf, kind);
-            reads.push(read.map_err(|what| footer_damage(&source, what))?);
+            let mut read = read.map_err(|what| footer_damage(&source, what))?;
+            // Those of positions may have operations.
+            read.may_keep_texts =
+                read.keeps_texts || kind.1 && options.fields.contains(crate::table::Field::Operations);
+            reads.push(read);
         }
         Ok(Box::new(ParquetTable {
             file: Arc::new(FileOfGroups {
@@ -122,8 +126,8 @@ struct ReadColumn {
     written: Written,
     /// Whether its texts are kept with the records: it is that of a field.
     keeps_texts: bool,
-    /// Whether it has texts: also those of positions may have operations, which are kept.
-    is_text: bool,
+    /// Whether some of its texts may be.
+    may_keep_texts: bool,
 }
 
 impl fmt::Debug for ReadColumn {
@@ -175,7 +179,7 @@ impl ReadColumn {
                     is_optional: descriptor.max_def_level() > 0,
                 },
                 keeps_texts: as_bytes && !is_position,
-                is_text: as_bytes && physical == Physical::BYTE_ARRAY,
+                may_keep_texts: false,
             })
         })
     }
@@ -543,7 +547,7 @@ impl Current {
             if read.keeps_texts {
                 texts = texts.saturating_add(size);
             }
-            if read.is_text {
+            if read.may_keep_texts {
                 longest_texts = longest_texts.max(unpacked);
             }
         }

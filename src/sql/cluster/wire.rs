@@ -7,6 +7,7 @@ use super::statistics::Counting;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
 use crate::formats::{Format, Misfit, MisfitKind, Remark};
+use crate::games::LeftOut;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
