@@ -157,7 +157,7 @@ fn cases() -> Vec<Case> {
             false,
             "blocks of 1048577 records",
         ),
-        ("columns beyond the header", |s| set(&mut s[HEADER], 28, 4, 31), false, "31 columns"),
+        ("columns beyond the header", |s| set(&mut s[HEADER], 28, 4, 63), false, "63 columns"),
         ("an absurd number of columns", |s| set(&mut s[HEADER], 28, 4, u32::MAX.into()), false, "4294967295 columns"),
         ("a header's column twice", |s| set(&mut s[HEADER], 64 + 32, 2, 0), false, "lists column 0 twice"),
         (

@@ -124,7 +124,8 @@ fn failure(found: &Found) -> String {
     })
 }
 
-const ROWS: usize = 24;
+/// So few that files of them have one page.
+const ROWS: usize = 8;
 
 fn fens(rows: usize) -> Vec<String> {
     let batch = sample_batch(rows);
@@ -137,9 +138,9 @@ fn small_files() -> Vec<(&'static str, Vec<u8>)> {
     let fens = fens(ROWS);
     let text: ArrayRef = Arc::new(StringArray::from_iter_values(&fens));
     let table = RecordBatch::try_from_iter([("fen", text)]).unwrap();
-    let parts = [table.slice(0, 12), table.slice(12, 12)];
+    let parts = [table.slice(0, ROWS / 2), table.slice(ROWS / 2, ROWS / 2)];
     let properties = parquet::file::properties::WriterProperties::builder()
-        .set_max_row_group_row_count(Some(12))
+        .set_max_row_group_row_count(Some(ROWS / 2))
         .set_dictionary_enabled(false)
         .set_compression(parquet::basic::Compression::SNAPPY)
         .build();

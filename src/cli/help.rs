@@ -14,8 +14,8 @@ use lanefish::table::TAGS;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, besides the choice of games.
-const RARE_OF_COMMANDS: [&str; 9] =
-    ["keep_en_passant", "fen_column", "compression", "fen", "where", "sample", "set", "memory", "temp"];
+const RARE_OF_COMMANDS: [&str; 10] =
+    ["keep_en_passant", "fen_column", "compression", "fen", "manifest", "where", "sample", "set", "memory", "temp"];
 
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {

@@ -14,7 +14,9 @@ use super::{Chunk, Decoded, Extent, Format, Remark};
 use crate::error::Damage;
 use crate::games::{Date, Facts, GameRow, LeftOut, LeftOutBy, Outcome, ROWS_OF_GAMES, Selection, Variant, hash_on};
 use crate::table::{Array, Batch, Field, Fields};
+use std::borrow::Borrow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Records of a game that are held back at most.
 const MOST_HELD: usize = 1 << 20;
@@ -417,8 +419,9 @@ fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
 }
 
 /// Batch and row of each record that is taken.
-fn taken(batches: &[Batch]) -> Vec<(usize, usize)> {
+fn taken<B: Borrow<Batch>>(batches: &[B]) -> Vec<(usize, usize)> {
     let rows = batches.iter().enumerate().flat_map(|(number, batch)| {
+        let batch = batch.borrow();
         let words = batch.selected.as_deref().unwrap_or_default();
         (0..batch.len()).filter(move |row| words[row / 64] >> (row % 64) & 1 != 0).map(move |row| (number, row))
     });
@@ -451,7 +454,7 @@ pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
 }
 
 /// The rows of the games of which the last records are taken, with the numbers of these records.
-pub(crate) fn rows_of_games(batches: &[Batch]) -> Vec<(u64, GameRow)> {
+pub(crate) fn rows_of_games(batches: &[Arc<Batch>]) -> Vec<(u64, GameRow)> {
     let rows = taken(batches).into_iter();
     rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
 }

@@ -376,8 +376,9 @@ fn judge<J: Job>(
         let mut part = job.begin();
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
             job.source(&mut part, chunk, lines);
+            let batches = batches.pop_front().unwrap_or_default();
             let mut games = match settings.makes_game_rows(format) {
-                true => selected::rows_of_games(&decoded.batches),
+                true => selected::rows_of_games(&batches),
                 false => Vec::new(),
             };
             let texts = decoded.texts.take();
@@ -387,7 +388,7 @@ fn judge<J: Job>(
                 rejects: std::mem::take(&mut decoded.rejects),
                 ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
-            let (mut rejects, left_out) = judge.batches(&batches.pop_front().unwrap_or_default());
+            let (mut rejects, left_out) = judge.batches(&batches);
             merge(&mut outcome.left_out, left_out);
             let mut taken = range.clone();
             taken.end = taken.end.min(before.records + decoded.records);
