@@ -547,6 +547,12 @@ pub(crate) fn cannot_select(
     carried: Fields,
     is_divided: bool,
 ) -> Option<String> {
+    if selection.copies_games {
+        return Some(format!(
+            "is {} file, which does not have the text of games; only PGN can be copied",
+            with_article(format)
+        ));
+    }
     selection.requirements().find_map(|(option, fields)| {
         if option == ROWS_OF_GAMES {
             let has_games = fields.is_some_and(|fields| fields.iter().all(|&field| carried.contains(field)));

@@ -60,6 +60,9 @@ pub struct Selection {
     /// [`GameRow`](super::GameRow) is made of it. This is no option, and is not reported as one.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) last_of_games: bool,
+    /// Games are copied as they stand, which needs their text. This is no option either.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) copies_games: bool,
 }
 
 /// Options that choose among records, whatever their games. They apply after those of games.

@@ -343,7 +343,11 @@ fn run_all<J: Job>(
     let shard = shard.filter(|shard| !shard.is_whole());
     let mut decode_records = decode.clone();
     if job.reads_games() {
-        let selection = Selection { last_of_games: true, ..decode.games.as_deref().cloned().unwrap_or_default() };
+        let selection = Selection {
+            last_of_games: true,
+            copies_games: job.copies_games(),
+            ..decode.games.as_deref().cloned().unwrap_or_default()
+        };
         decode_records.games = Some(Arc::new(selection));
         decode_records.fields = decode_records.fields.union(GameRow::fields());
     }

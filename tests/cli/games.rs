@@ -379,6 +379,26 @@ fn inputs_without_games_are_refused() {
     assert!(stderr.contains("1 record without a game"), "{stderr}");
 }
 
+/// Records can carry their games, but not the text that would be copied.
+#[test]
+fn only_games_with_a_text_are_copied() {
+    let dir = Dir::new();
+    let games = dir.file("g.pgn", GAMES);
+    let boards = dir.name("x.boards");
+    output(lanefish_status(&["games", &games]), &["-q", "convert", &games, "-o", &boards]);
+    let plain = dir.file("x.fen", super::START);
+    for input in [&boards, &plain] {
+        for inputs in [vec![input], vec![&games, input]] {
+            let copy = dir.name("copy.pgn");
+            let mut arguments = vec!["games", "-o", &copy];
+            arguments.extend(inputs.iter().map(|name| name.as_str()));
+            let stderr = stderr_of(2, &arguments);
+            assert!(stderr.contains(input.as_str()) && stderr.contains("only PGN can be copied"), "{stderr}");
+            assert!(!dir.path("copy.pgn").exists());
+        }
+    }
+}
+
 /// Options that choose among the positions of a game have nothing to choose from here.
 #[test]
 fn options_of_positions_are_refused() {

@@ -71,6 +71,35 @@ fn what_compute_writes_as_text_is_read_back() {
     }
 }
 
+/// The score as it was stored counts before the other, whichever lines and columns have them.
+#[test]
+fn stored_scores_are_read_from_text() {
+    let dir = Dir::new();
+    let cases = [
+        ("a.csv", "fen,raw_score\nF,-32002\nF,7\nF,\n", "-32002,\n7,7\n,\n"),
+        ("b.csv", "fen,score,score_sentinel\nF,,32002\nF,7,\nF,7,null\n", "32002,\n7,7\n7,7\n"),
+        ("c.tsv", "fen\traw_score\tscore\nF\t5\t6\nF\t32001\t6\n", "5,5\n,\n"),
+        (
+            "d.jsonl",
+            "{\"fen\":\"F\",\"score\":5}\n{\"fen\":\"F\",\"raw_score\":-32002,\"score\":7}\n",
+            "5,5\n-32002,\n",
+        ),
+        (
+            "e.jsonl",
+            "{\"fen\":\"F\",\"raw_score\":5}\n{\"fen\":\"F\",\"score\":7}\n{\"fen\":\"F\",\"score\":7,\"raw_score\":null}\n",
+            "5,5\n7,7\n7,7\n",
+        ),
+    ];
+    for (name, text, rows) in cases {
+        let file = dir.file(name, text.replace('F', "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"));
+        let found = output(0, &["-q", "compute", "--columns", "raw_score,score", &file]);
+        assert_eq!(found, format!("raw_score,score\n{rows}"), "{name}");
+        let notes = stderr_of(0, &["compute", "--columns", "score", &file]);
+        let has_misfit = name == "c.tsv";
+        assert_eq!(notes.contains("first `32001`"), has_misfit, "{name}: {notes}");
+    }
+}
+
 /// The input of the issue: scores, results and ratings were gone without a word.
 #[test]
 fn some_columns_are_some_fields() {
