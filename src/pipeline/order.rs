@@ -265,8 +265,8 @@ fn judge<J: Job>(
     let mut output = None;
     if decoded.is_some() || !ahead.is_empty() {
         let mut part = job.begin();
-        let lines = settings.knows_lines.then_some(before.lines);
-        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
+        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
+            let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
             let mut games = match settings.makes_game_rows(format) {
                 true => selected::rows_of_games(&decoded.batches),
@@ -329,13 +329,13 @@ fn judge<J: Job>(
         let mut stopped = false;
         let mut cut = None;
         for mut held in ahead {
-            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded);
+            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded, held.lines);
             cut = cut.or_else(|| cut_off(&held.chunk));
             held.chunk.bytes.release();
         }
         if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
             if !stopped {
-                judge(*format, chunk, &mut decoded);
+                judge(*format, chunk, &mut decoded, before.lines);
             }
             if !decoded.game_rows.is_empty() {
                 job.games(&mut part, &decoded.game_rows);

@@ -286,3 +286,22 @@ fn options_of_positions_are_refused() {
     let help = output(0, &["games", "--help"]);
     assert!(!help.contains("--plies") && help.contains("--min-elo"), "{help}");
 }
+
+/// The lines of rejects are those of the file, also of records that are held back until their game is complete.
+#[test]
+fn held_rejects_have_their_lines() {
+    let dir = Dir::new();
+    let start = super::START;
+    let nine_pawns = "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1";
+    let rows = format!("{start},0\n").repeat(40_000);
+    let file = dir.file("h.csv", format!("fen,game\n{rows}x,1\n{nine_pawns},1\n{start},1\n"));
+    for threads in ["1", "4"] {
+        let base = ["compute", "--columns", "fen", "--validity", "strict", "--threads", threads, &file];
+        for options in [&["--last"][..], &["--every", "2"], &[]] {
+            let stderr = stderr_of(1, &[&base[..], options].concat());
+            assert!(stderr.contains("h.csv:40002 ") && !stderr.contains("h.csv:8"), "{options:?}: {stderr}");
+            // Only without options that choose is the other one always there.
+            assert!(!options.is_empty() || stderr.contains("h.csv:40003 "), "{options:?}: {stderr}");
+        }
+    }
+}
