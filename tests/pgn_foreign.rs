@@ -250,6 +250,10 @@ fn unread_evaluations_are_counted() {
     assert_eq!(noted(&summary, "not read"), 50 * 4);
     let remark = &lanefish::formats::pgn::UNREAD_EVALUATIONS;
     assert_eq!(summary.remarks.first(remark), Some("0.60/4 pawns up"));
+    for comment in ["Nf6 -#4/12 1s", "Nf6 -M4/12 1s", "Nf6 +0,35/12", "Nf6 +128.45/12"] {
+        let (_, summary) = records(format!("[Event \"x\"]\n\n1. e4 {{{comment}}} *\n").as_bytes());
+        assert_eq!(summary.remarks.first(remark), Some(comment));
+    }
     // Without scores nothing is looked for.
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pgn");
@@ -324,6 +328,12 @@ fn values_of_tags_may_lack_straight_quotes() {
         assert_eq!((summary.rejected, games(&batch)), (0, vec![2]), "{text}");
         assert_eq!(tag(&batch, "White", 0), Some(expected), "{text}");
         assert_eq!((tag(&batch, "Event", 0), tag(&batch, "Result", 0)), (Some("a"), Some("*")), "{text}");
+    }
+    // The quotes of Windows-1252.
+    for value in [&b"\x84b\x93"[..], b"\x82b\x91", b"\x91b\x92", b"\x92b\x92", b"\xABb\xBB", b"\xBBb\xAB", b"\x93b"] {
+        let text = [b"[Event \"a\"]\n[White ", value, b"]\n\n1. e4 *\n"].concat();
+        let (batch, _) = records(&text);
+        assert_eq!(tag(&batch, "White", 0), Some("b"), "{}", value.escape_ascii());
     }
     let (batch, _) = records(b"[Event \x93a\x94]\n[White \x93b]\n\n1. e4 *\n");
     assert_eq!((tag(&batch, "Event", 0), tag(&batch, "White", 0)), (Some("a"), Some("b")));

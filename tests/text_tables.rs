@@ -127,6 +127,25 @@ fn lines_that_are_not_records_are_rejected_where_they_are() {
     assert_eq!(found[7], reject("malformed_json", 9, lines[8]));
 }
 
+/// Lines that are too long are rejected where they are, as others are.
+#[test]
+fn lines_that_are_too_long_are_rejected_where_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let long = "x".repeat(300);
+    let text = format!("fen,site\n{START},a\n{START},{long}\n{KINGS},b\n{START},{long}\n");
+    let second = "fen,site\n".len() + START.len() + 3;
+    let path = file(directory.path(), "a.csv", text);
+    for way in WAYS {
+        let read = read_with(&path, None, way, |options| options.read.decode.max_record = 200);
+        let places =
+            read.rejects.iter().map(|reject| (reject.place.record, reject.place.line, reject.reasons.join(",")));
+        let expected = [(1, Some(3), "record_too_long".to_owned()), (3, Some(5), "record_too_long".to_owned())];
+        assert_eq!(places.collect::<Vec<_>>(), expected, "{way:?}");
+        assert_eq!(read.rejects[0].place.offset, second as u64, "{way:?}");
+        assert_eq!(read.records.len(), 2);
+    }
+}
+
 #[test]
 fn malformed_json_is_shown_with_its_column() {
     let directory = tempfile::tempdir().unwrap();
@@ -214,6 +233,51 @@ fn keys_that_only_later_lines_have_are_read_or_counted() {
     let note = summary.misfits.notes().next().unwrap();
     assert!(note.starts_with("the key `b`, which the first line lacks, was not read in 3 records, first at"), "{note}");
     assert!(note.ends_with("a.jsonl:2"), "{note}");
+}
+
+/// Dates that are no days may come in lines that have no others, and before a line that has one.
+#[test]
+fn dates_may_be_texts_alone() {
+    let text = format!(
+        "{{\"fen\":\"{START}\",\"date_text\":\"2024.??.??\"}}\n{{\"fen\":\"{START}\",\"date\":\"2024-02-03\"}}\n"
+    );
+    let expected = [format!("{START} date=2024.??.??"), format!("{START} date=2024.02.03")];
+    assert_eq!(records("a.jsonl", text), expected);
+}
+
+/// Lines may end in carriage returns alone, the header line as well.
+#[test]
+fn lines_may_end_in_carriage_returns() {
+    let text = format!("fen,score\r{START},5\r{KINGS},6\r");
+    assert_eq!(records("a.csv", text), [format!("{START} score=5"), format!("{KINGS} score=6")]);
+}
+
+/// The largest scores are scores.
+#[test]
+fn scores_up_to_the_largest_are_read() {
+    let text = format!("fen,score\n{START},31000\n{START},-31000\n{START},-31001\n");
+    assert_eq!(records("a.csv", text), [format!("{START} score=31000"), format!("{START} score=-31000"), START.into()]);
+}
+
+/// Values that nobody asks for are skipped, whatever they are.
+#[test]
+fn values_of_other_keys_may_be_missing_numbers() {
+    let text = format!("{{\"mine\":NaN,\"fen\":\"{START}\",\"more\":[null,NaN],\"last\":{{\"a\":NaN}}}}\n");
+    assert_eq!(records("a.jsonl", text), [START]);
+}
+
+/// However many keys there are, the first hundred kinds of what is left out are counted to the end.
+#[test]
+fn kinds_that_are_known_are_counted_when_there_are_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = |key: usize| format!("{{\"fen\":\"{START}\",\"key{key}\":1}}\n");
+    let text: String = (0..3).flat_map(|_| (0..150).map(line)).collect();
+    let path = file(directory.path(), "a.jsonl", format!("{{\"fen\":\"{START}\"}}\n{text}"));
+    for way in WAYS {
+        let misfits = read_with(&path, None, way, |_| {}).summary.misfits;
+        let count = |key: usize| misfits.count(&MisfitKind::Key(format!("key{key}").into()));
+        assert_eq!([0, 99, 100, 149].map(count), [3, 3, 0, 0], "{way:?}");
+    }
 }
 
 #[test]

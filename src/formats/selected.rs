@@ -189,6 +189,8 @@ pub(crate) struct Held {
     pub(crate) format: Format,
     pub(crate) chunk: Chunk,
     pub(crate) decoded: Decoded,
+    /// Lines of the input before the chunk.
+    pub(crate) lines: u64,
 }
 
 /// Decides about the games at the edges of chunks, which it sees in order.
@@ -206,10 +208,11 @@ pub(crate) struct Edges {
 
 impl Edges {
     /// Decides about the first games of a chunk, and takes the last one out unless the file ends here. What was held
-    /// back of the games before is to be taken first. The error is a game that is too long to be held.
+    /// back of the games before is to be taken first. The error is a game that is too long to be held. `lines`: those of
+    /// the input before the chunk.
     pub(crate) fn join(
         &mut self,
-        chunk: &Chunk,
+        (chunk, lines): (&Chunk, u64),
         format: Format,
         decoded: &mut Decoded,
         selection: &Selection,
@@ -242,7 +245,7 @@ impl Edges {
             // Nothing but one game that may go on.
             let len = selected.runs[0].len();
             decoded.selected = Some(selected);
-            let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records() };
+            let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records(), lines };
             self.open.push(held);
             self.held += len;
             if self.held <= MOST_HELD {
@@ -278,7 +281,8 @@ impl Edges {
         decoded.selected = Some(selected);
         if let Some(tail) = tail {
             self.held = tail.len();
-            self.open.push(Held { format, chunk: decoded_chunk(chunk), decoded: split_off(decoded, tail, fields) });
+            let decoded = split_off(decoded, tail, fields);
+            self.open.push(Held { format, chunk: decoded_chunk(chunk), decoded, lines });
         }
         Ok(ready)
     }

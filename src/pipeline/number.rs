@@ -137,7 +137,7 @@ impl Count {
                         settings.select(*format, decoded);
                     }
                     let is_last = first.is_some();
-                    let joined = self.edges.join(chunk, *format, decoded, selection, is_last);
+                    let joined = self.edges.join((chunk, self.totals.lines), *format, decoded, selection, is_last);
                     match joined {
                         Ok(held) => *ahead = self.number_held(held, settings, outcome),
                         Err(too_long) => decoded.damage.push(too_long),
@@ -228,11 +228,14 @@ impl Count {
 
     /// Numbers records that were held back.
     fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
-        for Held { format, chunk, decoded } in &mut held {
+        for Held { format, chunk, decoded, lines } in &mut held {
             if let Some(selection) = settings.selection(*format) {
                 self.finish(decoded, selection, settings);
             }
+            // Its own lines were counted with the rest of its chunk.
+            let now = std::mem::replace(&mut self.totals.lines, *lines);
             decoded.number(&mut self.totals, chunk);
+            self.totals.lines = now;
             merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
         }
         held

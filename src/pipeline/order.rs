@@ -345,7 +345,6 @@ fn judge<J: Job>(
     let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, chunk: chunk_number, .. } = numbered;
     let mut output = None;
     if decoded.is_some() || !ahead.is_empty() {
-        let lines = settings.knows_lines.then_some(before.lines);
         let shared = |decoded: &mut Decoded| -> Vec<Arc<Batch>> {
             std::mem::take(&mut decoded.batches).into_iter().map(Arc::new).collect()
         };
@@ -374,7 +373,8 @@ fn judge<J: Job>(
             }
         }
         let mut part = job.begin();
-        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded| {
+        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
+            let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
             let batches = batches.pop_front().unwrap_or_default();
             let mut games = match settings.makes_game_rows(format) {
@@ -429,13 +429,13 @@ fn judge<J: Job>(
         let mut stopped = false;
         let mut cut = None;
         for mut held in ahead {
-            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded);
+            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded, held.lines);
             cut = cut.or_else(|| cut_off(&held.chunk));
             held.chunk.bytes.release();
         }
         if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
             if !stopped {
-                judge(*format, chunk, &mut decoded);
+                judge(*format, chunk, &mut decoded, before.lines);
             }
             if !decoded.game_rows.is_empty() {
                 job.games(&mut part, &decoded.game_rows);

@@ -101,6 +101,19 @@ fn large_scores_are_counted() {
     }
 }
 
+/// Scores of records that are rejected are not among them.
+#[test]
+fn large_scores_of_bad_records_are_not_counted() {
+    let dir = Dir::new();
+    let mut far = record();
+    far[24..26].copy_from_slice(&31_001i16.to_le_bytes());
+    let mut bad = far.clone();
+    bad[26] = 3;
+    let copy = dir.file("x.bullet", [record().repeat(15), far, bad].concat());
+    let stderr = stderr_of(1, &["stats", "--json", &copy]);
+    assert!(stderr.contains("1 score of bulletformat beyond"), "{stderr}");
+}
+
 #[test]
 fn the_note_names_what_records_lack() {
     let path = file("bullet-without-0d.data");
@@ -135,5 +148,30 @@ fn truncated_files_are_damaged_where_the_last_record_begins() {
                 assert_eq!(verified["files"][0]["records"], whole);
             }
         }
+    }
+}
+
+/// Before the end of a truncated container, all whole records are read.
+#[test]
+fn truncated_containers_give_the_records_before_their_end() {
+    let dir = Dir::new();
+    let records: Vec<u8> = (0..3000i16)
+        .flat_map(|score| {
+            let mut record = record();
+            record[24..26].copy_from_slice(&(score * 7).to_le_bytes());
+            record
+        })
+        .collect();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &records).unwrap();
+    let whole = encoder.finish().unwrap();
+    let cut = &whole[..whole.len() / 2];
+    let mut read = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(cut), &mut read).unwrap_err();
+    assert!(read.len() > 32 && read.len() < records.len());
+    let copy = dir.file("x.bullet.gz", cut);
+    for threads in ["1", "4"] {
+        let verified = json(2, &["-q", "verify", "--json", "--threads", threads, &copy]);
+        assert_eq!(verified["files"][0]["records"], read.len() / 32, "{verified}");
     }
 }

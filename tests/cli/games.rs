@@ -419,3 +419,56 @@ fn options_of_positions_are_refused() {
     let help = output(0, &["games", "--help"]);
     assert!(!help.contains("--plies") && help.contains("--min-elo"), "{help}");
 }
+
+/// What is wrong with the last record of a game is in its row; the rest of the row is known all the same.
+#[test]
+fn rows_say_what_is_wrong_with_the_last_record() {
+    let dir = Dir::new();
+    let start = super::START;
+    let nine_pawns = "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1";
+    // 49604 is e1g1 in castling form.
+    let text = format!("fen,game,ply,move,white\n{start},0,6,49604,a\n{start},1,0,e2e4,b\n{nine_pawns},2,7,,c\n");
+    let file = dir.file("a.csv", text);
+    let rows = output(1, &["-q", "games", "--validity", "strict", "--format", "jsonl", &file]);
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let plies: Vec<&Value> = rows.iter().map(|row| &row["plies"]).collect();
+    assert_eq!(plies, [6, 1, 7]);
+    assert_eq!((&rows[0]["fen"], &rows[0]["error"]), (&start.into(), &"the last move is not legal".into()));
+    assert_eq!((&rows[2]["fen"], &rows[2]["error"]), (&Value::Null, &"more than 8 pawns on one side".into()));
+    assert_eq!(rows[2]["tags"]["White"], "c");
+}
+
+/// What comes after the last requested game is not seen, and each record without a game is counted.
+#[test]
+fn rejects_after_the_last_game_are_not_reported() {
+    let dir = Dir::new();
+    let start = super::START;
+    let file = dir.file("a.csv", format!("fen,game\n{start},\n{start},\n{start},0\n{start},\n{start},1\nx,1\n"));
+    for threads in ["1", "3"] {
+        let run =
+            |status: i32, limit: &str| stderr_of(status, &["games", "--threads", threads, "--limit", limit, &file]);
+        assert!(!run(0, "2").contains("rejected"));
+        let whole = run(1, "3");
+        assert!(whole.contains("1 of 3 records rejected"), "{whole}");
+        assert!(whole.contains("3 records without a game"), "{whole}");
+    }
+}
+
+/// The lines of rejects are those of the file, also of records that are held back until their game is complete.
+#[test]
+fn held_rejects_have_their_lines() {
+    let dir = Dir::new();
+    let start = super::START;
+    let nine_pawns = "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1";
+    let rows = format!("{start},0\n").repeat(40_000);
+    let file = dir.file("h.csv", format!("fen,game\n{rows}x,1\n{nine_pawns},1\n{start},1\n"));
+    for threads in ["1", "4"] {
+        let base = ["compute", "--columns", "fen", "--validity", "strict", "--threads", threads, &file];
+        for options in [&["--last"][..], &["--every", "2"], &[]] {
+            let stderr = stderr_of(1, &[&base[..], options].concat());
+            assert!(stderr.contains("h.csv:40002 ") && !stderr.contains("h.csv:8"), "{options:?}: {stderr}");
+            // Only without options that choose is the other one always there.
+            assert!(!options.is_empty() || stderr.contains("h.csv:40003 "), "{options:?}: {stderr}");
+        }
+    }
+}
