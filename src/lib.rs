@@ -121,6 +121,7 @@ pub mod bench;
 mod boards;
 mod canonical;
 pub mod chess;
+pub mod choose;
 #[cfg(feature = "parquet")]
 pub mod columnar;
 #[doc(hidden)]
@@ -128,7 +129,6 @@ pub mod cpu;
 pub mod datasets;
 pub mod distinct;
 pub mod error;
-pub mod expression;
 pub mod formats;
 pub mod games;
 pub mod input;

@@ -20,7 +20,6 @@ pub(crate) enum Purpose {
     Shuffle = 1,
     Split = 2,
     Interleave = 3,
-    Sample = 4,
 }
 
 impl Seeded {
@@ -34,6 +33,51 @@ impl Seeded {
     /// The number that stands for this one: another one for each.
     pub(crate) const fn hash(self, number: u64) -> u64 {
         mixed(mixed(number ^ self.first).wrapping_add(self.second))
+    }
+}
+
+/// A number of 64 bits that stands for a list of values: the hash behind `uniform`, which is the same for ever.
+///
+/// It begins with the first 64 bits of the fractional part of the square root of 2. Each value, as 64 bits, changes it by
+/// `h = m(m(h ^ value) + c)`, where `m` is the last step of SplitMix64 and `c` its increment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Draw(u64);
+
+impl Draw {
+    pub(crate) const fn new() -> Self {
+        Self(0x6A09_E667_F3BC_C908)
+    }
+    #[must_use]
+    pub(crate) const fn with(self, value: u64) -> Self {
+        Self(mixed(mixed(self.0 ^ value).wrapping_add(0x9E37_79B9_7F4A_7C15)))
+    }
+    /// A real number: as the integer that it is, or else all bits exchanged of its IEEE 754 format, and once more nothing.
+    #[must_use]
+    pub(crate) fn with_real(self, number: f64) -> Self {
+        let integer = number as i64;
+        match integer as f64 == number && integer != i64::MAX {
+            true => self.with(integer as u64),
+            false => self.with(!number.to_bits()).with(0),
+        }
+    }
+    /// A text: its bytes, eight to a value with the first one lowest, and then their number, all bits exchanged.
+    #[must_use]
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        let words = text.as_bytes().chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        });
+        words.fold(self, Self::with).with(!(text.len() as u64))
+    }
+    /// A real number, at least 0 and below 1: the upper 53 bits.
+    pub(crate) const fn uniform(self) -> f64 {
+        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+        (self.0 >> 11) as f64 * STEP
+    }
+    /// All bits.
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
     }
 }
 

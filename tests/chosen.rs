@@ -2,11 +2,12 @@
 
 use crate::support::shared_data;
 use lanefish::Error;
+use lanefish::choose::{Assignments, Choose, Sample};
 use lanefish::input::Inputs;
 use lanefish::jobs::{OutputFormat, Statistics, WriteJob, Written};
 use lanefish::output::Space;
 use lanefish::output::rows::Masks;
-use lanefish::pipeline::{Assignments, ReadOptions, RunOptions, Sample, Summary, run};
+use lanefish::pipeline::{ReadOptions, RunOptions, Summary, run};
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::collections::BTreeSet;
@@ -70,7 +71,7 @@ fn conditions_choose_and_limits_count_what_is_left() {
         }),
     ];
     for (condition, holds) in holds {
-        let read = ReadOptions::default().filter(Some(condition.parse().unwrap()));
+        let read = ReadOptions::default().choose(Choose::default().filter(Some(condition.parse().unwrap())));
         let expected: Vec<&String> = all.iter().filter(|row| holds(row)).collect();
         assert!(!expected.is_empty() && expected.len() < all.len(), "{condition}");
         let (chosen, summary) = all_ways(&read);
@@ -95,7 +96,9 @@ fn conditions_choose_and_limits_count_what_is_left() {
 #[test]
 fn samples_are_random_and_the_same_for_the_same_seed() {
     let (all, whole) = all_ways(&ReadOptions::default());
-    let sample = |text: &str, seed| ReadOptions::default().sample(Some(text.parse().unwrap())).seed(seed);
+    let sample = |text: &str, seed| {
+        ReadOptions::default().choose(Choose::default().sample(Some(text.parse().unwrap())).seed(seed))
+    };
     for (text, rate) in [("0.1", 0.1), ("25%", 0.25), ("case when legal_moves > 20 then 0.5 else 0 end", 0.0)] {
         let mut seen = BTreeSet::new();
         for seed in [0, 1] {
@@ -140,7 +143,7 @@ fn samples_are_random_and_the_same_for_the_same_seed() {
 #[test]
 fn records_are_given_values_that_expressions_make_of_what_was_read() {
     let (all, whole) = all_ways(&ReadOptions::default());
-    let set = |texts: &[&str]| ReadOptions::default().set(Assignments::parse(texts).unwrap());
+    let set = |texts: &[&str]| ReadOptions::default().choose(Choose::default().set(Assignments::parse(texts).unwrap()));
     // Each sees the record as it was read.
     let (changed, summary) = all_ways(&set(&[
         "score = case when score < 0 then least(-score, 31000) when mate is not null then mate end",

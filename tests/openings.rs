@@ -3,8 +3,8 @@
 
 use crate::support::{SetRead as _, shared_data, shared_text};
 use cozy_chess::{Board, Move, Piece, Square};
+use lanefish::choose::Selection;
 use lanefish::formats::DecodeOptions;
-use lanefish::games::Selection;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::table::Columns;

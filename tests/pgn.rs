@@ -5,9 +5,9 @@ use crate::formats::{lines, read};
 use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
 use lanefish::chess::Position;
+use lanefish::choose::Selection;
 use lanefish::formats::Format;
 use lanefish::formats::pgn::boundary;
-use lanefish::games::Selection;
 use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field, Fields};
 use std::io::Read;
@@ -31,7 +31,7 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.read.decode.games = Some(Arc::new(selection));
+        options.read.choose.games = Some(Arc::new(selection));
     })
 }
 
@@ -606,7 +606,7 @@ fn samples_depend_on_the_seed_alone() {
         let (batch, _) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.read.decode.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
+            options.read.choose.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
         });
         lines(&batch)
     };

@@ -2,7 +2,8 @@
 //! went wrong.
 
 use crate::formats::read;
-use lanefish::games::{Speed, TimeControl};
+use lanefish::choose::TimeControl;
+use lanefish::games::Speed;
 use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field, Fields};
 use std::path::Path;
@@ -408,8 +409,8 @@ fn time_controls_have_classes() {
     let path = directory.path().join("x.pgn");
     std::fs::write(&path, file("tc2.pgn")).unwrap();
     let (slow, _) = read(&[path], |options| {
-        let selection = lanefish::games::Selection::default().time_controls(controls);
-        options.read.decode.games = Some(std::sync::Arc::new(selection));
+        let selection = lanefish::choose::Selection::default().time_controls(controls);
+        options.read.choose.games = Some(std::sync::Arc::new(selection));
     });
     assert!(slow.len() >= 4 && slow.len() < all.len());
 }

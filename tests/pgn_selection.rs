@@ -3,7 +3,8 @@
 use crate::formats::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
-use lanefish::games::{Date, Selection, Speed, TimeControl, Variant};
+use lanefish::choose::{Selection, TimeControl};
+use lanefish::games::{Date, Speed, Variant};
 use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field};
 use std::io::Write;
@@ -15,7 +16,7 @@ fn select(text: &str, selection: Selection) -> (Batch, Summary) {
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
     read(&[path], |options| {
-        options.read.decode.games = Some(Arc::new(selection));
+        options.read.choose.games = Some(Arc::new(selection));
     })
 }
 
@@ -193,7 +194,7 @@ fn ranges_of_opening_codes_include_both_ends() {
         }
     }
     for range in ["B19-B10", "C-B", "B2-B19", "B1-A", "B10-", "-B10", "F00", "B100", "B1x"] {
-        assert!(range.parse::<lanefish::games::EcoRange>().is_err(), "{range}");
+        assert!(range.parse::<lanefish::choose::EcoRange>().is_err(), "{range}");
     }
 }
 

@@ -2,9 +2,9 @@
 //! linear in the size of the input.
 
 use crate::support::Random;
+use lanefish::choose::Selection;
 use lanefish::formats::pgn::boundary;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format};
-use lanefish::games::Selection;
 use lanefish::table::{Field, Fields};
 use std::path::Path;
 use std::sync::Arc;

@@ -214,11 +214,11 @@ fn games_after_the_limit_are_not_counted() {
     let game = "[Event \"?\"]\n[WhiteElo \"1500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
     let other = game.replace("1500", "2500");
     let path = file(directory.path(), "x.pgn", [game, &other].concat().repeat(4000));
-    let chosen = lanefish::games::Selection::default().min_elo(Some(2000));
+    let chosen = lanefish::choose::Selection::default().min_elo(Some(2000));
     for limit in [1, 3, 4, 5, 4001] {
         let (found, summary) = outcome(&path, |options| {
             options.read.limit = Some(limit);
-            options.read.decode.games = Some(chosen.clone().into());
+            options.read.choose.games = Some(chosen.clone().into());
         });
         assert_eq!(found.len() as u64, limit);
         // Four positions per game, and one skipped game before each.
@@ -230,7 +230,7 @@ fn games_after_the_limit_are_not_counted() {
     // Of the games before the first record that is requested nothing was taken.
     let (found, summary) = outcome(&path, |options| {
         options.read.skip = 4 * 3000 + 1;
-        options.read.decode.games = Some(chosen.clone().into());
+        options.read.choose.games = Some(chosen.clone().into());
     });
     assert_eq!((found.len(), summary.games_taken), (4 * 1000 - 1, 1000));
 }

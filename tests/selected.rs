@@ -2,7 +2,8 @@
 
 use crate::formats::{lines, read};
 use crate::support::{Random, SetRead as _, shared_data};
-use lanefish::games::{Date, EcoRange, LeftOut, LeftOutBy, Outcome, Selection, TimeControl};
+use lanefish::choose::{EcoRange, LeftOut, LeftOutBy, Selection, TimeControl};
+use lanefish::games::{Date, Outcome};
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::pipeline::{RunOptions, Shard, Summary};
 use lanefish::table::{Batch, Field};
@@ -264,7 +265,7 @@ pub(crate) fn selected(
     change: impl FnOnce(&mut RunOptions<'_>),
 ) -> (Batch, Summary) {
     read(&[path.to_owned()], |options| {
-        options.read.decode.games = Some(Arc::new(selection.clone()));
+        options.read.choose.games = Some(Arc::new(selection.clone()));
         change(options);
     })
 }
@@ -427,7 +428,7 @@ fn what_is_not_carried_cannot_be_selected_by() {
             Selection::default().time_controls(vec!["blitz".parse().unwrap()]),
         ] {
             let (records, summary) = read(&[games_path.clone(), file.clone()], |options| {
-                options.read.decode.games = Some(Arc::new(selection.clone()));
+                options.read.choose.games = Some(Arc::new(selection.clone()));
             });
             let Some(Error::Selection { path, reason }) = &summary.failure else {
                 panic!("{} {selection:?}: {:?}", file.display(), summary.failure);

@@ -2,8 +2,8 @@
 
 use crate::formats::read;
 use crate::selected::{assert_same, converted, hashes, plain_positions, selected};
+use lanefish::choose::{LeftOut, Selection};
 use lanefish::error::Error;
-use lanefish::games::{LeftOut, Selection};
 use lanefish::table::{Batch, Field, Fields};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,7 +134,7 @@ fn each_file_has_games_of_its_own() {
     let files = [converted(&path, "a.boards"), converted(&path, "b.boards")];
     for threads in [1, 4] {
         let (_, summary) = read(&files, |options| {
-            options.read.decode.games = Some(Arc::new(Selection::default().min_elo(Some(2000))));
+            options.read.choose.games = Some(Arc::new(Selection::default().min_elo(Some(2000))));
             options.threads = threads;
         });
         assert_eq!(summary.left_out["min-elo"], LeftOut::new(2, 8, 0));
@@ -305,7 +305,7 @@ mod tables {
                     let games = Arc::new(selection.clone());
                     let (found, summary) =
                         crate::formats::read_with(std::slice::from_ref(file), &mut on_reject, |options| {
-                            options.read.decode.games = Some(games);
+                            options.read.choose.games = Some(games);
                             options.read.strict = strict;
                             options.read.skip = requested.start;
                             options.read.limit = Some(requested.end - requested.start);
@@ -360,7 +360,7 @@ mod tables {
         std::fs::create_dir(&folder).unwrap();
         for file in files(&folder, &nulls, 4) {
             let (records, summary) = read(&[broken.clone(), file.clone()], |options| {
-                options.read.decode.games = Some(Arc::new(selection.clone()));
+                options.read.choose.games = Some(Arc::new(selection.clone()));
                 options.past_damage = true;
             });
             assert!(!hashes(&records).is_empty());

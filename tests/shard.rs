@@ -3,9 +3,9 @@
 
 use crate::formats::{OnlyValidity, boards_bytes, sample_batch};
 use crate::support::{Random, SetRead as _, shared_data};
+use lanefish::choose::Selection;
 use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
-use lanefish::games::Selection;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
@@ -573,7 +573,7 @@ fn selections_and_limits_count_what_is_in_the_shard() {
     let path = write(directory.path(), "x.pgn", &text);
     let selection = Selection::default().variations(true).drop_bad_games(true);
     let select = |options: &mut RunOptions<'_>| {
-        options.read.decode.games = Some(Arc::new(selection.clone()));
+        options.read.choose.games = Some(Arc::new(selection.clone()));
     };
     let whole = read_with(&path, None, USUAL, select);
     let mut records = Vec::new();

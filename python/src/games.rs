@@ -1,6 +1,7 @@
 //! Which games, and which of their positions: a dict with the options of the command line.
 
-use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
+use lanefish::choose::{EcoRange, Selection, TimeControl};
+use lanefish::games::{Date, Outcome, Variant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

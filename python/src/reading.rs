@@ -2,8 +2,8 @@
 
 use crate::{error, games};
 use lanefish::chess::validity::Validity;
+use lanefish::choose::{Choose, Selection};
 use lanefish::formats::{self, DecodeOptions, Format};
-use lanefish::games::Selection;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use lanefish::table::Columns;
@@ -99,12 +99,13 @@ impl Given {
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
         let games = games.map(games::selection).transpose()?;
         let games = games.filter(|selection| *selection != Selection::default()).map(Arc::new);
-        let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?.games(games);
+        let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?;
         Ok(Reading {
             threads: threads(self.threads)?,
             read: ReadOptions::default()
                 .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
                 .decode(decode)
+                .choose(Choose::default().games(games))
                 .strict(strict)
                 .shard(shard.map_err(|wrong| error::message(py, wrong.to_string()))?)
                 .skip(self.skip)

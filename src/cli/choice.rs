@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
+use lanefish::choose::Definitions;
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, OutputFormat};
 use lanefish::table::{COLUMNS, Columns, TAGS};
@@ -123,31 +124,32 @@ fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {
     Box::new(names.into_iter().map(PossibleValue::new))
 }
 
-/// Names of columns, separated by commas.
+/// Names of columns, separated by commas: any text, since expressions can have names as well. See [`columns`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnNames;
 
 impl TypedValueParser for ColumnNames {
     type Value = String;
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        let names = StringValueParser::new().parse_ref(command, argument, value)?;
-        let Err(error) = Columns::named(&names) else {
-            return Ok(names);
-        };
-        let is_unknown = |name: &&str| Columns::named(name).is_err();
-        let hint = names.split(',').map(str::trim).find(is_unknown).map_or_else(String::new, meant_column);
-        Err(invalid(
-            command,
-            format!(
-                "{}: {error}{hint}\n  --list-columns prints all of them; {} is any tag of games",
-                named(argument),
-                TAGS.pattern
-            ),
-        ))
+        StringValueParser::new().parse_ref(command, argument, value)
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(values(std::iter::once("all").chain(column_names()).collect()))
     }
+}
+
+/// The columns of these names, some of which may be those of definitions.
+pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<Columns> {
+    let named = |names: &str| Columns::named_with(names, |name| definitions.column(name));
+    named(names).map_err(|error| {
+        let unknown = names.split(',').map(str::trim).find(|name| named(name).is_err());
+        let hint = unknown.map_or_else(String::new, |name| match similar(name, definitions.names()) {
+            Some(other) => format!("; did you mean `{other}`?"),
+            None => meant_column(name),
+        });
+        let tags = TAGS.pattern;
+        anyhow::anyhow!("--columns: {error}{hint}\n  --list-columns prints all of them; {tags} is any tag of games")
+    })
 }
 
 /// As [`did_you_mean`], of a column; what may be a tag, too.

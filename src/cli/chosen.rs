@@ -3,8 +3,11 @@
 use super::choice::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;
-use lanefish::expression::{Condition, ExpressionError};
-use lanefish::pipeline::{AssignmentError, Assignments, ReadOptions, Sample, SampleError};
+use lanefish::choose::expression::DefinitionError;
+use lanefish::choose::{
+    AssignmentError, Assignments, Choose, Condition, Definitions, ExpressionError, Sample, SampleError,
+};
+
 use std::fmt;
 
 /// Options of every command that reads positions.
@@ -15,9 +18,16 @@ pub(crate) struct ChosenArgs {
     ///
     /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500". There are
     /// and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>, and the functions abs, least,
-    /// greatest, coalesce, popcount(bits), xor(a, b), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp').
+    /// greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1, y1, ..),
+    /// uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp').
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
     condition: Option<String>,
+
+    /// Give a value a name, for other expressions and for --columns
+    ///
+    /// May be repeated; each can use those before it. For example --let "m = (material_white + material_black) / 58.0".
+    #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true)]
+    definitions: Vec<String>,
 
     /// Only a random part of them: a rate (0.01, 1%), a number of records, or an expression that is the probability
     #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
@@ -64,23 +74,33 @@ impl ChosenArgs {
         self.sample.is_some()
     }
 
+    /// The values with names.
+    pub(crate) fn definitions(&self) -> Result<Definitions> {
+        Definitions::parse(&self.definitions).map_err(|error| match error {
+            DefinitionError::Expression(error) => WrongExpression::new("let", error).into(),
+            error => anyhow::anyhow!("--let {error}"),
+        })
+    }
+
     /// The condition, if one is given.
     pub(crate) fn condition(&self) -> Result<Option<Condition>> {
-        let condition = self.condition.as_deref().map(str::parse).transpose();
+        let definitions = self.definitions()?;
+        let condition = self.condition.as_deref().map(|text| definitions.condition(text)).transpose();
         Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
     }
 
     /// Adds what is chosen.
-    pub(crate) fn apply(&self, read: ReadOptions) -> Result<ReadOptions> {
-        let sample: Option<Sample> =
-            self.sample.as_deref().map(str::parse).transpose().map_err(|error| match error {
-                SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
-                error => anyhow::anyhow!("--sample {error}"),
-            })?;
-        let set = Assignments::parse(&self.set).map_err(|error| match error {
+    pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
+        let definitions = self.definitions()?;
+        let sample = self.sample.as_deref().map(|text| Sample::parse(text, &definitions)).transpose();
+        let sample = sample.map_err(|error| match error {
+            SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
+            error => anyhow::anyhow!("--sample {error}"),
+        })?;
+        let set = Assignments::parse_with(&self.set, &definitions).map_err(|error| match error {
             AssignmentError::Expression(error) => WrongExpression::new("set", error).into(),
             error => anyhow::anyhow!("--set {error}"),
         })?;
-        Ok(read.filter(self.condition()?).sample(sample).set(set))
+        Ok(choose.filter(self.condition()?).sample(sample).set(set))
     }
 }

@@ -78,7 +78,7 @@ impl ComputeArgs {
         if self.list_columns {
             return list_columns(self.json);
         }
-        let columns = Columns::named(&self.columns)?;
+        let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let format = write::format_of(self.format, &self.output, Content::Rows)?;
         let written = Written::Columns(&columns, self.masks.into());
         write::write(session, (&self.inputs, &self.reading), written, (&self.output, format, &self.write))

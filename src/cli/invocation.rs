@@ -11,6 +11,7 @@ use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
+use lanefish::choose::Choose;
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, foreign};
 use lanefish::input::{Access, Inputs};
@@ -300,13 +301,13 @@ impl<'a> Invocation<'a> {
         let decode = DecodeOptions::default()
             .keep_en_passant(reading.keep_en_passant)
             .validity(self.validity(default))
-            .games(reading.games.selection())
             .strict_pgn(self.global.strict_pgn)
             .max_record(self.global.max_record)
             .max_memory(self.global.max_memory)
             .fen_column(reading.fen_column.as_deref().map(Arc::from));
         let read = ReadOptions::default().from(reading.from).access(self.access()).decode(decode);
-        reading.chosen.apply(read.strict(self.global.strict).seed(reading.games.seed))
+        let choose = Choose::default().games(reading.games.selection()).seed(reading.games.seed);
+        Ok(read.strict(self.global.strict).choose(reading.chosen.apply(choose)?))
     }
 
     /// The file of rejected records, if one is requested: runs that follow each other write one.

@@ -1,7 +1,8 @@
 //! Which games, and which of their positions: options of every command that reads positions.
 
 use clap::{Args, ValueEnum};
-use lanefish::games::{Date, EcoRange, Outcome, Selection, TimeControl, Variant};
+use lanefish::choose::{EcoRange, Selection, TimeControl};
+use lanefish::games::{Date, Outcome, Variant};
 use std::sync::Arc;
 
 /// Options for PGN, and for all other inputs whose records carry what they ask for; an input that does not is an error.

@@ -4,7 +4,9 @@ use super::described::{Described, days_of};
 use super::signature;
 use crate::table::{Array, Kind, Values};
 use arrow_array::builder::StringBuilder;
-use arrow_array::types::{ArrowPrimitiveType, Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -31,6 +33,8 @@ fn data_type(kind: Kind) -> DataType {
         Kind::U32 => DataType::UInt32,
         Kind::U64 | Kind::Bits => DataType::UInt64,
         Kind::I16 => DataType::Int16,
+        Kind::I64 => DataType::Int64,
+        Kind::F64 => DataType::Float64,
         Kind::Text => DataType::Utf8,
         Kind::Date => DataType::Date32,
         Kind::Board => DataType::FixedSizeBinary(32),
@@ -76,6 +80,8 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
         Array::I16(values) => primitive::<Int16Type>(values),
         Array::U16(values) => primitive::<UInt16Type>(values),
         Array::U32(values) => primitive::<UInt32Type>(values),
+        Array::U64(values) if kind == Kind::I64 => primitive::<Int64Type>(values.map(|bits| bits as i64)),
+        Array::U64(values) if kind == Kind::F64 => primitive::<Float64Type>(values.map(f64::from_bits)),
         Array::U64(values) => primitive::<UInt64Type>(values),
         Array::Boards(boards) => {
             let nulls = nulls(boards.present(), boards.len());

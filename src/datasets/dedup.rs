@@ -7,13 +7,14 @@
 
 use super::kept::Kept;
 use crate::canonical::ROOTS;
+use crate::choose::{Choose, Chooser};
 use crate::distinct::exact::Exact;
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::store::{Leaves, Pile, Store};
-use crate::pipeline::{Assignments, Choose, Job, RunOptions, Summary, run, run_on};
+use crate::pipeline::{Job, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
 use crate::tiers::Analyzer;
@@ -608,9 +609,7 @@ impl Dedup {
         if !self.against.paths.is_empty() {
             let read = &options.read;
             // Whatever is chosen of the inputs: all that is in those files.
-            let read = read.clone().filter(None).sample(None).set(Assignments::default());
-            let read = read.skip(0).limit(None).shard(None);
-            let read = read.clone().decode(read.decode.games(None));
+            let read = read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
             let ranking = Ranking { keep, never: true };
@@ -793,7 +792,7 @@ impl<J: Job> Job for WithCounts<'_, J> {
     }
 }
 
-impl Choose for Only<'_> {
+impl Chooser for Only<'_> {
     fn name(&self) -> &'static str {
         "dedup"
     }

@@ -3,11 +3,12 @@
 //! A hash decides, whose range is divided as the shares are. By positions, it is a hash of what makes positions equal:
 //! equal ones are never in two parts, neither in one run nor in several with the same seed and shares.
 
+use crate::choose::Fraction;
 use crate::distinct::{canonical_at, keys};
 use crate::error::Error;
 use crate::formats::Chunk;
 use crate::input::Inputs;
-use crate::pipeline::{Fraction, Job, RunOptions, Summary, run};
+use crate::pipeline::{Job, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Field, Fields, Tile};

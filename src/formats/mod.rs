@@ -43,8 +43,9 @@ pub use open::{Opened, detect, detect_with, is_supported, is_supported_with, ope
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::chess::validity::Validity;
+use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Damage, Place, Reject};
-use crate::games::{GameRow, LeftOutBy, Selection};
+use crate::games::GameRow;
 use crate::input::{Bytes, Compression};
 use crate::setters::setters;
 use crate::table::{Array, Batch, Field, Fields};

@@ -11,8 +11,9 @@
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
 use super::{Chunk, Decoded, Extent, Format, Remark};
+use crate::choose::{LeftOut, LeftOutBy, ROWS_OF_GAMES, Selection, hash_on};
 use crate::error::Damage;
-use crate::games::{Date, Facts, GameRow, LeftOut, LeftOutBy, Outcome, ROWS_OF_GAMES, Selection, Variant, hash_on};
+use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields};
 use std::borrow::Borrow;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Dates as they occur in games: in several orders, and with unknown parts.
 
-use super::selection::SelectionError;
+use super::SelectionError;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -109,7 +109,7 @@ impl Date {
     }
 
     /// Compares the parts that are known in both dates.
-    pub(super) fn compare_known(self, other: Self) -> Ordering {
+    pub(crate) fn compare_known(self, other: Self) -> Ordering {
         let known = |ours: Option<u8>, other: Option<u8>| match (ours, other) {
             (Some(ours), Some(other)) => ours.cmp(&other),
             _ => Ordering::Equal,

@@ -4,12 +4,9 @@
 //! of their positions, to deliver. A [`GameRow`] holds everything known about a game.
 
 mod date;
-mod selection;
 
 pub use crate::table::Speed;
 pub use date::Date;
-pub use selection::{EcoRange, LeftOut, LeftOutBy, Selection, SelectionError, TimeControl};
-pub(crate) use selection::{ROWS_OF_GAMES, hash_on};
 
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
@@ -217,4 +214,12 @@ impl GameRow {
             end: 0,
         }
     }
+}
+
+/// A text that is not a valid value of an option.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}`: expected {expected}")]
+pub struct SelectionError {
+    pub(crate) text: String,
+    pub(crate) expected: &'static str,
 }

@@ -23,10 +23,26 @@ pub enum Masks {
 }
 
 impl Masks {
-    /// Whether values of this type are written in hexadecimal.
-    pub(super) fn is_hex(self, kind: Kind) -> bool {
-        kind == Kind::Bits && self == Self::Hex
+    /// How numbers of 64 bits are written, of columns of this type.
+    pub(super) fn digits(self, kind: Kind) -> Digits {
+        match kind {
+            Kind::Bits if self == Self::Hex => Digits::Hex,
+            Kind::I64 => Digits::Signed,
+            Kind::F64 => Digits::Real,
+            _ => Digits::Decimal,
+        }
     }
+}
+
+/// What the 64 bits of a number say, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Digits {
+    Decimal,
+    Hex,
+    /// In two's complement.
+    Signed,
+    /// A real number, as short as it can be read back; in JSON `null` if it is infinite.
+    Real,
 }
 
 /// How values become text.
@@ -175,7 +191,7 @@ impl Cells {
     }
 
     /// The values of a column, each with `after` behind it: at most one byte.
-    pub(super) fn of(array: Array, is_hex: bool, notation: Notation, after: &[u8]) -> Self {
+    pub(super) fn of(array: Array, digits: Digits, notation: Notation, after: &[u8]) -> Self {
         let end = ShortText::of(after);
         let missing = notation.missing().then(end);
         if array.count_present() == 0 {
@@ -219,9 +235,19 @@ impl Cells {
             Array::U64(values) => {
                 let quote = notation.quote();
                 let missing = long_text(|_| 0, missing);
-                Self::Long(match is_hex {
-                    true => each(&values, missing, |bits| long_text(|text| write_hex(bits, quote, text), end)),
-                    false => each(&values, missing, |number| long_text(|text| write_number(number, text), end)),
+                let cells = |write: &dyn Fn(u64, &mut [u8; STEP]) -> usize| {
+                    each(&values, missing, |number| long_text(|text| write(number, text), end))
+                };
+                Self::Long(match digits {
+                    Digits::Hex => each(&values, missing, |bits| long_text(|text| write_hex(bits, quote, text), end)),
+                    Digits::Decimal => {
+                        each(&values, missing, |number| long_text(|text| write_number(number, text), end))
+                    }
+                    Digits::Signed => cells(&|number, text| write_formatted(format_args!("{}", number as i64), text)),
+                    Digits::Real => cells(&|bits, text| match f64::from_bits(bits) {
+                        number if number.is_infinite() && notation == Notation::Json => missing_in(notation, text),
+                        number => write_formatted(format_args!("{number:?}"), text),
+                    }),
                 })
             }
             Array::Text(texts) => {
@@ -380,6 +406,19 @@ fn write_number(number: u64, text: &mut [u8; STEP]) -> usize {
     three_digits((number % 1000) as usize).write(text, at)
 }
 
+fn missing_in(notation: Notation, text: &mut [u8; STEP]) -> usize {
+    notation.missing().write(text, 0)
+}
+
+/// Writes what is formatted, as far as there is room, and returns the length.
+fn write_formatted(formatted: std::fmt::Arguments<'_>, text: &mut [u8; STEP]) -> usize {
+    // The longest real number has 24 bytes.
+    let mut rest = &mut text[..];
+    let _ = rest.write_fmt(formatted);
+    let left = rest.len();
+    STEP - left
+}
+
 /// Writes `0x` and 16 hexadecimal digits between quotes and returns the length.
 fn write_hex(bits: u64, quote: ShortText, text: &mut [u8; STEP]) -> usize {
     let mut at = quote.then(ShortText::of(b"0x")).write(text, 0);
@@ -460,8 +499,8 @@ mod tests {
         row.strip_suffix('\n').unwrap().to_owned()
     }
 
-    fn written(is_hex: bool, array: Array, notation: Notation) -> String {
-        let cells = [Cells::of(array, is_hex, notation, b",")];
+    fn written(digits: Digits, array: Array, notation: Notation) -> String {
+        let cells = [Cells::of(array, digits, notation, b",")];
         row(&cells).strip_suffix(',').unwrap().to_owned()
     }
 
@@ -470,7 +509,7 @@ mod tests {
         let written = |text: &str, notation| {
             let mut texts = Texts::default();
             texts.push(Some(text.into()));
-            written(false, Array::Text(texts), notation)
+            written(Digits::Decimal, Array::Text(texts), notation)
         };
         let csv = |text| written(text, Notation::Csv);
         let json = |text| written(text, Notation::Json);
@@ -494,9 +533,9 @@ mod tests {
             let mut strings = Strings::default();
             strings.push(Some(&text));
             for array in [Array::Text(texts), Array::Strings(strings)] {
-                assert_eq!(written(false, array.clone(), Notation::Csv), text);
+                assert_eq!(written(Digits::Decimal, array.clone(), Notation::Csv), text);
                 let quoted = format!("\"{text}\"");
-                assert_eq!(written(false, array, Notation::Json), quoted);
+                assert_eq!(written(Digits::Decimal, array, Notation::Json), quoted);
             }
             assert_eq!(row(&[Cells::fixed(text.as_bytes())]), text);
         }
@@ -511,14 +550,14 @@ mod tests {
             let decimal = number.to_string();
             let hex = format!("{number:#018x}");
             for notation in [Notation::Csv, Notation::Json] {
-                assert_eq!(written(false, values(), notation), decimal);
+                assert_eq!(written(Digits::Decimal, values(), notation), decimal);
             }
-            assert_eq!(written(true, values(), Notation::Csv), hex);
-            assert_eq!(written(true, values(), Notation::Json), format!("\"{hex}\""));
+            assert_eq!(written(Digits::Hex, values(), Notation::Csv), hex);
+            assert_eq!(written(Digits::Hex, values(), Notation::Json), format!("\"{hex}\""));
         }
         for number in [i16::MIN, -1000, -1, 0, 1, i16::MAX] {
             let values = Array::I16([number].into_iter().collect());
-            assert_eq!(written(false, values, Notation::Csv), number.to_string());
+            assert_eq!(written(Digits::Decimal, values, Notation::Csv), number.to_string());
         }
     }
 
@@ -545,8 +584,8 @@ mod tests {
             Array::Text(Texts::missing(1)),
             Array::Strings(strings),
         ] {
-            assert_eq!(written(false, array.clone(), Notation::Csv), "");
-            assert_eq!(written(true, array, Notation::Json), "null");
+            assert_eq!(written(Digits::Decimal, array.clone(), Notation::Csv), "");
+            assert_eq!(written(Digits::Hex, array, Notation::Json), "null");
         }
     }
 }

@@ -22,9 +22,9 @@ impl RowFormat for Csv {
         let last = columns.iter().count().saturating_sub(1);
         let mut cells = Vec::new();
         for (at, column) in columns.iter().enumerate() {
-            let is_hex = masks.is_hex(column.kind());
+            let digits = masks.digits(column.kind());
             let after = if at == last { b"\n" } else { b"," };
-            let column = Cells::of(column.fill(tile), is_hex, Notation::Csv, after);
+            let column = Cells::of(column.fill(tile), digits, Notation::Csv, after);
             push(&mut cells, column);
         }
         write_rows(&cells, b"", tile, out);

@@ -18,8 +18,8 @@ impl RowFormat for JsonLines {
             let start = if at == 0 { '{' } else { ',' };
             let key = format!("{start}\"{}\":", column.name());
             push(&mut cells, Cells::fixed(key.as_bytes()));
-            let is_hex = masks.is_hex(column.kind());
-            let column = Cells::of(column.fill(tile), is_hex, Notation::Json, b"");
+            let digits = masks.digits(column.kind());
+            let column = Cells::of(column.fill(tile), digits, Notation::Json, b"");
             push(&mut cells, column);
         }
         write_rows(&cells, b"}\n", tile, out);

@@ -3,7 +3,8 @@
 //! As in [`run`](super::run), any thread makes the next batches, has their tiles analyzed and hands them to the job, and
 //! the thread that called takes the parts in order.
 
-use super::{Choose, Job, RunOptions, TILE};
+use super::{Job, RunOptions, TILE};
+use crate::choose::Chooser;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::packed::Group;
@@ -26,7 +27,7 @@ pub(crate) struct BatchRun<'a> {
     /// Set by another thread to end the run with [`Error::Interrupted`].
     pub(crate) interrupt: Option<&'a AtomicBool>,
     /// Which of the records are taken.
-    pub(crate) only: Option<&'a dyn Choose>,
+    pub(crate) only: Option<&'a dyn Chooser>,
 }
 
 impl<'a> BatchRun<'a> {
@@ -171,7 +172,7 @@ fn hand_over<J: Job>(
     analyzer: &'static dyn Analyzer,
     (job, part): (&J, &mut J::Part),
     batch: &Arc<Batch>,
-    only: Option<&dyn Choose>,
+    only: Option<&dyn Chooser>,
     results: &mut [GroupResults],
 ) {
     let queries = job.queries();

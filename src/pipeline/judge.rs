@@ -4,18 +4,16 @@
 //! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
 //! tile with a mask of the records that count.
 
-use super::assign::{Assignments, Changes};
-use super::choose::{Choose, choose};
 use super::order::Settings;
 use super::{Job, TILE};
 use crate::chess::validity::Validity;
+use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};
 use crate::error::{Place, Reject};
 use crate::formats::records::hexadecimal;
 use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
-use crate::games::LeftOutBy;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Field, Tile, first_rows, rows_of};
@@ -39,7 +37,7 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
     /// Which of the good records are taken.
-    pub(super) choices: &'a [&'a dyn Choose],
+    pub(super) choices: &'a [&'a dyn Chooser],
     /// What those are given.
     pub(super) set: Option<&'a Assignments>,
     /// The queries of the job, of the choices and of what records are given, and which boards are invalid.

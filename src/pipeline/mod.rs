@@ -22,43 +22,33 @@
 //! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in the
 //! nearest cache.
 
-mod assign;
 mod batches;
-mod choose;
 mod feed;
 mod judge;
 mod line;
 mod number;
 mod order;
-mod sample;
 mod sampled;
 mod sieve;
 mod summary;
 
 pub use crate::input::{Shard, ShardError};
-pub use assign::{AssignmentError, Assignments};
 pub(crate) use batches::{BatchRun, run_on};
-pub(crate) use choose::Choose;
 #[cfg(feature = "parquet")]
 pub(crate) use judge::judge_alone;
-pub(crate) use sample::Fraction;
-pub use sample::{Rate, Sample, SampleError};
 pub use summary::{FileSummary, Summary};
 
+use crate::choose::{AtRandom, ByFormula, Choose, Chooser, LeftOut, Sample, Selection};
 use crate::error::{Error, Reject};
-use crate::expression::Condition;
 use crate::formats::tables::Budget;
 use crate::formats::{self, Chunk, DecodeOptions, Format};
-use crate::games::{GameRow, LeftOut, Selection};
+use crate::games::GameRow;
 use crate::input::{Access, Inputs};
 use crate::output::Space;
 use crate::queries::Queries;
-use crate::seed::{Purpose, Seeded};
 use crate::setters::setters;
 use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
-use choose::AtRandom;
-use choose::ByFormula;
 use feed::{Feed, GIANT};
 use order::{Chosen, Settings, Shared, StopOnDrop, work};
 use sampled::run_sampled;
@@ -95,8 +85,7 @@ pub struct ReadOptions {
     pub from: Option<Format>,
     /// How inputs are opened.
     pub access: Access,
-    /// How positions are read, which are accepted, and which games and positions are selected. What a job asks for is
-    /// added.
+    /// How positions are read, and which are accepted. What a job asks for is added, and what is chosen.
     pub decode: DecodeOptions,
     /// Stop with an error at the first bad record.
     pub strict: bool,
@@ -114,14 +103,8 @@ pub struct ReadOptions {
     /// assert_eq!(options.shard.unwrap().to_string(), "0/8");
     /// ```
     pub shard: Option<Shard>,
-    /// Which of the good records are taken: those for which it is true.
-    pub filter: Option<Condition>,
-    /// Which of those are taken at random.
-    pub sample: Option<Sample>,
-    /// The seed of the sample.
-    pub seed: u64,
-    /// New values for what the records carry that are taken. Those that cannot have them are bad records.
-    pub set: Assignments,
+    /// Which games, positions and records are taken, and what they are given.
+    pub choose: Choose,
     /// Number of records to skip, over all inputs, bad ones included; of games, for a job that [reads](Job::reads_games)
     /// their rows. Where records are chosen, of those that are.
     pub skip: u64,
@@ -136,14 +119,10 @@ setters!(ReadOptions {
     decode: DecodeOptions,
     strict: bool,
     shard: Option<Shard>,
-    sample: Option<Sample>,
-    seed: u64,
-    set: Assignments,
+    choose: Choose,
     skip: u64,
     limit: Option<u64>,
 });
-
-setters!(ReadOptions { filter: Option<Condition> });
 
 /// How a run goes.
 #[non_exhaustive]
@@ -162,7 +141,7 @@ pub struct RunOptions<'a> {
     /// How much memory sorting may take, and where what does not fit goes.
     pub space: Space,
     /// Which of the good records are taken, after everything else that chooses.
-    pub(crate) only: Option<&'a dyn Choose>,
+    pub(crate) only: Option<&'a dyn Chooser>,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
     /// Called regularly with the progress of the run.
@@ -271,7 +250,7 @@ pub fn run<J: Job>(
     job: &J,
     sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
-    match options.read.sample {
+    match options.read.choose.sample {
         Some(Sample::Count(count)) if !job.reads_games() => run_sampled(inputs, options, count, job, sink),
         _ => run_all(inputs, options, job, sink),
     }
@@ -285,7 +264,9 @@ fn run_all<J: Job>(
     mut sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
     let threads = options.threads.max(1);
-    let ReadOptions { from, access, mut decode, strict, shard, sample, seed, skip, limit, .. } = options.read;
+    let ReadOptions { from, access, mut decode, strict, shard, choose, skip, limit } = options.read;
+    let Choose { games, filter, sample, seed, set } = choose;
+    decode.games = games;
     decode.fields = decode.fields.union(job.fields());
     let tags = job.tags();
     if !tags.is_empty() {
@@ -295,15 +276,11 @@ fn run_all<J: Job>(
     decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
     let options_set = decode.games.iter().flat_map(|games| games.options());
-    let mut choices: Vec<&dyn Choose> = Vec::new();
-    let filter = options.read.filter;
-    choices.extend(filter.iter().map(|filter| filter as &dyn Choose));
-    let seeded = Seeded::new(seed, Purpose::Sample);
-    let sample: Option<Box<dyn Choose>> = match &sample {
-        Some(Sample::Rate(rate)) => {
-            rate.below().map(|below| -> Box<dyn Choose> { Box::new(AtRandom { seeded, below }) })
-        }
-        Some(Sample::Formula(formula)) => Some(Box::new(ByFormula { seeded, formula })),
+    let mut choices: Vec<&dyn Chooser> = Vec::new();
+    choices.extend(filter.iter().map(|filter| filter as &dyn Chooser));
+    let sample: Option<Box<dyn Chooser>> = match &sample {
+        Some(Sample::Rate(rate)) => Some(Box::new(AtRandom { seed, rate: *rate })),
+        Some(Sample::Formula(formula)) => Some(Box::new(ByFormula { seed, formula })),
         Some(Sample::Count(_)) | None => None,
     };
     choices.extend(sample.as_deref());
@@ -313,9 +290,8 @@ fn run_all<J: Job>(
     let mut tags: BTreeSet<Arc<str>> = decode.tags.iter().cloned().collect();
     for choice in &choices {
         decode.fields = decode.fields.union(choice.fields());
-        tags.extend(choice.tags().iter().cloned());
+        tags.extend(choice.tags());
     }
-    let set = options.read.set;
     decode.fields = decode.fields.union(set.fields());
     tags.extend(set.tags());
     decode.tags = tags.into_iter().collect();

@@ -3,11 +3,11 @@
 use super::feed::Work;
 use super::order::Settings;
 use super::summary::{FileSummary, Outcome};
+use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select, keep_games};
 use crate::formats::way::Way;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
-use crate::games::{LeftOutBy, Selection};
 use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -4,17 +4,16 @@
 //! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
 //! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
 
-use super::assign::Assignments;
-use super::choose::Choose;
 use super::feed::{Current, Feed, Work};
 use super::judge::Judge;
 use super::line::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
 use super::number::{Count, Numbered, before_reject, merge, overlap};
 use super::summary::Outcome;
 use super::{Job, TILE};
+use crate::choose::{Assignments, Chooser, Selection};
 use crate::error::Error;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, selected};
-use crate::games::{GameRow, Selection};
+use crate::games::GameRow;
 use crate::input::FrameJob;
 use crate::locks::Unpoisoned;
 use crate::queries::{GroupResults, Queries};
@@ -42,7 +41,7 @@ pub(super) struct Settings<'a> {
     pub(super) records: Range<u64>,
     pub(super) games: Range<u64>,
     /// Which of the good records are taken.
-    pub(super) choices: &'a [&'a dyn Choose],
+    pub(super) choices: &'a [&'a dyn Chooser],
     /// What those are given.
     pub(super) set: Option<&'a Assignments>,
     /// How many of the choices come before limits.

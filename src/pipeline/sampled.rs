@@ -5,13 +5,13 @@
 //! sorted by their hashes, and those that are taken by their numbers again.
 
 use super::{BatchRun, Job, RunOptions, Summary, run_all};
+use crate::choose::draw;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::output::Space;
 use crate::partition::records::Records;
 use crate::partition::store::{Leaf, Leaves, Store};
 use crate::queries::Queries;
-use crate::seed::{Purpose, Seeded};
 use crate::table::{Batch, Fields, Tile};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,16 +37,16 @@ pub(super) fn run_sampled<J: Job>(
         Ok(store) => store,
         Err(error) => return Summary { failure: Some(error), ..Summary::default() },
     };
-    let seeded = Seeded::new(options.read.seed, Purpose::Sample);
+    let seed = options.read.choose.seed;
     let batches = BatchRun::of(&options);
     let (skip, limit) = (options.read.skip, options.read.limit);
-    options.read.sample = None;
+    options.read.choose.sample = None;
     options.only = None;
     (options.read.skip, options.read.limit) = (0, None);
     let candidates = Candidates {
         store: &store,
         job,
-        seeded,
+        seed,
         count,
         seen: AtomicU64::new(0),
         hashes: (0..1 << BITS).map(|_| AtomicU64::new(0)).collect(),
@@ -87,7 +87,7 @@ type Task = (Leaf<Records>, Range<u64>);
 struct Candidates<'a, J> {
     store: &'a Store<Records>,
     job: &'a J,
-    seeded: Seeded,
+    seed: u64,
     count: u64,
     /// Records so far.
     seen: AtomicU64,
@@ -155,7 +155,7 @@ impl<J: Job> Job for Candidates<'_, J> {
             let last = self.last.load(Ordering::Relaxed);
             let mut keys = Vec::new();
             rows.retain(|&row| {
-                let key = self.seeded.hash(batch.index(row as usize));
+                let key = draw(batch.index(row as usize), self.seed).bits();
                 let place = key >> (u64::BITS - BITS);
                 let is_possible = place <= last;
                 if is_possible {

@@ -3,9 +3,9 @@
 //! The thread that called [`super::run`] combines the outcomes of the chunks here, in the order of the input.
 
 use super::{FIRST_REJECTS, OnReject};
+use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject};
 use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
-use crate::games::LeftOutBy;
 use crate::input::Compression;
 use crate::text::numbers::counted;
 use std::borrow::Cow;

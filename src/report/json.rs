@@ -7,8 +7,9 @@
 use super::{
     Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report, Results, Signature,
 };
+use crate::choose::LeftOut;
 use crate::distinct::{LEVELS, Sketch, Sketches};
-use crate::games::{LeftOut, Speed};
+use crate::games::Speed;
 use crate::pipeline::Summary;
 use crate::tiers::Tier;
 use serde_json::{Map, Value, json};

@@ -189,6 +189,13 @@ impl<T: Clone + Default> Values<T> {
     }
 }
 
+impl<T: Copy> Values<T> {
+    /// Other values in the same rows; `to` also sees those that do not count.
+    pub(crate) fn map<U>(&self, to: impl Fn(T) -> U) -> Values<U> {
+        Values { values: self.values.iter().map(|&value| to(value)).collect(), present: self.present.clone() }
+    }
+}
+
 impl<T> From<Vec<T>> for Values<T> {
     /// All of them are there.
     fn from(values: Vec<T>) -> Self {

@@ -1,4 +1,4 @@
-//! A choice of columns by name: those of the catalogue, and tags.
+//! A choice of columns by name: those of the catalogue, tags, and values of expressions.
 
 use super::array::{Array, Texts};
 use super::catalogue::COLUMNS;
@@ -7,6 +7,7 @@ use super::field::Fields;
 use super::tile::Tile;
 use crate::queries::Queries;
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 /// Columns that cannot be listed: one for each name that follows a prefix.
@@ -31,7 +32,25 @@ pub static TAGS: ColumnFamily = ColumnFamily {
     meaning: "any tag of the game, such as tag:Event",
 };
 
-/// A column of a choice: one of the catalogue, or a tag.
+/// A column that is no part of the catalogue, but computed from columns of it: a value of an expression with a name.
+pub trait ComputedColumn: fmt::Debug + Send + Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// The type of its values.
+    fn kind(&self) -> Kind;
+    /// What it means: the expression.
+    fn meaning(&self) -> &str;
+    /// The queries that it needs answered.
+    fn queries(&self) -> Queries;
+    /// The fields that it reads from the input.
+    fn fields(&self) -> Fields;
+    /// The tags of games that it reads.
+    fn tags(&self) -> Vec<Arc<str>>;
+    /// Its values for every record of a tile; those of records that do not count are unspecified.
+    fn fill(&self, tile: &Tile<'_>) -> Array;
+}
+
+/// A column of a choice: one of the catalogue, a tag, or the value of an expression.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ChosenColumn {
@@ -39,6 +58,8 @@ pub enum ChosenColumn {
     Listed(&'static Column),
     /// A column of [`TAGS`], with its whole name.
     Tag(Arc<str>),
+    /// The value of an expression.
+    Computed(Arc<dyn ComputedColumn>),
 }
 
 impl ChosenColumn {
@@ -56,6 +77,7 @@ impl ChosenColumn {
         match self {
             Self::Listed(column) => column.name,
             Self::Tag(name) => name,
+            Self::Computed(column) => column.name(),
         }
     }
     /// The type of its values.
@@ -63,6 +85,7 @@ impl ChosenColumn {
         match self {
             Self::Listed(column) => column.kind,
             Self::Tag(_) => TAGS.kind,
+            Self::Computed(column) => column.kind(),
         }
     }
     /// What it means.
@@ -70,19 +93,36 @@ impl ChosenColumn {
         match self {
             Self::Listed(column) => column.meaning,
             Self::Tag(_) => TAGS.meaning,
+            Self::Computed(column) => column.meaning(),
         }
     }
     /// Whether records carry its values, and can lack them.
     pub fn is_carried(&self) -> bool {
         match self {
             Self::Listed(column) => !column.fields.is_empty(),
-            Self::Tag(_) => true,
+            Self::Tag(_) | Self::Computed(_) => true,
+        }
+    }
+    /// The queries that it needs answered.
+    pub fn queries(&self) -> Queries {
+        match self {
+            Self::Listed(column) => column.queries,
+            Self::Tag(_) => Queries::NONE,
+            Self::Computed(column) => column.queries(),
+        }
+    }
+    /// The fields that it reads from the input.
+    pub fn fields(&self) -> Fields {
+        match self {
+            Self::Listed(column) => column.fields,
+            Self::Tag(_) => Fields::NONE,
+            Self::Computed(column) => column.fields(),
         }
     }
     /// The tag that it has the values of, if it is one.
     pub fn tag(&self) -> Option<&str> {
         match self {
-            Self::Listed(_) => None,
+            Self::Listed(_) | Self::Computed(_) => None,
             Self::Tag(name) => name.strip_prefix(TAGS.prefix),
         }
     }
@@ -90,6 +130,7 @@ impl ChosenColumn {
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         let column = match self {
             Self::Listed(column) => return column.fill(tile),
+            Self::Computed(column) => return column.fill(tile),
             Self::Tag(_) => self.tag().and_then(|tag| tile.batch.tags.get(tag)),
         };
         Array::Text(match column {
@@ -152,12 +193,22 @@ impl Columns {
     /// assert!(Columns::named("all,fen").is_err());
     /// ```
     pub fn named(names: &str) -> Result<Self, ColumnsError> {
+        Self::named_with(names, |_| None)
+    }
+    /// The same with columns of other names.
+    ///
+    /// # Errors
+    /// If there is no column of a name, or a column is named twice.
+    pub fn named_with(
+        names: &str,
+        others: impl Fn(&str) -> Option<Arc<dyn ComputedColumn>>,
+    ) -> Result<Self, ColumnsError> {
         let mut columns = Vec::new();
         for name in names.split(',').map(str::trim) {
             if name == "all" {
                 columns.extend(COLUMNS.iter().map(ChosenColumn::Listed));
             } else {
-                let column = ChosenColumn::named(name);
+                let column = ChosenColumn::named(name).or_else(|| others(name).map(ChosenColumn::Computed));
                 columns.push(column.ok_or_else(|| UnknownColumn(name.to_owned()))?);
             }
         }
@@ -171,24 +222,23 @@ impl Columns {
     pub fn iter(&self) -> impl Iterator<Item = &ChosenColumn> {
         self.0.iter()
     }
-    /// Those of the catalogue.
-    fn listed(&self) -> impl Iterator<Item = &'static Column> {
-        self.iter().filter_map(|column| match column {
-            ChosenColumn::Listed(column) => Some(*column),
-            ChosenColumn::Tag(_) => None,
-        })
-    }
     /// The queries that they need answered.
     pub fn queries(&self) -> Queries {
-        self.listed().map(|column| column.queries).collect()
+        self.iter().map(ChosenColumn::queries).collect()
     }
     /// The fields that they read from the input.
     pub fn fields(&self) -> Fields {
-        self.listed().fold(Fields::NONE, |fields, column| fields.union(column.fields))
+        self.iter().fold(Fields::NONE, |fields, column| fields.union(column.fields()))
     }
     /// The tags that they read from the input, each once.
     pub fn tags(&self) -> Arc<[Arc<str>]> {
-        let tags: BTreeSet<&str> = self.iter().filter_map(ChosenColumn::tag).collect();
-        tags.into_iter().map(Arc::from).collect()
+        let mut tags: BTreeSet<Arc<str>> = BTreeSet::new();
+        for column in self.iter() {
+            match column {
+                ChosenColumn::Computed(column) => tags.extend(column.tags()),
+                column => tags.extend(column.tag().map(Arc::from)),
+            }
+        }
+        tags.into_iter().collect()
     }
 }

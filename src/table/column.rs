@@ -22,6 +22,10 @@ pub enum Kind {
     U64,
     /// -32,768 to 32,767.
     I16,
+    /// Any integer of 64 bits, in [`Array::U64`] in two's complement.
+    I64,
+    /// A real number, in [`Array::U64`] as the bits of IEEE 754; never NaN.
+    F64,
     /// A set of squares or a hash key; in text as `0x` and 16 hexadecimal digits.
     Bits,
     /// Text.
@@ -43,6 +47,8 @@ impl Kind {
             Self::U32 => "u32",
             Self::U64 | Self::Bits => "u64",
             Self::I16 => "i16",
+            Self::I64 => "i64",
+            Self::F64 => "f64",
             Self::Text | Self::Date => "text",
             Self::Board => "board",
         }

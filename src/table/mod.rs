@@ -23,7 +23,7 @@ mod tile;
 pub use array::{Array, Texts, Values};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
-pub use choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, TAGS, UnknownColumn};
+pub use choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, TAGS, UnknownColumn};
 pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;

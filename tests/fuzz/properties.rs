@@ -8,9 +8,10 @@
 
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
+use lanefish::choose::Selection;
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
-use lanefish::games::{GameRow, Selection};
+use lanefish::games::GameRow;
 #[cfg(feature = "parquet")]
 use lanefish::input::Source;
 use lanefish::input::{Access, Input, Inputs};

@@ -15,7 +15,7 @@ use super::output::Output;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::games::LeftOut;
+use lanefish::choose::LeftOut;
 use lanefish::jobs::Statistics;
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::GroupBy;

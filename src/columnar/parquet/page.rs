@@ -172,6 +172,8 @@ impl PageEncoder {
             }
             None => self.push_values(values, all, codes),
         };
+        // Ranges are those of unsigned numbers.
+        let range = written.range.filter(|_| !matches!(kind, Kind::I64 | Kind::F64));
         let encoding = match written.codes {
             Some(_) => RLE_DICTIONARY,
             None => PLAIN,
@@ -179,7 +181,7 @@ impl PageEncoder {
         // Definition and repetition levels come last.
         let header = [rows as u32, encoding, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
-        Ok(Page { bytes, uncompressed, rows, nulls: rows - there, range: written.range, codes: written.codes })
+        Ok(Page { bytes, uncompressed, rows, nulls: rows - there, range, codes: written.codes })
     }
 
     /// The dictionary of a column chunk.

@@ -5,7 +5,7 @@ use super::lex;
 use super::replay::Board;
 use super::scan::Commands;
 use crate::chess::Move;
-use crate::games::hash_on;
+use crate::choose::hash_on;
 use crate::packed::{Group, Packed};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Values, bits_where};

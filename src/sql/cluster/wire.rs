@@ -5,9 +5,9 @@
 use super::pieces::Piece;
 use super::statistics::Counting;
 use crate::chess::validity::Validity;
+use crate::choose::LeftOut;
 use crate::error::{Place, Reject};
 use crate::formats::{Format, Misfit, MisfitKind, Remark};
-use crate::games::LeftOut;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
@@ -464,8 +464,9 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::Selection;
     use crate::formats::DecodeOptions;
-    use crate::games::{Date, Selection, Variant};
+    use crate::games::{Date, Variant};
     use crate::input::Access;
     use std::path::Path;
 

@@ -1,30 +1,35 @@
 //! The check: which columns and functions there are, and whether types fit.
 
 use super::error::ExpressionError;
+use super::evaluate::Evaluated;
 use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::pattern::{On, Pattern};
-use super::plan::{Arithmetic, Columns, Comparison, Function, Like, LikePart, Node, Type};
+use super::plan::{Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type};
 use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
 use std::sync::Arc;
 
-/// The plan of a tree, its type, and the columns that it has.
-pub(super) fn check(text: &str, tree: &Tree) -> Result<(Node, Type, Columns)> {
-    let mut check = Check { text, columns: Columns::default(), copies: 0 };
-    let (node, kind) = check.expression(tree)?;
-    Ok((node, kind, check.columns))
+/// The plan of a tree, and its type; columns that it has are added to the scope.
+pub(super) fn check(text: &str, tree: &Tree, scope: &mut Scope) -> Result<(Node, Type)> {
+    Check { text, scope, copies: 0 }.expression(tree)
 }
 
 /// Turns what was parsed into a plan.
 struct Check<'a> {
     text: &'a str,
-    columns: Columns,
+    scope: &'a mut Scope,
     /// Operations of values that stand in the plan more than once.
     copies: usize,
 }
 
 /// Most of them.
 const MOST_COPIES: usize = 1 << 18;
+
+/// All functions.
+pub(super) const FUNCTIONS: [&str; 15] = [
+    "abs", "coalesce", "exp", "greatest", "interp", "least", "ln", "matches", "on", "popcount", "power", "round",
+    "sqrt", "uniform", "xor",
+];
 
 type Checked = (Node, Type);
 type Result<T> = std::result::Result<T, ExpressionError>;
@@ -44,7 +49,7 @@ impl Check<'_> {
                 Err(_) => (Node::Bits(*number), Type::Bits),
             },
             Form::Bits(number) => (Node::Bits(*number), Type::Bits),
-            Form::Number(number) => (Node::Number(*number), Type::Number),
+            Form::Number(number) => (Node::Constant(*number), Type::Real),
             Form::Text(text) => (Node::Text(text.as_str().into()), Type::Text),
             Form::Boolean(value) => condition(Node::Boolean(*value)),
             Form::Null => (Node::Null, Type::Null),
@@ -100,13 +105,16 @@ impl Check<'_> {
     }
 
     fn column(&mut self, tree: &Tree, name: &str) -> Result<Checked> {
+        if let Some(place) = self.scope.named(name) {
+            return Ok((Node::Named(place), self.scope.named[place].kind));
+        }
         // A tag is named as it stands in files.
         let column = ChosenColumn::named(name).or_else(|| ChosenColumn::named(&name.to_ascii_lowercase()));
         let Some(column) = column else {
             return Err(ExpressionError::unknown(self.text, tree.place.clone(), name));
         };
         match Type::of(column.kind()) {
-            Some(kind) => Ok((Node::Column(self.columns.place(column)), kind)),
+            Some(kind) => Ok((Node::Column(self.scope.place(column)), kind)),
             None => self.wrong(tree, format!("`{name}` cannot be compared")),
         }
     }
@@ -181,14 +189,14 @@ impl Check<'_> {
         let (second, second_kind) = self.number(right)?;
         let is_shift = matches!(operation, Arithmetic::ShiftLeft | Arithmetic::ShiftRight);
         let is_of_bits = is_shift || matches!(operation, Arithmetic::And | Arithmetic::Or);
-        if is_of_bits && [first_kind, second_kind].contains(&Type::Number) {
+        if is_of_bits && [first_kind, second_kind].contains(&Type::Real) {
             return self.wrong(all, "`&`, `|`, `<<` and `>>` are for integers and sets of squares");
         }
         // The number of places is an integer whatever is shifted.
         let (kind, second_as) = match is_shift {
             true => (first_kind, Type::Integer),
             false => {
-                let kind = first_kind.joined(second_kind).unwrap_or(Type::Number);
+                let kind = first_kind.joined(second_kind).unwrap_or(Type::Real);
                 (kind, kind)
             }
         };
@@ -212,7 +220,7 @@ impl Check<'_> {
     ) -> Result<Node> {
         // Flags are also numbers: 0 and 1.
         let as_number = |node: Node, kind: Type, other: Type| match (kind, other) {
-            (Type::Boolean, Type::Integer | Type::Bits | Type::Number) => {
+            (Type::Boolean, Type::Integer | Type::Bits | Type::Real) => {
                 (convert(node, Type::Boolean, Type::Integer), Type::Integer)
             }
             _ => (node, kind),
@@ -371,18 +379,45 @@ impl Check<'_> {
                 takes(2)?;
                 let (first, first_kind) = self.bits(name, &values[0])?;
                 let (second, second_kind) = self.bits(name, &values[1])?;
-                let operands = [convert(first, first_kind, Type::Bits), convert(second, second_kind, Type::Bits)];
-                Ok((Node::Arithmetic(Arithmetic::Xor, Type::Bits, Box::new(operands)), Type::Bits))
+                let kind = first_kind.joined(second_kind).unwrap_or(Type::Bits);
+                let operands = [convert(first, first_kind, kind), convert(second, second_kind, kind)];
+                Ok((Node::Arithmetic(Arithmetic::Xor, kind, Box::new(operands)), kind))
+            }
+            "exp" | "ln" | "sqrt" | "round" => {
+                takes(1)?;
+                let function = match name {
+                    "exp" => RealFunction::Exp,
+                    "ln" => RealFunction::Ln,
+                    "sqrt" => RealFunction::Sqrt,
+                    _ => RealFunction::Round,
+                };
+                self.real(function, values)
+            }
+            "power" | "pow" => {
+                takes(2)?;
+                self.real(RealFunction::Power, values)
+            }
+            "interp" => self.interpolated(call, values),
+            "uniform" => {
+                if values.is_empty() {
+                    return self.wrong(call, "`uniform` takes the values to be hashed, such as `uniform(index)`");
+                }
+                let values = values.iter().map(|value| self.expression(value));
+                let operands = values.map(|value| value.map(|(node, kind)| (kind, node))).collect::<Result<_>>()?;
+                Ok((Node::Uniform(operands), Type::Real))
             }
             "least" => self.function(call, Function::Least, values),
             "greatest" => self.function(call, Function::Greatest, values),
             "coalesce" => self.function(call, Function::Coalesce, values),
             "matches" => {
-                takes(1)?;
+                if !(1..=2).contains(&values.len()) {
+                    return self.wrong(call, "`matches` takes a pattern, and words if need be");
+                }
                 let pattern = self.literal(name, &values[0])?;
-                match Pattern::parse(&pattern) {
+                let words = values.get(1).map(|words| self.literal(name, words)).transpose()?.unwrap_or_default();
+                match Pattern::parse(&pattern, &words) {
                     Ok(pattern) => Ok((Node::Matches(pattern), Type::Boolean)),
-                    Err(message) => self.wrong(&values[0], message),
+                    Err(message) => self.wrong(call, message),
                 }
             }
             "on" => {
@@ -395,15 +430,56 @@ impl Check<'_> {
                 }
             }
             _ => {
-                const KNOWN: &str = "abs, least, greatest, coalesce, popcount, xor, matches and on";
-                self.wrong(call, format!("there is no function `{}`: there are {KNOWN}", short(name)))
+                let name = short(name);
+                let known = FUNCTIONS.join(", ");
+                self.wrong(call, format!("there is no function `{name}`: there are {known}"))
             }
+        }
+    }
+
+    /// A function of real numbers.
+    fn real(&mut self, function: RealFunction, values: &[Tree]) -> Result<Checked> {
+        let mut nodes = Vec::new();
+        for value in values {
+            let (node, kind) = self.number(value)?;
+            nodes.push(convert(node, kind, Type::Real));
+        }
+        Ok((Node::Real(function, nodes), Type::Real))
+    }
+
+    fn interpolated(&mut self, call: &Tree, values: &[Tree]) -> Result<Checked> {
+        let Some((x, rest)) = values.split_first().filter(|(_, rest)| !rest.is_empty() && rest.len().is_multiple_of(2))
+        else {
+            return self
+                .wrong(call, "`interp` takes a value, and then x and y of each point: interp(ply, 0, 0.1, 20, 1)");
+        };
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for point in rest.chunks(2) {
+            let (at, y) = (self.constant(&point[0])?, self.constant(&point[1])?);
+            if points.last().is_some_and(|&(before, _)| at <= before) {
+                return self.wrong(&point[0], "each point of `interp` has a greater x than the one before");
+            }
+            points.push((at, y));
+        }
+        self.real(RealFunction::Interpolate(Curve(points.into())), std::slice::from_ref(x))
+    }
+
+    /// A number that is the same for all records.
+    fn constant(&mut self, value: &Tree) -> Result<f64> {
+        let (node, kind) = self.number(value)?;
+        let number = match self.scope.constant(&convert(node, kind, Type::Real)) {
+            Some(Evaluated::Real(values)) => values.first().copied().flatten(),
+            _ => None,
+        };
+        match number.filter(|number| number.is_finite()) {
+            Some(number) => Ok(number),
+            None => self.wrong(value, "a constant number is needed: a point is the same for all records"),
         }
     }
 
     fn bits(&mut self, function: &str, value: &Tree) -> Result<Checked> {
         match self.number(value)? {
-            (_, Type::Number) => self.wrong(value, format!("`{function}` is for integers and sets of squares")),
+            (_, Type::Real) => self.wrong(value, format!("`{function}` is for integers and sets of squares")),
             checked => Ok(checked),
         }
     }
@@ -472,8 +548,8 @@ fn is_true(node: Node) -> Node {
 fn convert(node: Node, from: Type, to: Type) -> Node {
     match (node, from, to) {
         (node, from, to) if from == to || from == Type::Null => node,
-        (Node::Integer(number), _, Type::Number) => Node::Number(number as f64),
-        (Node::Bits(number), _, Type::Number) => Node::Number(number as f64),
+        (Node::Integer(number), _, Type::Real) => Node::Constant(number as f64),
+        (Node::Bits(number), _, Type::Real) => Node::Constant(number as f64),
         (Node::Integer(number @ 0..), _, Type::Bits) => Node::Bits(number as u64),
         (node, from, to) => Node::Convert(from, to, Box::new(node)),
     }

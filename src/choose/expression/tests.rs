@@ -1,6 +1,6 @@
 //! Random expressions against closures that say what they mean, a record at a time; and texts that mean nothing.
 
-use super::{Condition, Evaluated, Formula, Type};
+use super::{Condition, Definitions, Evaluated, Formula, Type};
 use crate::chess::random::{Random, RandomPlay, Start};
 use crate::packed::{Group, Packed};
 use crate::queries::{GroupResults, Queries};
@@ -161,7 +161,7 @@ impl Maker {
     }
 
     fn number(&mut self, depth: u32) -> Said<f64> {
-        match self.below(if depth == 0 { 1 } else { 4 }) {
+        match self.below(if depth == 0 { 1 } else { 10 }) {
             0 => {
                 let number = f64::from(self.below(4000)) / 8.0 - 100.0;
                 (format!("({number:?})"), Box::new(move |_| Some(number)))
@@ -173,12 +173,84 @@ impl Maker {
             2 => {
                 let (left, a) = self.number(depth - 1);
                 let (right, b) = self.number(depth - 1);
-                let meaning = move |row: &Row| Some(a(row)? / b(row)?).filter(|value| value.is_finite());
+                let meaning = move |row: &Row| Some(a(row)? / b(row)?).filter(|value| !value.is_nan());
                 (format!("({left} / {right})"), Box::new(meaning))
             }
-            _ => {
+            3 => {
                 let (inner, a) = self.number(depth - 1);
                 (format!("abs({inner})"), Box::new(move |row| Some(a(row)?.abs())))
+            }
+            4 => {
+                let (name, of): (_, fn(f64) -> f64) = [
+                    ("exp", super::real::exp as fn(f64) -> f64),
+                    ("ln", super::real::ln),
+                    ("sqrt", f64::sqrt),
+                    ("ROUND", |x| if x.abs() < 1e15 { x.signum() * (x.abs() + 0.5).floor() } else { x }),
+                ][self.below(4) as usize];
+                let (inner, a) = self.number(depth - 1);
+                let meaning = move |row: &Row| Some(of(a(row)?)).filter(|value| !value.is_nan());
+                (format!("{name}({inner})"), Box::new(meaning))
+            }
+            5 => {
+                let (left, a) = self.number(depth - 1);
+                let (right, b) = self.integer(depth - 1);
+                let meaning =
+                    move |row: &Row| Some(super::real::power(a(row)?, b(row)? as f64)).filter(|value| !value.is_nan());
+                (format!("power({left}, {right})"), Box::new(meaning))
+            }
+            6 => {
+                let (inner, a) = self.integer(depth - 1);
+                let meaning = move |row: &Row| {
+                    Some(match a(row)? {
+                        ..=-10 => 0.25,
+                        x @ -9..0 => 0.25 + (0.0 - 0.25) * ((x + 10) as f64 / 10.0),
+                        x @ 0..30 => 0.0 + 1.5 * (x as f64 / 30.0),
+                        30.. => 1.5,
+                    })
+                };
+                (format!("interp({inner}, -10, 0.25, 0, 0, 3e1, 1.5)"), Box::new(meaning))
+            }
+            7 => {
+                let (number, a) = self.integer(depth - 1);
+                let (text, b) = self.text(depth - 1);
+                let (real, c) = self.number(depth - 1);
+                let (flag, d) = self.condition(depth - 1);
+                let meaning = move |row: &Row| {
+                    let (number, text, real, flag) = (a(row)?, b(row)?, c(row)?, d(row)?);
+                    let mut words = vec![number as u64];
+                    words.extend(
+                        text.as_bytes()
+                            .chunks(8)
+                            .map(|bytes| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+                    );
+                    words.push(!(text.len() as u64));
+                    match real.fract() == 0.0 && (-2_f64.powi(63)..2_f64.powi(63)).contains(&real) {
+                        true => words.push(real as i64 as u64),
+                        false => words.extend([!real.to_bits(), 0]),
+                    }
+                    words.push(flag.into());
+                    Some(drawn(&words))
+                };
+                (format!("uniform({number}, {text}, {real}, {flag})"), Box::new(meaning))
+            }
+            8 => {
+                let (when, is) = self.condition(depth - 1);
+                let (then, a) = self.integer(depth - 1);
+                let (otherwise, b) = self.number(depth - 1);
+                let meaning = move |row: &Row| {
+                    if is(row) == Some(true) { a(row).map(|number| number as f64) } else { b(row) }
+                };
+                (format!("case when {when} then {then} else {otherwise} end"), Box::new(meaning))
+            }
+            _ => {
+                let (name, is_least) = [("least", true), ("greatest", false)][self.below(2) as usize];
+                let (left, a) = self.number(depth - 1);
+                let (right, b) = self.integer(depth - 1);
+                let meaning = move |row: &Row| match (a(row), b(row).map(|number| number as f64)) {
+                    (Some(a), Some(b)) => Some(if (b < a) == is_least { b } else { a }),
+                    (one, other) => one.or(other),
+                };
+                (format!("{name}({left}, {right})"), Box::new(meaning))
             }
         }
     }
@@ -239,7 +311,26 @@ impl Maker {
                     ("matches('8/8/8/4.3/8/8/PP6/8')", |fen| {
                         at(fen, 4, 4, ".") && at(fen, 0, 1, "P") && at(fen, 1, 1, "P")
                     }),
-                ][self.below(4) as usize];
+                    ("matches('8/8/8/8/8/8/8/1N6', 'flip')", |fen| at(fen, 1, 0, "N") || at(fen, 1, 7, "n")),
+                    ("matches('8/8/8/8/8/8/8/1N6', 'Mirror')", |fen| at(fen, 1, 0, "N") || at(fen, 6, 0, "N")),
+                    ("matches('8/8/8/8/8/8/8/1N6', 'flip mirror')", |fen| {
+                        at(fen, 1, 0, "N") || at(fen, 6, 0, "N") || at(fen, 1, 7, "n") || at(fen, 6, 7, "n")
+                    }),
+                    ("matches('8/8/8/8/8/8/8/KQ6', 'mover')", |fen| match fen.split(' ').nth(1) {
+                        Some("w") => at(fen, 0, 0, "K") && at(fen, 1, 0, "Q"),
+                        _ => at(fen, 0, 7, "k") && at(fen, 1, 7, "q"),
+                    }),
+                    ("matches('8/8/8/8/8/8/8/4k3', 'mover, mirror')", |fen| match fen.split(' ').nth(1) {
+                        Some("w") => at(fen, 4, 0, "k") || at(fen, 3, 0, "k"),
+                        _ => at(fen, 4, 7, "K") || at(fen, 3, 7, "K"),
+                    }),
+                    ("matches('8/8/8/8/4P3/8/8/8', 'mover flip')", |fen| at(fen, 4, 3, "P") || at(fen, 4, 4, "p")),
+                    ("matches('rnbqkbnr/ppp5/8/8/8/8/8/8 w KQkq - 0 1', 'exact')", |fen| {
+                        (0..8).all(|file| at(fen, file, 7, &"rnbqkbnr"[file..=file]))
+                            && (0..8).all(|file| at(fen, file, 6, &"ppp....."[file..=file]))
+                            && (0..6).all(|rank| (0..8).all(|file| at(fen, file, rank, ".")))
+                    }),
+                ][self.below(11) as usize];
                 (pattern.to_owned(), Box::new(move |row| Some(is(&row.fen))))
             }
             3 => [("true", Some(true)), ("FALSE", Some(false)), ("null", None)]
@@ -354,6 +445,19 @@ impl Maker {
     }
 }
 
+/// What the words of values draw.
+fn drawn(words: &[u64]) -> f64 {
+    let mixed = |mut word: u64| {
+        word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ word >> 31
+    };
+    let hash = words
+        .iter()
+        .fold(0x6A09_E667_F3BC_C908, |hash, word| mixed(mixed(hash ^ word).wrapping_add(0x9E37_79B9_7F4A_7C15)));
+    (hash >> 11) as f64 / 2_f64.powi(53)
+}
+
 /// Whether one of these stands on a square of a FEN; `.` is none.
 fn at(fen: &str, file: usize, rank: usize, letters: &str) -> bool {
     let board = fen.split(' ').next().unwrap();
@@ -454,6 +558,11 @@ fn random_expressions_mean_what_they_say() {
                 Evaluated::Boolean(values) => assert!(values.into_iter().eq(rows.iter().map(&meaning)), "{text}"),
                 other => assert!(other == Evaluated::Null && text == "null", "{text}: {other:?}"),
             }
+            let (text, meaning) = maker.number(depth % 5);
+            let formula: Formula = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            let values = with_tile(&batch, formula.queries(), |tile, _| formula.evaluate(tile));
+            let Evaluated::Real(values) = values else { panic!("{text}: {values:?}") };
+            assert!(values.into_iter().eq(rows.iter().map(&meaning)), "{text}");
             let (text, meaning) = maker.integer(depth % 5);
             let formula: Formula = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
             let values = with_tile(&batch, formula.queries(), |tile, _| formula.evaluate(tile));
@@ -513,6 +622,16 @@ fn errors_say_what_and_where() {
         ("ply is 5", "`null`"),
         ("ply in ()", "no values"),
         ("ply = 1e400", "too large"),
+        ("interp(ply) = 1", "each point"),
+        ("interp(ply, 1, 2, 3) = 1", "each point"),
+        ("interp(ply, 1, 2, 1, 3) = 1", "a greater x"),
+        ("interp(ply, 1, score) = 1", "a constant number"),
+        ("interp(ply, 1, ln(-1)) = 1", "a constant number"),
+        ("uniform() < 0.5", "values to be hashed"),
+        ("exp('a') > 1", "a number is needed"),
+        ("power(2) > 1", "takes 2 values"),
+        ("matches('8/8/8/8/8/8/8/8', 'upside')", "no word `upside`"),
+        ("matches('8/8/8/8/8/8/8/8', eco)", "takes a 'text'"),
         ("/* ply", "does not end"),
     ] {
         let message = error(text);
@@ -578,4 +697,60 @@ fn whatever_is_written_is_an_error_or_an_expression() {
         let text: Vec<&str> = (0..count).map(|_| words[random.below(words.len() as u32) as usize]).collect();
         let _ = text.join(" ").parse::<Formula>();
     }
+}
+
+#[test]
+fn names_stand_for_their_values() {
+    let definitions = Definitions::parse([
+        "m = ply / 16.0",
+        "late = m > 3",
+        "Where_from=case when late then eco else 'B12' end",
+        "attacked = popcount(attacks_white)",
+        "unused = legal_moves + key",
+    ])
+    .unwrap();
+    assert_eq!(definitions.names().collect::<Vec<_>>(), ["m", "late", "Where_from", "attacked", "unused"]);
+    let (batch, _) = records(&mut Random::new(5), 300);
+    for (text, written_out) in [
+        ("late", "ply / 16.0 > 3"),
+        ("M + m > 2 and not LATE", "ply / 16.0 + ply / 16.0 > 2 and not (ply / 16.0 > 3)"),
+        (
+            "where_from = 'B12' or attacked > 30",
+            "case when ply / 16.0 > 3 then eco else 'B12' end = 'B12' or popcount(attacks_white) > 30",
+        ),
+        ("late is null", "(ply / 16.0 > 3) is null"),
+        (
+            "where_from is not null and in_check",
+            "case when ply / 16.0 > 3 then eco else 'B12' end is not null and in_check",
+        ),
+    ] {
+        let (with_names, without): (Condition, Condition) =
+            (definitions.condition(text).unwrap(), written_out.parse().unwrap());
+        assert_eq!((with_names.queries(), with_names.fields()), (without.queries(), without.fields()), "{text}");
+        let chosen = [&with_names, &without].map(|condition| {
+            with_tile(&batch, condition.queries(), |tile, mask| {
+                condition.choose(tile, mask);
+                mask.clone()
+            })
+        });
+        assert_eq!(chosen[0], chosen[1], "{text}");
+    }
+    assert_ne!(
+        definitions.condition("late").unwrap(),
+        Definitions::parse(["late = ply > 1"]).unwrap().condition("late").unwrap()
+    );
+    for wrong in ["ply = 1", "1x = 2", "a b = 3", "abs = 4", "CASE = 5", "a", "= 1", "a = ", "a = b", "all = 1"] {
+        assert!(Definitions::parse([wrong]).is_err(), "{wrong}");
+    }
+    assert!(Definitions::parse(["a = 1", "A = 2"]).is_err());
+    // Each doubles the one before: written out, they would fill the memory.
+    let mut texts = vec!["a0 = ply".to_owned()];
+    texts.extend((1..200).map(|number| format!("a{number} = a{0} - a{0} + a{0} / 2", number - 1)));
+    let condition = Definitions::parse(&texts).unwrap().condition("a199 = 0").unwrap();
+    let count = with_tile(&batch, condition.queries(), |tile, mask| {
+        condition.choose(tile, mask);
+        mask.iter().map(|bits| bits.count_ones()).sum::<u32>()
+    });
+    assert!(count > 100, "{count}");
+    assert!(Definitions::parse((0..1000).map(|number| format!("b{number} = 1"))).is_err());
 }

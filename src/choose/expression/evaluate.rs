@@ -1,8 +1,11 @@
 //! Plans over tiles.
 
-use super::plan::{Arithmetic, Comparison, Filled, Function, Node, Type};
+use super::plan::{Arithmetic, Comparison, Filled, Function, Node, RealFunction, Type};
+use super::real;
+use crate::packed::Group;
+use crate::seed::Draw;
 use crate::table::predicate::Test;
-use crate::table::{Array, rows_of};
+use crate::table::{Array, Texts, Values, rows_of};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -23,12 +26,35 @@ pub enum Evaluated {
     Integer(Vec<Option<i64>>),
     /// Sets of squares and keys.
     Bits(Vec<Option<u64>>),
-    /// Numbers with a fraction.
-    Number(Vec<Option<f64>>),
+    /// Real numbers, none of which is NaN.
+    Real(Vec<Option<f64>>),
     /// Texts.
     Text(Vec<Option<Arc<str>>>),
     /// Nothing, for any record.
     Null,
+}
+
+impl Evaluated {
+    /// As a column of `len` rows.
+    pub(super) fn into_column(self, len: usize) -> Array {
+        fn values<T, U: Clone + Default>(from: Vec<Option<T>>, to: impl Fn(T) -> U) -> Values<U> {
+            let mut values = Values::default();
+            from.into_iter().for_each(|value| values.push(value.map(&to)));
+            values
+        }
+        match self {
+            Self::Boolean(flags) => Array::Flag(values(flags, |flag| flag)),
+            Self::Integer(numbers) => Array::U64(values(numbers, |number| number as u64)),
+            Self::Bits(bits) => Array::U64(values(bits, |bits| bits)),
+            Self::Real(numbers) => Array::U64(values(numbers, f64::to_bits)),
+            Self::Text(texts) => {
+                let mut column = Texts::default();
+                texts.into_iter().for_each(|text| column.push(text));
+                Array::Text(column)
+            }
+            Self::Null => Array::Text(Texts::missing(len)),
+        }
+    }
 }
 
 /// The values of a plan as such.
@@ -37,7 +63,7 @@ pub(super) fn owned(node: &Node, values: &Filled<'_>) -> Evaluated {
         Type::Boolean => Evaluated::Boolean(flags(&truth(node, values), values.len())),
         Type::Integer => Evaluated::Integer(numbers(node, values)),
         Type::Bits => Evaluated::Bits(numbers(node, values)),
-        Type::Number => Evaluated::Number(numbers(node, values)),
+        Type::Real => Evaluated::Real(numbers(node, values)),
         Type::Text => {
             let texts = texts(node, values).into_iter();
             Evaluated::Text(texts.map(|text| text.map(Arc::from)).collect())
@@ -51,9 +77,10 @@ fn kind(node: &Node, values: &Filled<'_>) -> Type {
         Node::Null => Type::Null,
         Node::Integer(_) | Node::Count(_) => Type::Integer,
         Node::Bits(_) => Type::Bits,
-        Node::Number(_) => Type::Number,
+        Node::Constant(_) | Node::Real(..) | Node::Uniform(_) => Type::Real,
         Node::Text(_) => Type::Text,
-        Node::Column(place) => values.kind(*place),
+        Node::Column(place) => values.kind_of_column(*place),
+        Node::Named(place) => values.kind_of_named(*place),
         Node::Arithmetic(_, kind, _)
         | Node::Negate(kind, _)
         | Node::Absolute(kind, _)
@@ -150,8 +177,9 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
                 }
                 Type::Integer => compared::<i64>(*comparison, numbers(left, values), numbers(right, values), i64::cmp),
                 Type::Bits => compared::<u64>(*comparison, numbers(left, values), numbers(right, values), u64::cmp),
-                Type::Number => {
-                    compared::<f64>(*comparison, numbers(left, values), numbers(right, values), f64::total_cmp)
+                Type::Real => {
+                    let order = |a: &f64, b: &f64| a.partial_cmp(b).unwrap_or(Ordering::Equal);
+                    compared::<f64>(*comparison, numbers(left, values), numbers(right, values), order)
                 }
                 Type::Text => compared(*comparison, texts(left, values), texts(right, values), |a, b| a.cmp(b)),
                 Type::Null => Truth::all(None, len),
@@ -191,24 +219,33 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             }
             chosen
         }
-        Node::Matches(pattern) => of_boards(values, |board| pattern.matches(board)),
-        Node::On(on) => of_boards(values, |board| on.holds(board)),
+        Node::Named(place) => match values.named(*place) {
+            Evaluated::Boolean(flags) => Truth::collect(flags.iter().copied(), len),
+            _ => Truth::all(None, len),
+        },
+        Node::Matches(pattern) => of_boards(values, |group| pattern.lanes(group)),
+        Node::On(on) => of_boards(values, |group| on.lanes(group)),
         Node::Integer(_)
         | Node::Bits(_)
-        | Node::Number(_)
+        | Node::Constant(_)
         | Node::Text(_)
         | Node::Arithmetic(..)
         | Node::Negate(..)
         | Node::Absolute(..)
         | Node::Count(_)
+        | Node::Real(..)
+        | Node::Uniform(_)
         | Node::Convert(..) => Truth::all(None, len),
     }
 }
 
-fn of_boards(values: &Filled<'_>, is: impl Fn(&crate::packed::Packed) -> bool) -> Truth {
-    let tile = values.tile;
-    let rows = tile.start..tile.start + tile.len;
-    Truth::collect(rows.map(|row| Some(is(&tile.batch.board(row)))), tile.len)
+fn of_boards(values: &Filled<'_>, lanes: impl Fn(&Group) -> u8) -> Truth {
+    let mut yes = vec![0; values.len().div_ceil(64)];
+    for (place, group) in values.groups().iter().enumerate() {
+        let row = place * Group::LEN;
+        yes[row / 64] |= u64::from(lanes(group)) << (row % 64);
+    }
+    Truth { no: yes.iter().map(|bits| !bits).collect(), yes }
 }
 
 fn is_null(node: &Node, values: &Filled<'_>) -> Truth {
@@ -222,7 +259,7 @@ fn is_null(node: &Node, values: &Filled<'_>) -> Truth {
         }
         Type::Integer => missing(numbers::<i64>(node, values).iter().map(Option::is_none).collect()),
         Type::Bits => missing(numbers::<u64>(node, values).iter().map(Option::is_none).collect()),
-        Type::Number => missing(numbers::<f64>(node, values).iter().map(Option::is_none).collect()),
+        Type::Real => missing(numbers::<f64>(node, values).iter().map(Option::is_none).collect()),
         Type::Text => missing(texts(node, values).iter().map(Option::is_none).collect()),
         Type::Null => Truth::all(Some(true), len),
     }
@@ -251,12 +288,15 @@ fn compared<T>(
 trait Numeric: Copy + PartialOrd {
     fn constant(node: &Node) -> Option<Self>;
     fn of_column(array: &Array) -> Vec<Option<Self>>;
+    fn of_named(named: &Evaluated) -> Option<&[Option<Self>]>;
     fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>>;
     fn arithmetic(operation: Arithmetic, left: Self, right: Self) -> Option<Self>;
     fn shift(self, operation: Arithmetic, places: u32) -> Option<Self>;
     fn negate(self) -> Option<Self>;
     fn absolute(self) -> Option<Self>;
     fn of_count(count: u32) -> Option<Self>;
+    /// A real number, for the type of real numbers.
+    fn of_real(number: f64) -> Option<Self>;
 }
 
 impl Numeric for i64 {
@@ -283,6 +323,12 @@ impl Numeric for i64 {
             }
             Array::Flag(values) => widened!(values),
             Array::Text(_) | Array::Strings(_) | Array::Boards(_) => vec![None; array.len()],
+        }
+    }
+    fn of_named(named: &Evaluated) -> Option<&[Option<Self>]> {
+        match named {
+            Evaluated::Integer(values) => Some(values),
+            _ => None,
         }
     }
     fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
@@ -328,6 +374,9 @@ impl Numeric for i64 {
     fn of_count(count: u32) -> Option<Self> {
         Some(count.into())
     }
+    fn of_real(_: f64) -> Option<Self> {
+        None
+    }
 }
 
 impl Numeric for u64 {
@@ -341,6 +390,12 @@ impl Numeric for u64 {
         match array {
             Array::U64(values) => (0..values.len()).map(|row| values.get(row).copied()).collect(),
             _ => vec![None; array.len()],
+        }
+    }
+    fn of_named(named: &Evaluated) -> Option<&[Option<Self>]> {
+        match named {
+            Evaluated::Bits(values) => Some(values),
+            _ => None,
         }
     }
     fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
@@ -384,17 +439,26 @@ impl Numeric for u64 {
     fn of_count(_: u32) -> Option<Self> {
         None
     }
+    fn of_real(_: f64) -> Option<Self> {
+        None
+    }
 }
 
 impl Numeric for f64 {
     fn constant(node: &Node) -> Option<Self> {
         match node {
-            Node::Number(number) => Some(*number),
+            Node::Constant(number) => Some(*number),
             _ => None,
         }
     }
     fn of_column(array: &Array) -> Vec<Option<Self>> {
         vec![None; array.len()]
+    }
+    fn of_named(named: &Evaluated) -> Option<&[Option<Self>]> {
+        match named {
+            Evaluated::Real(values) => Some(values),
+            _ => None,
+        }
     }
     fn convert(from: Type, node: &Node, values: &Filled<'_>) -> Vec<Option<Self>> {
         match from {
@@ -415,14 +479,13 @@ impl Numeric for f64 {
                 return None;
             }
         };
-        // Zero has no sign.
-        value.is_finite().then_some(value + 0.0)
+        number(value)
     }
     fn shift(self, _: Arithmetic, _: u32) -> Option<Self> {
         None
     }
     fn negate(self) -> Option<Self> {
-        Some(0.0 - self)
+        Some(-self)
     }
     fn absolute(self) -> Option<Self> {
         Some(self.abs())
@@ -430,6 +493,55 @@ impl Numeric for f64 {
     fn of_count(_: u32) -> Option<Self> {
         None
     }
+    fn of_real(number: f64) -> Option<Self> {
+        Some(number)
+    }
+}
+
+/// What is a number.
+fn number(value: f64) -> Option<f64> {
+    (!value.is_nan()).then_some(value)
+}
+
+impl RealFunction {
+    fn of(&self, values: &[f64]) -> f64 {
+        match (self, values) {
+            (Self::Exp, &[x]) => real::exp(x),
+            (Self::Ln, &[x]) => real::ln(x),
+            (Self::Power, &[x, y]) => real::power(x, y),
+            (Self::Sqrt, &[x]) => x.sqrt(),
+            (Self::Round, &[x]) => x.round(),
+            (Self::Interpolate(curve), &[x]) => curve.at(x),
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// The numbers that stand for values of each record; `None` where one is missing.
+fn draws(operands: &[(Type, Node)], values: &Filled<'_>) -> Vec<Option<Draw>> {
+    fn add<T: Copy>(draws: &mut [Option<Draw>], values: &[Option<T>], with: impl Fn(Draw, T) -> Draw) {
+        for (draw, &value) in draws.iter_mut().zip(values) {
+            *draw = draw.and_then(|draw| Some(with(draw, value?)));
+        }
+    }
+    let len = values.len();
+    let mut draws = vec![Some(Draw::new()); len];
+    for (kind, node) in operands {
+        match kind {
+            Type::Boolean => {
+                let flags = flags(&truth(node, values), len);
+                add(&mut draws, &flags, |draw, flag| draw.with(flag.into()));
+            }
+            Type::Integer => {
+                add(&mut draws, &numbers::<i64>(node, values), |draw, number| draw.with(number as u64));
+            }
+            Type::Bits => add(&mut draws, &numbers::<u64>(node, values), Draw::with),
+            Type::Real => add(&mut draws, &numbers::<f64>(node, values), Draw::with_real),
+            Type::Text => add(&mut draws, &texts(node, values), Draw::with_text),
+            Type::Null => draws.fill(None),
+        }
+    }
+    draws
 }
 
 /// The values of a plan of numbers of this type.
@@ -438,8 +550,24 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
     let map =
         |node: &Node, to: fn(T) -> Option<T>| numbers::<T>(node, values).into_iter().map(|value| to(value?)).collect();
     match node {
-        Node::Integer(_) | Node::Bits(_) | Node::Number(_) => vec![T::constant(node); len],
+        Node::Integer(_) | Node::Bits(_) | Node::Constant(_) => vec![T::constant(node); len],
         Node::Column(place) => T::of_column(values.column(*place)),
+        Node::Named(place) => T::of_named(values.named(*place)).map_or_else(|| vec![None; len], <[_]>::to_vec),
+        Node::Real(function, nodes) => {
+            let operands: Vec<Vec<Option<f64>>> = nodes.iter().map(|node| numbers(node, values)).collect();
+            let value = |row: usize| -> Option<f64> {
+                let mut known = [0.0; 2];
+                for (known, operand) in known.iter_mut().zip(&operands) {
+                    *known = operand[row]?;
+                }
+                number(function.of(&known[..operands.len()]))
+            };
+            (0..len).map(|row| T::of_real(value(row)?)).collect()
+        }
+        Node::Uniform(nodes) => {
+            let draws = draws(nodes, values).into_iter();
+            draws.map(|draw| T::of_real(draw?.uniform())).collect()
+        }
         Node::Negate(_, inner) => map(inner, T::negate),
         Node::Absolute(_, inner) => map(inner, T::absolute),
         Node::Convert(from, _, inner) => T::convert(*from, inner, values),
@@ -505,6 +633,10 @@ fn texts<'a>(node: &'a Node, values: &'a Filled<'_>) -> Vec<Option<&'a str>> {
             let array = values.column(*place);
             (0..len).map(|row| array.text(row)).collect()
         }
+        Node::Named(place) => match values.named(*place) {
+            Evaluated::Text(texts) => texts.iter().map(Option::as_deref).collect(),
+            _ => vec![None; len],
+        },
         Node::Case(_, cases, otherwise) => {
             let mut left = vec![!0_u64; len.div_ceil(64)];
             let mut chosen = texts(otherwise, values);

@@ -7,71 +7,79 @@
 //! what needs no query is tested first, and what follows only if any record is left.
 //!
 //! Integers are exact: signed with 64 bits, sets of squares and keys unsigned. What has no exact result (overflow, a
-//! division by zero, a shift out of range) has none: it is null.
+//! division by zero, a shift out of range) has none: it is null. Real numbers are those of IEEE 754 with 64 bits, computed
+//! in the order of the text; they are the same to the bit on every machine, and what would be NaN is null.
+//!
+//! [`Definitions`] give names to values. Expressions that use them are made by [`Definitions::condition`] and
+//! [`Definitions::formula`]; a named value is evaluated once for each tile, wherever it occurs.
 
 mod check;
+mod definitions;
 mod error;
 mod evaluate;
 mod parse;
 mod pattern;
 mod plan;
+mod real;
 #[cfg(test)]
 mod tests;
 
+pub use definitions::{DefinitionError, Definitions};
 pub use error::ExpressionError;
 pub use evaluate::Evaluated;
 pub use plan::Type;
 
 use crate::queries::Queries;
 use crate::table::{Fields, Tile};
-use plan::{Columns, Node};
+use plan::{Node, Scope};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A checked expression and its text.
+/// A checked expression: its text, and what it stands on.
 #[derive(Debug)]
 struct Checked {
     text: Box<str>,
-    columns: Columns,
+    definitions: Definitions,
+    scope: Scope,
+    queries: Queries,
+    fields: Fields,
+    tags: BTreeSet<Arc<str>>,
 }
 
-fn checked(text: &str) -> Result<(Node, Type, Columns), ExpressionError> {
-    check::check(text, &parse::parse(text)?)
+impl Checked {
+    fn of(text: &str, definitions: &Definitions) -> Result<(Self, Node, Type), ExpressionError> {
+        let mut scope = definitions.scope().clone();
+        let (node, kind) = check::check(text, &parse::parse(text)?, &mut scope)?;
+        let (queries, fields, tags) = (scope.queries(&node), scope.fields(&node), scope.tags(&node));
+        Ok((Self { text: text.into(), definitions: definitions.clone(), scope, queries, fields, tags }, node, kind))
+    }
 }
 
 /// Which records are taken: those for which it is true.
 ///
 /// ```
-/// use lanefish::expression::Condition;
+/// use lanefish::choose::expression::Condition;
 /// use lanefish::queries::Queries;
 ///
 /// let condition: Condition = "legal_moves > 20 and not in_check".parse()?;
 /// assert!(condition.queries().contains(Queries::MOVES));
 /// let error = "legal_move > 20".parse::<Condition>().unwrap_err();
 /// assert_eq!(error.unknown_column(), Some("legal_move"));
-/// # Ok::<(), lanefish::expression::ExpressionError>(())
+/// # Ok::<(), lanefish::choose::expression::ExpressionError>(())
 /// ```
 #[derive(Clone)]
-pub struct Condition(Arc<(Checked, Vec<Conjunct>)>);
-
-/// A part of a condition, all of which have to be true.
-#[derive(Debug)]
-struct Conjunct {
-    node: Node,
-    /// Whether it needs queries answered.
-    needs_queries: bool,
-    cost: u32,
-}
+pub struct Condition(Arc<(Checked, Vec<Node>)>);
 
 /// A value for each record.
 ///
 /// ```
-/// use lanefish::expression::{Formula, Type};
+/// use lanefish::choose::expression::{Formula, Type};
 ///
 /// let formula: Formula = "case when pieces > 20 then 0.1 else 1 end".parse()?;
-/// assert_eq!(formula.kind(), Type::Number);
-/// # Ok::<(), lanefish::expression::ExpressionError>(())
+/// assert_eq!(formula.kind(), Type::Real);
+/// # Ok::<(), lanefish::choose::expression::ExpressionError>(())
 /// ```
 #[derive(Clone)]
 pub struct Formula(Arc<(Checked, Node, Type)>);
@@ -79,86 +87,76 @@ pub struct Formula(Arc<(Checked, Node, Type)>);
 impl FromStr for Condition {
     type Err = ExpressionError;
     fn from_str(text: &str) -> Result<Self, ExpressionError> {
-        let (node, kind, columns) = checked(text)?;
-        if !matches!(kind, Type::Boolean | Type::Null) {
-            return Err(ExpressionError::whole(text, format!("a condition is needed, and this is {}", kind.name())));
-        }
-        let mut conjuncts: Vec<Conjunct> = node
-            .conjuncts()
-            .into_iter()
-            .map(|node| {
-                let (needs_queries, cost) = (node.needs_queries(&columns), node.cost(&columns));
-                Conjunct { node, needs_queries, cost }
-            })
-            .collect();
-        conjuncts.sort_by_key(|conjunct| (conjunct.needs_queries, conjunct.cost));
-        Ok(Self(Arc::new((Checked { text: text.into(), columns }, conjuncts))))
-    }
-}
-
-impl Condition {
-    /// The queries that it needs answered.
-    pub fn queries(&self) -> Queries {
-        self.0.0.columns.queries()
-    }
-    /// What it reads of records besides their positions.
-    pub fn fields(&self) -> Fields {
-        self.0.0.columns.fields()
-    }
-    /// The tags of games that it reads.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        self.0.0.columns.tags()
-    }
-    /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
-    /// have results for its [queries](Self::queries).
-    pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
-        let (checked, conjuncts) = &*self.0;
-        let values = checked.columns.of(tile);
-        for conjunct in conjuncts {
-            if mask.iter().all(|&bits| bits == 0) {
-                return;
-            }
-            let truth = evaluate::truth(&conjunct.node, &values);
-            mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
-        }
+        Definitions::default().condition(text)
     }
 }
 
 impl FromStr for Formula {
     type Err = ExpressionError;
     fn from_str(text: &str) -> Result<Self, ExpressionError> {
-        let (node, kind, columns) = checked(text)?;
-        Ok(Self(Arc::new((Checked { text: text.into(), columns }, node, kind))))
+        Definitions::default().formula(text)
+    }
+}
+
+impl Condition {
+    fn with(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
+        let (checked, node, kind) = Checked::of(text, definitions)?;
+        if !matches!(kind, Type::Boolean | Type::Null) {
+            return Err(ExpressionError::whole(text, format!("a condition is needed, and this is {}", kind.name())));
+        }
+        let mut conjuncts = node.conjuncts();
+        conjuncts.sort_by_cached_key(|node| (checked.scope.queries(node) != Queries::NONE, node.cost(&checked.scope)));
+        Ok(Self(Arc::new((checked, conjuncts))))
+    }
+    /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
+    /// have results for its [queries](Self::queries).
+    pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
+        let (checked, conjuncts) = &*self.0;
+        let values = checked.scope.of(tile);
+        for conjunct in conjuncts {
+            if mask.iter().all(|&bits| bits == 0) {
+                return;
+            }
+            let truth = evaluate::truth(conjunct, &values);
+            mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
+        }
     }
 }
 
 impl Formula {
+    fn with(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
+        let (checked, node, kind) = Checked::of(text, definitions)?;
+        Ok(Self(Arc::new((checked, node, kind))))
+    }
     /// The type of its values.
     pub fn kind(&self) -> Type {
         self.0.2
-    }
-    /// The queries that it needs answered.
-    pub fn queries(&self) -> Queries {
-        self.0.0.columns.queries()
-    }
-    /// What it reads of records besides their positions.
-    pub fn fields(&self) -> Fields {
-        self.0.0.columns.fields()
-    }
-    /// The tags of games that it reads.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        self.0.0.columns.tags()
     }
     /// Its value for every record of a tile, which must have results for its [queries](Self::queries); those of records
     /// that do not count are unspecified.
     pub fn evaluate(&self, tile: &Tile<'_>) -> Evaluated {
         let (checked, node, _) = &*self.0;
-        evaluate::owned(node, &checked.columns.of(tile))
+        evaluate::owned(node, &checked.scope.of(tile))
     }
 }
 
 macro_rules! as_text {
     ($($type:ident),*) => {$(
+        impl $type {
+            /// The queries that it needs answered.
+            pub fn queries(&self) -> Queries {
+                self.0.0.queries
+            }
+            /// What it reads of records besides their positions.
+            pub fn fields(&self) -> Fields {
+                self.0.0.fields
+            }
+            /// The tags of games that it reads.
+            pub fn tags(&self) -> impl Iterator<Item = &Arc<str>> {
+                self.0.0.tags.iter()
+            }
+        }
+
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0.0.text)
@@ -173,7 +171,7 @@ macro_rules! as_text {
 
         impl PartialEq for $type {
             fn eq(&self, other: &Self) -> bool {
-                self.0.0.text == other.0.0.text
+                self.0.0.text == other.0.0.text && self.0.0.definitions == other.0.0.definitions
             }
         }
 
@@ -182,15 +180,15 @@ macro_rules! as_text {
         #[cfg(feature = "cluster")]
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0.0.text)
+                serde::Serialize::serialize(&(&self.0.0.definitions, &self.0.0.text), serializer)
             }
         }
 
         #[cfg(feature = "cluster")]
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                let (definitions, text): (Definitions, String) = serde::Deserialize::deserialize(deserializer)?;
+                Self::with(&text, &definitions).map_err(serde::de::Error::custom)
             }
         }
     )*};

@@ -1,13 +1,13 @@
 //! A random part of the records.
 
-use crate::expression::{Formula, Type};
+use super::expression::{Definitions, Formula, Type};
 use std::fmt;
 use std::str::FromStr;
 
 /// Which part of the records is taken at random: the same for the same seed, whatever the number of threads.
 ///
 /// ```
-/// use lanefish::pipeline::Sample;
+/// use lanefish::choose::Sample;
 ///
 /// let sample: Sample = "1%".parse()?;
 /// assert_eq!(sample, "0.01".parse()?);
@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// for wrong in ["0", "1", "1.5", "-1"] {
 ///     assert!(wrong.parse::<Sample>().is_err());
 /// }
-/// # Ok::<(), lanefish::pipeline::SampleError>(())
+/// # Ok::<(), lanefish::choose::SampleError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -29,12 +29,12 @@ pub enum Sample {
     Formula(Formula),
 }
 
-/// A probability from above 0 to 1, as a decimal number.
+/// A probability from above 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rate {
-    /// In parts of [`Fraction::WHOLE`].
-    parts: u64,
+    /// The bits of the real number that is nearest to the text.
+    bits: u64,
 }
 
 /// Decimal numbers from 0 to 1.
@@ -67,10 +67,19 @@ impl Fraction {
 }
 
 impl Rate {
-    /// The number of hashes below which records are taken; `None` if all are.
-    pub(super) fn below(self) -> Option<u64> {
-        let below = (u128::from(self.parts) << u64::BITS) / u128::from(Fraction::WHOLE);
-        u64::try_from(below).ok()
+    /// A decimal number or percentage from above 0 to 1.
+    fn parse(text: &str) -> Option<Self> {
+        Fraction::parse(text).filter(|&parts| parts > 0)?;
+        // As decimal digits, so that 1% is 0.01 and not 1 divided by 100.
+        let value = match text.strip_suffix('%') {
+            Some(number) => format!("{number}e-2").parse::<f64>(),
+            None => text.parse(),
+        };
+        value.ok().map(|value| Self { bits: value.to_bits() })
+    }
+    /// The probability.
+    pub const fn value(self) -> f64 {
+        f64::from_bits(self.bits)
     }
 }
 
@@ -83,7 +92,7 @@ pub enum SampleError {
     Number(String),
     /// A wrong expression.
     #[error("{0}")]
-    Expression(#[from] crate::expression::ExpressionError),
+    Expression(#[from] crate::choose::expression::ExpressionError),
     /// An expression that is no number.
     #[error("`{0}`: a probability is needed, from 0 to 1")]
     Kind(String),
@@ -92,6 +101,16 @@ pub enum SampleError {
 impl FromStr for Sample {
     type Err = SampleError;
     fn from_str(text: &str) -> Result<Self, SampleError> {
+        Self::parse(text, &Definitions::default())
+    }
+}
+
+impl Sample {
+    /// A sample whose expression may use these names.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, SampleError> {
         let text = text.trim();
         let wrong = || SampleError::Number(text.to_owned());
         let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'%' | b'-' | b'+');
@@ -101,13 +120,10 @@ impl FromStr for Sample {
         if text.bytes().all(is_number) {
             return match text.bytes().all(|byte| byte.is_ascii_digit()) {
                 true => text.parse().ok().filter(|&count| count > 1).map(Self::Count).ok_or_else(wrong),
-                false => {
-                    let parts = Fraction::parse(text).filter(|&parts| parts > 0);
-                    parts.map(|parts| Self::Rate(Rate { parts })).ok_or_else(wrong)
-                }
+                false => Rate::parse(text).map(Self::Rate).ok_or_else(wrong),
             };
         }
-        let formula: Formula = text.parse()?;
+        let formula = definitions.formula(text)?;
         match formula.kind() {
             Type::Text => Err(SampleError::Kind(text.to_owned())),
             _ => Ok(Self::Formula(formula)),
@@ -117,9 +133,7 @@ impl FromStr for Sample {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = format!("{:018}", self.parts % Fraction::WHOLE);
-        let digits = digits.trim_end_matches('0');
-        write!(f, "{}.{}", self.parts / Fraction::WHOLE, if digits.is_empty() { "0" } else { digits })
+        write!(f, "{:?}", self.value())
     }
 }
 
@@ -138,16 +152,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_exact() {
+    fn rates_are_those_of_the_text() {
         let rate = |text: &str| match text.parse() {
-            Ok(Sample::Rate(rate)) => Some(rate.below()),
+            Ok(Sample::Rate(rate)) => Some(rate.value()),
             _ => None,
         };
-        assert_eq!(rate("0.5"), Some(Some(1 << 63)));
-        assert_eq!(rate("50%"), Some(Some(1 << 63)));
-        assert_eq!(rate("1.0"), Some(None));
-        assert_eq!(rate("100%"), Some(None));
-        assert_eq!(rate(".000000000000000001"), Some(Some(18)));
+        assert_eq!(rate("0.5"), Some(0.5));
+        assert_eq!(rate("50%"), Some(0.5));
+        assert_eq!(rate("7%"), Some(0.07));
+        assert_eq!(rate("1.0"), Some(1.0));
+        assert_eq!(rate("100%"), Some(1.0));
+        assert_eq!(rate(".000000000000000001"), Some(1e-18));
         for wrong in ["0.0", "0%", "101%", "1.5", "-0.5", "1.", "%", ".", "0.0000000000000000001"] {
             let is_whole = wrong == "1.";
             assert_eq!(rate(wrong).is_some(), is_whole, "{wrong}");

@@ -1,14 +1,14 @@
 //! Choosing among the good records, by their columns or at random.
 
-use crate::expression::Condition;
-use crate::games::LeftOutBy;
+use super::expression::{Condition, Evaluated, Formula};
+use super::{LeftOutBy, Rate};
 use crate::queries::Queries;
-use crate::seed::Seeded;
+use crate::seed::Draw;
 use crate::table::{Fields, Tile, rows_of};
 use std::sync::Arc;
 
 /// Chooses records by what is known of them.
-pub(crate) trait Choose: Sync {
+pub(crate) trait Chooser: Sync {
     /// The option that it stands for, in what is said of the records left out.
     fn name(&self) -> &'static str;
     /// The queries to be answered.
@@ -20,14 +20,14 @@ pub(crate) trait Choose: Sync {
         Fields::NONE
     }
     /// The tags of games that it reads.
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        Arc::default()
+    fn tags(&self) -> Vec<Arc<str>> {
+        Vec::new()
     }
     /// Clears the bits of records of the tile, a bit each from the first one on, that are left out.
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]);
 }
 
-impl Choose for Condition {
+impl Chooser for Condition {
     fn name(&self) -> &'static str {
         "where"
     }
@@ -37,36 +37,42 @@ impl Choose for Condition {
     fn fields(&self) -> Fields {
         Self::fields(self)
     }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        Self::tags(self)
+    fn tags(&self) -> Vec<Arc<str>> {
+        Self::tags(self).cloned().collect()
     }
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
         Self::choose(self, tile, mask);
     }
 }
 
-/// Takes each record with this probability, in parts of 2^64.
-pub(super) struct AtRandom {
-    pub(super) seeded: Seeded,
-    pub(super) below: u64,
+/// What decides about a record: `uniform(index, seed)`.
+pub(crate) fn draw(index: u64, seed: u64) -> Draw {
+    Draw::new().with(index).with(seed)
 }
 
-impl Choose for AtRandom {
+/// Takes each record with the same probability.
+pub(crate) struct AtRandom {
+    pub(crate) seed: u64,
+    pub(crate) rate: Rate,
+}
+
+impl Chooser for AtRandom {
     fn name(&self) -> &'static str {
         "sample"
     }
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
-        keep(tile, mask, |row| self.seeded.hash(tile.batch.index(row)) < self.below);
+        let rate = self.rate.value();
+        keep(tile, mask, |row| draw(tile.batch.index(row), self.seed).uniform() < rate);
     }
 }
 
 /// Takes each record with a probability of its own.
-pub(super) struct ByFormula<'a> {
-    pub(super) seeded: Seeded,
-    pub(super) formula: &'a crate::expression::Formula,
+pub(crate) struct ByFormula<'a> {
+    pub(crate) seed: u64,
+    pub(crate) formula: &'a Formula,
 }
 
-impl Choose for ByFormula<'_> {
+impl Chooser for ByFormula<'_> {
     fn name(&self) -> &'static str {
         "sample"
     }
@@ -76,24 +82,21 @@ impl Choose for ByFormula<'_> {
     fn fields(&self) -> Fields {
         self.formula.fields()
     }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.formula.tags()
+    fn tags(&self) -> Vec<Arc<str>> {
+        self.formula.tags().cloned().collect()
     }
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
-        use crate::expression::Evaluated;
         let values = self.formula.evaluate(tile);
         let likelihood = |place: usize| match &values {
             Evaluated::Integer(values) => values[place].map(|value| value as f64),
             Evaluated::Bits(values) => values[place].map(|value| value as f64),
-            Evaluated::Number(values) => values[place],
+            Evaluated::Real(values) => values[place],
             Evaluated::Boolean(values) => values[place].map(|value| f64::from(u8::from(value))),
             Evaluated::Text(_) | Evaluated::Null => None,
         };
-        keep(tile, mask, |row| match likelihood(row - tile.start) {
-            None => false,
-            Some(likelihood) if likelihood >= 1.0 => true,
-            // Negative numbers become 0.
-            Some(likelihood) => self.seeded.hash(tile.batch.index(row)) < (likelihood * 2_f64.powi(64)) as u64,
+        keep(tile, mask, |row| {
+            let drawn = draw(tile.batch.index(row), self.seed).uniform();
+            likelihood(row - tile.start).is_some_and(|likelihood| drawn < likelihood)
         });
     }
 }
@@ -109,7 +112,7 @@ fn keep(tile: &Tile<'_>, mask: &mut [u64], is: impl Fn(usize) -> bool) {
 }
 
 /// Leaves out records of a tile, one choice after the other; counts them.
-pub(super) fn choose(choices: &[&dyn Choose], tile: &Tile<'_>, mask: &mut [u64], left_out: &mut LeftOutBy) {
+pub(crate) fn choose(choices: &[&dyn Chooser], tile: &Tile<'_>, mask: &mut [u64], left_out: &mut LeftOutBy) {
     let count = |mask: &[u64]| mask.iter().map(|bits| u64::from(bits.count_ones())).sum::<u64>();
     let mut before = count(mask);
     for choice in choices {

@@ -4,13 +4,11 @@
 //! counted under the name of its option. The sample of `max_per_game` depends only on the seed and
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
-use super::{Date, Facts, Outcome, Variant};
+use crate::games::{Date, Facts, Outcome, SelectionError, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
 use crate::table::{Field, Fields, Speed};
-use crate::text::numbers::counted;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// How games are read, and which of their positions are taken. The default takes everything.
@@ -57,16 +55,13 @@ pub struct Selection {
     /// The game is of this variant.
     pub variant: Option<Variant>,
     /// Of records with the numbers of their games, the last one of each game, and none without such a number: a
-    /// [`GameRow`](super::GameRow) is made of it. This is no option, and is not reported as one.
+    /// [`GameRow`](crate::games::GameRow) is made of it. This is no option, and is not reported as one.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) last_of_games: bool,
     /// Games are copied as they stand, which needs their text. This is no option either.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) copies_games: bool,
 }
-
-/// Options that choose among records, whatever their games. They apply after those of games.
-const OF_RECORDS: [&str; 2] = ["where", "sample"];
 
 /// Stands for [`Selection::last_of_games`] among the names of options.
 pub(crate) const ROWS_OF_GAMES: &str = "";
@@ -92,52 +87,6 @@ setters!(Selection {
     until: Option<Date>,
     variant: Option<Variant>,
 });
-
-/// What one option left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct LeftOut {
-    /// Games.
-    pub games: u64,
-    /// Positions, including those of the games.
-    pub positions: u64,
-    /// Of the games, those left out because the tested value is unknown: dates that are missing or cannot be parsed.
-    pub unknown: u64,
-}
-
-impl LeftOut {
-    /// Counts of games, of positions (including those of the games), and of games whose tested value is unknown.
-    pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
-        Self { games, positions, unknown }
-    }
-    /// Adds another number of games and positions.
-    pub fn add(&mut self, other: Self) {
-        self.games += other.games;
-        self.positions += other.positions;
-        self.unknown += other.unknown;
-    }
-    /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
-    /// `--where` and `--sample` choose among records, and their sentences count no games.
-    ///
-    /// ```
-    /// use lanefish::games::LeftOut;
-    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
-    /// ```
-    pub fn sentence(&self, option: &str) -> String {
-        let unknown = match self.unknown {
-            0 => String::new(),
-            games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
-        };
-        let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
-        if OF_RECORDS.contains(&option) {
-            return format!("--{option} left out {positions}");
-        }
-        format!("--{option} left out {games} and {positions}{unknown}")
-    }
-}
-
-/// What was left out, by the name of the option on the command line.
-pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
 
 impl Selection {
     /// Names of the options that may leave something out.
@@ -337,14 +286,6 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ mixed >> 31
-}
-
-/// A text that is not a valid value of an option.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}`: expected {expected}")]
-pub struct SelectionError {
-    pub(super) text: String,
-    pub(super) expected: &'static str,
 }
 
 /// A time control, or a class of them.

@@ -1,6 +1,6 @@
 //! New values for what records carry.
 
-use crate::expression::{Evaluated, ExpressionError, Formula, Type};
+use super::expression::{Definitions, Evaluated, ExpressionError, Formula, Type};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, NO_SCORE, Tile, Values};
 use std::fmt;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// What records are given: values of expressions that see each record as it was read.
 ///
 /// ```
-/// use lanefish::pipeline::Assignments;
+/// use lanefish::choose::Assignments;
 ///
 /// let masked = Assignments::parse(["raw_score = case when quiet then raw_score else 32002 end"])?;
 /// assert_eq!(masked.len(), 1);
 /// assert!(Assignments::parse(["board = 1"]).is_err());
 /// assert!(Assignments::parse(["score = 1", "raw_score = 2"]).is_err());
-/// # Ok::<(), lanefish::pipeline::AssignmentError>(())
+/// # Ok::<(), lanefish::choose::AssignmentError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -123,6 +123,16 @@ impl Assignments {
     /// # Errors
     /// If one of them means nothing, or two set the same value.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, AssignmentError> {
+        Self::parse_with(texts, &Definitions::default())
+    }
+    /// The same with expressions that may use these names.
+    ///
+    /// # Errors
+    /// If one of them means nothing, or two set the same value.
+    pub fn parse_with<T: AsRef<str>>(
+        texts: impl IntoIterator<Item = T>,
+        definitions: &Definitions,
+    ) -> Result<Self, AssignmentError> {
         let mut all: Vec<Assignment> = Vec::new();
         for text in texts {
             let text = text.as_ref();
@@ -133,11 +143,11 @@ impl Assignments {
             if all.iter().any(|other| other.target.field() == target.field()) {
                 return Err(AssignmentError::Twice(target.name()));
             }
-            let formula: Formula = expression.trim().parse()?;
+            let formula = definitions.formula(expression.trim())?;
             let (fits, takes) = match (target, formula.kind()) {
                 (_, Type::Null) => (true, ""),
                 (Target::Result, kind) => (kind == Type::Text, "'1-0', '1/2-1/2' or '0-1'"),
-                (_, kind) => (matches!(kind, Type::Integer | Type::Bits | Type::Number), "a number"),
+                (_, kind) => (matches!(kind, Type::Integer | Type::Bits | Type::Real), "a number"),
             };
             if !fits {
                 return Err(AssignmentError::Kind {
@@ -160,21 +170,21 @@ impl Assignments {
         self.0.is_empty()
     }
     /// The queries that they need answered.
-    pub(super) fn queries(&self) -> Queries {
+    pub(crate) fn queries(&self) -> Queries {
         self.0.iter().fold(Queries::NONE, |all, one| all | one.formula.queries())
     }
     /// What they read of records besides their positions.
-    pub(super) fn fields(&self) -> Fields {
+    pub(crate) fn fields(&self) -> Fields {
         self.0.iter().fold(Fields::NONE, |all, one| all.union(one.formula.fields()))
     }
     /// The tags of games that they read.
-    pub(super) fn tags(&self) -> impl Iterator<Item = Arc<str>> {
-        self.0.iter().flat_map(|one| one.formula.tags().to_vec())
+    pub(crate) fn tags(&self) -> impl Iterator<Item = Arc<str>> {
+        self.0.iter().flat_map(|one| one.formula.tags().cloned())
     }
 }
 
 /// The new values of a batch.
-pub(super) struct Changes<'a> {
+pub(crate) struct Changes<'a> {
     assignments: &'a Assignments,
     /// Of each assignment, and each record of the batch.
     values: Vec<Vec<Option<i64>>>,
@@ -182,13 +192,13 @@ pub(super) struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     /// None yet.
-    pub(super) fn new(assignments: &'a Assignments) -> Self {
+    pub(crate) fn new(assignments: &'a Assignments) -> Self {
         Self { assignments, values: vec![Vec::new(); assignments.len()] }
     }
 
     /// Evaluates the expressions for a tile, the first one or the one after the last; tells of the records that can't be
     /// changed, by row of the batch, in their order, and why.
-    pub(super) fn evaluate(&mut self, tile: &Tile<'_>) -> Vec<(usize, String)> {
+    pub(crate) fn evaluate(&mut self, tile: &Tile<'_>) -> Vec<(usize, String)> {
         let mut wrong = Vec::new();
         for (assignment, values) in self.assignments.0.iter().zip(&mut self.values) {
             let target = assignment.target;
@@ -224,7 +234,7 @@ impl<'a> Changes<'a> {
     }
 
     /// The batch with these values.
-    pub(super) fn apply(self, batch: &Batch) -> Batch {
+    pub(crate) fn apply(self, batch: &Batch) -> Batch {
         let mut changed = batch.clone();
         for (assignment, mut values) in self.assignments.0.iter().zip(self.values) {
             values.resize(batch.len(), None);
@@ -281,7 +291,7 @@ fn value_of(values: &Evaluated, row: usize) -> Result<Option<i64>, String> {
             Some(value) => i64::try_from(value).map(Some).map_err(|_| value.to_string()),
             None => Ok(None),
         },
-        Evaluated::Number(values) => match values[row].map(f64::round_ties_even) {
+        Evaluated::Real(values) => match values[row].map(f64::round) {
             // What can be stored is far below what is exact.
             Some(value) if value.abs() < 1e15 => Ok(Some(value as i64)),
             Some(value) => Err(value.to_string()),

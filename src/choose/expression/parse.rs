@@ -11,6 +11,15 @@ const LONGEST: usize = 64 << 10;
 /// How high a tree may be: plans are run by threads with small stacks.
 const HIGHEST: u32 = 200;
 
+/// Words that are no names: those that begin no value, and then those that do.
+pub(super) const KEY_WORDS: [&str; 26] = [
+    "and", "or", "in", "is", "like", "ilike", "between", "when", "then", "else", "end", "select", "from", "where",
+    "cast", "exists", "interval", "escape", "distinct", "having", "as", // Beginnings of values:
+    "not", "case", "true", "false", "null",
+];
+/// How many begin no value.
+const NO_VALUES: usize = 17;
+
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
@@ -540,13 +549,10 @@ impl<'a> Parser<'a> {
 
     /// A name, a function, a case, or a constant.
     fn word(&mut self, start: usize) -> Result<Tree> {
-        const RESERVED: [&str; 17] = [
-            "and", "or", "in", "is", "like", "ilike", "between", "when", "then", "else", "end", "select", "from",
-            "where", "cast", "exists", "interval",
-        ];
         let word = self.text[self.place.clone()].to_owned();
         let lower = word.to_ascii_lowercase();
-        if RESERVED.contains(&&*lower) {
+        // Words that stand for a value begin one.
+        if KEY_WORDS[..NO_VALUES].contains(&&*lower) {
             return self.expected("a column, a number, a 'text' or `(`");
         }
         self.advance()?;

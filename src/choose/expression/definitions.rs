@@ -1,0 +1,180 @@
+//! Names for values, which expressions can use as if they were columns.
+
+use super::check::{self, FUNCTIONS};
+use super::error::ExpressionError;
+use super::parse::{self, KEY_WORDS};
+use super::plan::Scope;
+use super::{Condition, Formula};
+use crate::queries::Queries;
+use crate::table::{Array, Column, ComputedColumn, Fields, Kind, Tile};
+use std::sync::Arc;
+
+/// Values with names, in the order in which they were given: each can use those before it.
+///
+/// ```
+/// use lanefish::choose::expression::Definitions;
+///
+/// let definitions = Definitions::parse(["m = ply / 64.0", "late = m > 1"])?;
+/// assert!(definitions.condition("late and pieces < 20").is_ok());
+/// assert!(definitions.condition("early").is_err());
+/// assert!(Definitions::parse(["ply = 3"]).is_err());
+/// # Ok::<(), lanefish::choose::expression::DefinitionError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Definitions(Arc<(Scope, Vec<Arc<str>>)>);
+
+/// Most of them.
+const MOST: usize = 256;
+
+/// A text that defines nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DefinitionError {
+    /// There is no `=`.
+    #[error("`{0}`: expected NAME=EXPR")]
+    Form(String),
+    /// The name is none, or means something else.
+    #[error("`{name}` cannot be a name: {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why it cannot be one.
+        reason: &'static str,
+    },
+    /// There are too many.
+    #[error("at most {MOST} values can have names")]
+    Many,
+    /// A wrong expression.
+    #[error("{0}")]
+    Expression(#[from] ExpressionError),
+}
+
+impl Definitions {
+    /// Definitions of the form `NAME=EXPR`.
+    ///
+    /// # Errors
+    /// If one of them means nothing, or its name means something else already.
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
+        let mut scope = Scope::default();
+        let mut known: Vec<Arc<str>> = Vec::new();
+        for text in texts {
+            let text = text.as_ref();
+            let (name, expression) = text.split_once('=').ok_or_else(|| DefinitionError::Form(text.to_owned()))?;
+            let (name, expression) = (name.trim(), expression.trim());
+            if let Some(reason) = wrong_name(name, &scope) {
+                return Err(DefinitionError::Name { name: name.to_owned(), reason });
+            }
+            if known.len() == MOST {
+                return Err(DefinitionError::Many);
+            }
+            let (node, kind) = check::check(expression, &parse::parse(expression)?, &mut scope)?;
+            scope.name(name, node, kind);
+            known.push(text.into());
+        }
+        Ok(Self(Arc::new((scope, known))))
+    }
+    /// A condition that may use these names.
+    ///
+    /// # Errors
+    /// If the text is no condition.
+    pub fn condition(&self, text: &str) -> Result<Condition, ExpressionError> {
+        Condition::with(text, self)
+    }
+    /// A formula that may use these names.
+    ///
+    /// # Errors
+    /// If the text is no expression.
+    pub fn formula(&self, text: &str) -> Result<Formula, ExpressionError> {
+        Formula::with(text, self)
+    }
+    /// The value of a name as a column.
+    pub fn column(&self, name: &str) -> Option<Arc<dyn ComputedColumn>> {
+        let place = self.scope().named(name)?;
+        let (_, expression) = self.0.1[place].split_once('=')?;
+        let formula = self.formula(&self.scope().named[place].name).ok()?;
+        Some(Arc::new(NamedColumn { name: name.into(), meaning: expression.trim().into(), formula }))
+    }
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.0.named.iter().map(|named| &*named.name)
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.1.is_empty()
+    }
+    pub(super) fn scope(&self) -> &Scope {
+        &self.0.0
+    }
+}
+
+/// Why a text cannot be a name.
+fn wrong_name(name: &str, scope: &Scope) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match () {
+        () if !is_word || !name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') => {
+            Some("a name is letters, digits and `_`, and does not begin with a digit")
+        }
+        () if KEY_WORDS.contains(&&*lower) => Some("it is a word of the language"),
+        () if FUNCTIONS.contains(&&*lower) => Some("it is a function"),
+        () if Column::named(&lower).is_some() => Some("it is a column"),
+        () if lower == "all" => Some("it stands for all columns"),
+        () if scope.named(name).is_some() => Some("it is defined already"),
+        () => None,
+    }
+}
+
+/// A named value as a column, under the name that was asked for.
+#[derive(Debug)]
+struct NamedColumn {
+    name: Box<str>,
+    meaning: Box<str>,
+    formula: Formula,
+}
+
+impl ComputedColumn for NamedColumn {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn kind(&self) -> Kind {
+        self.formula.kind().column()
+    }
+    fn meaning(&self) -> &str {
+        &self.meaning
+    }
+    fn queries(&self) -> Queries {
+        self.formula.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.formula.fields()
+    }
+    fn tags(&self) -> Vec<Arc<str>> {
+        self.formula.tags().cloned().collect()
+    }
+    fn fill(&self, tile: &Tile<'_>) -> Array {
+        self.formula.evaluate(tile).into_column(tile.len)
+    }
+}
+
+impl PartialEq for Definitions {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.1 == other.0.1
+    }
+}
+
+impl Eq for Definitions {}
+
+#[cfg(feature = "cluster")]
+impl serde::Serialize for Definitions {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.1.iter().map(|text| &**text))
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl<'de> serde::Deserialize<'de> for Definitions {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let texts = <Vec<String> as serde::Deserialize>::deserialize(deserializer)?;
+        Self::parse(texts).map_err(serde::de::Error::custom)
+    }
+}

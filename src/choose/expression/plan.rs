@@ -1,0 +1,445 @@
+//! The plan of an expression: its operations with their types.
+
+use super::evaluate::{Evaluated, owned};
+use super::pattern::{On, Pattern};
+use crate::packed::Group;
+use crate::queries::Queries;
+use crate::table::predicate::Test;
+use crate::table::{Array, ChosenColumn, Fields, Kind, Tile, Values};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The type of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Type {
+    /// True or false.
+    Boolean,
+    /// A signed integer of 64 bits.
+    Integer,
+    /// A set of squares, or a key: an unsigned integer of 64 bits.
+    Bits,
+    /// A real number: IEEE 754 with 64 bits, infinite ones included.
+    Real,
+    /// A text.
+    Text,
+    /// Null, whatever the record.
+    Null,
+}
+
+impl Type {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Boolean => "a condition",
+            Self::Integer => "an integer",
+            Self::Bits => "a set of squares or a key",
+            Self::Real => "a real number",
+            Self::Text => "a text",
+            Self::Null => "null",
+        }
+    }
+    pub(super) const fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::Bits | Self::Real | Self::Null)
+    }
+    /// The type of values of a column.
+    pub(super) const fn of(kind: Kind) -> Option<Self> {
+        Some(match kind {
+            Kind::Flag => Self::Boolean,
+            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 | Kind::I64 => Self::Integer,
+            Kind::F64 => Self::Real,
+            Kind::Bits => Self::Bits,
+            Kind::Text | Kind::Date => Self::Text,
+            Kind::Board => return None,
+        })
+    }
+    /// The type of columns with its values.
+    pub(super) const fn column(self) -> Kind {
+        match self {
+            Self::Boolean => Kind::Flag,
+            Self::Integer => Kind::I64,
+            Self::Bits => Kind::Bits,
+            Self::Real => Kind::F64,
+            Self::Text | Self::Null => Kind::Text,
+        }
+    }
+    /// The type that has the values of both.
+    pub(super) fn joined(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Null, kind) | (kind, Self::Null) => kind,
+            (one, other) if one == other => one,
+            (Self::Integer, Self::Bits) | (Self::Bits, Self::Integer) => Self::Bits,
+            (Self::Real, Self::Integer | Self::Bits) | (Self::Integer | Self::Bits, Self::Real) => Self::Real,
+            _ => return None,
+        })
+    }
+}
+
+/// What the names of expressions stand for: columns, each once, and values that were given names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    columns: Vec<ChosenColumn>,
+    pub(super) named: Vec<Named>,
+}
+
+/// A value that was given a name.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: Box<str>,
+    pub(super) node: Node,
+    pub(super) kind: Type,
+    /// The named values that it needs, before it, and itself: places in the scope, in order.
+    needs: Vec<usize>,
+}
+
+impl Scope {
+    /// The place of a column, which is added if it is not there.
+    pub(super) fn place(&mut self, column: ChosenColumn) -> usize {
+        let known = self.columns.iter().position(|known| known.name() == column.name());
+        known.unwrap_or_else(|| {
+            self.columns.push(column);
+            self.columns.len() - 1
+        })
+    }
+    /// The place of a named value.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        self.named.iter().position(|named| named.name.eq_ignore_ascii_case(name))
+    }
+    /// Gives a value a name.
+    pub(super) fn name(&mut self, name: &str, node: Node, kind: Type) {
+        let mut needs = self.needs(&node);
+        needs.push(self.named.len());
+        self.named.push(Named { name: name.into(), node, kind, needs });
+    }
+    /// The named values that a plan needs, in order.
+    fn needs(&self, node: &Node) -> Vec<usize> {
+        let mut needs = BTreeSet::new();
+        node.visit(&mut |node| {
+            if let Node::Named(place) = node {
+                needs.extend(self.named[*place].needs.iter().copied());
+            }
+        });
+        needs.into_iter().collect()
+    }
+    /// The columns that a plan reads, with those of the named values that it needs, each once.
+    fn columns(&self, node: &Node) -> impl Iterator<Item = &ChosenColumn> {
+        let mut places = BTreeSet::new();
+        let needs = self.needs(node);
+        let nodes = needs.iter().map(|&place| &self.named[place].node).chain([node]);
+        for node in nodes {
+            node.visit(&mut |node| places.extend(node.column()));
+        }
+        places.into_iter().map(|place| &self.columns[place])
+    }
+    pub(super) fn queries(&self, node: &Node) -> Queries {
+        self.columns(node).map(queries_of).collect()
+    }
+    pub(super) fn fields(&self, node: &Node) -> Fields {
+        let listed = self.columns(node).filter_map(|column| match column {
+            ChosenColumn::Listed(column) => Some(column.fields),
+            _ => None,
+        });
+        listed.fold(Fields::NONE, Fields::union)
+    }
+    pub(super) fn tags(&self, node: &Node) -> BTreeSet<Arc<str>> {
+        self.columns(node).filter_map(ChosenColumn::tag).map(Arc::from).collect()
+    }
+    /// The value of a plan that is the same for all records; `None` if it may differ.
+    pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {
+        let mut is_constant = self.columns(node).next().is_none();
+        let needs = self.needs(node);
+        let nodes = needs.iter().map(|&place| &self.named[place].node).chain([node]);
+        for node in nodes {
+            node.visit(&mut |node| is_constant &= !matches!(node, Node::Matches(_) | Node::On(_)));
+        }
+        is_constant.then(|| owned(node, &self.filled(None)))
+    }
+    /// Values in a tile, which are filled as they are needed.
+    pub(super) fn of<'a>(&'a self, tile: &'a Tile<'a>) -> Filled<'a> {
+        self.filled(Some(tile))
+    }
+    fn filled<'a>(&'a self, tile: Option<&'a Tile<'a>>) -> Filled<'a> {
+        Filled {
+            scope: self,
+            tile,
+            columns: self.columns.iter().map(|_| OnceCell::new()).collect(),
+            named: self.named.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+}
+
+fn queries_of(column: &ChosenColumn) -> Queries {
+    match column {
+        ChosenColumn::Listed(column) => column.queries,
+        _ => Queries::NONE,
+    }
+}
+
+/// The values of columns and names in a tile.
+pub(super) struct Filled<'a> {
+    scope: &'a Scope,
+    /// `None` for constants: as if it were one record, of which nothing is known.
+    tile: Option<&'a Tile<'a>>,
+    columns: Vec<OnceCell<Array>>,
+    named: Vec<OnceCell<Evaluated>>,
+}
+
+impl<'a> Filled<'a> {
+    pub(super) fn column(&self, place: usize) -> &Array {
+        self.columns[place].get_or_init(|| match self.tile {
+            Some(tile) => self.scope.columns[place].fill(tile),
+            None => Array::Flag(Values::missing(1)),
+        })
+    }
+    pub(super) fn named(&self, place: usize) -> &Evaluated {
+        let value = |place: usize| self.named[place].get_or_init(|| owned(&self.scope.named[place].node, self));
+        // One after the other: names of names of names would take stack.
+        for &place in &self.scope.named[place].needs {
+            value(place);
+        }
+        value(place)
+    }
+    pub(super) fn len(&self) -> usize {
+        self.tile.map_or(1, |tile| tile.len)
+    }
+    pub(super) fn groups(&self) -> &'a [Group] {
+        self.tile.map_or(&[], |tile| tile.groups)
+    }
+    pub(super) fn kind_of_column(&self, place: usize) -> Type {
+        Type::of(self.scope.columns[place].kind()).unwrap_or(Type::Null)
+    }
+    pub(super) fn kind_of_named(&self, place: usize) -> Type {
+        self.scope.named[place].kind
+    }
+}
+
+/// How numbers or texts are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// An operation on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// A function of values of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Least,
+    Greatest,
+    Coalesce,
+}
+
+/// A function whose operands and values are real numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum RealFunction {
+    Exp,
+    Ln,
+    Power,
+    Sqrt,
+    Round,
+    Interpolate(Curve),
+}
+
+/// Straight lines through points, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve(pub(super) Arc<[(f64, f64)]>);
+
+impl Curve {
+    /// The first y before the first point, the last one behind the last.
+    pub(super) fn at(&self, x: f64) -> f64 {
+        let Self(points) = self;
+        let after = points.partition_point(|&(point, _)| point <= x);
+        match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
+            (Some((x0, y0)), Some(&(x1, y1))) if x > x0 => y0 + (y1 - y0) * ((x - x0) / (x1 - x0)),
+            (Some((_, y)), _) => y,
+            (None, first) => first.map_or(f64::NAN, |&(_, y)| y),
+        }
+    }
+}
+
+/// An operation. Its operands have the types that it needs.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Bits(u64),
+    Constant(f64),
+    Text(Arc<str>),
+    Column(usize),
+    /// A value that was given a name.
+    Named(usize),
+    /// A column compared with constants.
+    Test(usize, Test),
+    Not(Box<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    IsNull(Box<Node>),
+    /// Whether it is true, and not unknown.
+    IsTrue(Box<Node>),
+    /// Of two values of this type.
+    Compare(Comparison, Type, Box<[Node; 2]>),
+    /// Of two values of this type, as the result is.
+    Arithmetic(Arithmetic, Type, Box<[Node; 2]>),
+    Negate(Type, Box<Node>),
+    Absolute(Type, Box<Node>),
+    Count(Box<Node>),
+    Like(Box<Node>, Like),
+    /// Conditions with values of this type, and the value where none is true.
+    Case(Type, Vec<(Node, Node)>, Box<Node>),
+    Call(Function, Type, Vec<Node>),
+    /// A function of real numbers.
+    Real(RealFunction, Vec<Node>),
+    /// A hash of values of these types, as a real number from 0 to 1.
+    Uniform(Vec<(Type, Node)>),
+    Matches(Pattern),
+    On(On),
+    /// A value as one of another type.
+    Convert(Type, Type, Box<Node>),
+}
+
+/// A pattern of `like`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Like {
+    pub(super) parts: Vec<LikePart>,
+    pub(super) ignores_case: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LikePart {
+    Letter(char),
+    Any,
+    Many,
+}
+
+impl Like {
+    pub(super) fn matches(&self, text: &str) -> bool {
+        let fold = |letter: char| match self.ignores_case {
+            true => letter.to_lowercase().next().unwrap_or(letter),
+            false => letter,
+        };
+        // Where to go on after the last `%`, if what follows does not match.
+        let mut again: Option<(usize, &str)> = None;
+        let (mut at, mut rest) = (0, text);
+        loop {
+            let next = rest.chars().next();
+            match (self.parts.get(at), next) {
+                (Some(LikePart::Many), _) => {
+                    again = Some((at, rest));
+                    at += 1;
+                    continue;
+                }
+                (Some(&LikePart::Letter(letter)), Some(other)) if fold(letter) == fold(other) => {
+                    at += 1;
+                    rest = &rest[other.len_utf8()..];
+                    continue;
+                }
+                (Some(LikePart::Any), Some(other)) => {
+                    at += 1;
+                    rest = &rest[other.len_utf8()..];
+                    continue;
+                }
+                (None, None) => return true,
+                _ => {}
+            }
+            let Some((many, from)) = again else {
+                return false;
+            };
+            let Some(skipped) = from.chars().next() else {
+                return false;
+            };
+            rest = &from[skipped.len_utf8()..];
+            again = Some((many, rest));
+            at = many + 1;
+        }
+    }
+}
+
+impl Node {
+    /// Its parts, all of which have to be true.
+    pub(super) fn conjuncts(self) -> Vec<Self> {
+        match self {
+            Self::And(nodes) => nodes.into_iter().flat_map(Self::conjuncts).collect(),
+            node => vec![node],
+        }
+    }
+
+    fn operands(&self) -> Vec<&Self> {
+        match self {
+            Self::Null
+            | Self::Boolean(_)
+            | Self::Integer(_)
+            | Self::Bits(_)
+            | Self::Constant(_)
+            | Self::Text(_)
+            | Self::Column(_)
+            | Self::Named(_)
+            | Self::Test(..)
+            | Self::Matches(_)
+            | Self::On(_) => Vec::new(),
+            Self::Not(node)
+            | Self::IsNull(node)
+            | Self::IsTrue(node)
+            | Self::Negate(_, node)
+            | Self::Absolute(_, node)
+            | Self::Count(node)
+            | Self::Like(node, _)
+            | Self::Convert(_, _, node) => vec![node],
+            Self::And(nodes) | Self::Or(nodes) | Self::Call(_, _, nodes) | Self::Real(_, nodes) => {
+                nodes.iter().collect()
+            }
+            Self::Compare(_, _, nodes) | Self::Arithmetic(_, _, nodes) => nodes.iter().collect(),
+            Self::Uniform(nodes) => nodes.iter().map(|(_, node)| node).collect(),
+            Self::Case(_, cases, otherwise) => {
+                cases.iter().flat_map(|(when, then)| [when, then]).chain([&**otherwise]).collect()
+            }
+        }
+    }
+
+    /// Number of its operations.
+    pub(super) fn len(&self) -> usize {
+        1 + self.operands().into_iter().map(Self::len).sum::<usize>()
+    }
+
+    fn column(&self) -> Option<usize> {
+        match self {
+            Self::Column(place) | Self::Test(place, _) => Some(*place),
+            _ => None,
+        }
+    }
+
+    /// It and all its parts.
+    fn visit(&self, visit: &mut dyn FnMut(&Self)) {
+        visit(self);
+        self.operands().into_iter().for_each(|node| node.visit(visit));
+    }
+
+    /// About how long it takes, compared with others.
+    pub(super) fn cost(&self, scope: &Scope) -> u32 {
+        let of_column = |column: &ChosenColumn| match column {
+            // Texts are written for each record, and moves are looked for.
+            column if !column.is_carried() && column.kind() == Kind::Text => 50,
+            column if column.kind() == Kind::Text => 4,
+            _ => 1,
+        };
+        scope.columns(self).map(of_column).fold(self.len() as u32, u32::saturating_add)
+    }
+}

@@ -1,0 +1,265 @@
+//! `exp`, `ln` and `power`, the same to the bit on every machine, and within one unit in the last place.
+//!
+//! What a system's library answers differs from one to the next in the last bit, and what is fused differs from one CPU to
+//! the next. These functions consist of sums, products and quotients of doubles alone, each of which IEEE 754 rounds in one
+//! way. They work with pairs of doubles whose sum is the value (T. J. Dekker, "A floating-point technique for extending the
+//! available precision", 1971), about 100 bits, so that what is lost on the way is far below the last place.
+
+/// A value as the sum of two doubles, the second one at most half a unit in the last place of the first.
+#[derive(Clone, Copy, Debug)]
+struct Pair(f64, f64);
+
+/// The logarithm of 2 in three parts. Products of the first two with integers below 2^11 are exact.
+const LN_2: [f64; 3] = [
+    f64::from_bits(0x3FE6_2E42_FEFA_3800),
+    f64::from_bits(0x3D2E_F357_93C7_6000),
+    f64::from_bits(0x3A8C_C01F_97B5_7A08),
+];
+
+/// The sum of two doubles.
+const fn sum(a: f64, b: f64) -> Pair {
+    let high = a + b;
+    let of_b = high - a;
+    Pair(high, (a - (high - of_b)) + (b - of_b))
+}
+
+/// The same, if the first one is not smaller.
+const fn sum_in_order(a: f64, b: f64) -> Pair {
+    let high = a + b;
+    Pair(high, b - (high - a))
+}
+
+/// The product of two doubles, far from the limits of their range.
+const fn product(a: f64, b: f64) -> Pair {
+    const fn halves(a: f64) -> [f64; 2] {
+        // 2^27 + 1.
+        let scaled = 134_217_729.0 * a;
+        let high = scaled - (scaled - a);
+        [high, a - high]
+    }
+    let high = a * b;
+    let ([a1, a2], [b1, b2]) = (halves(a), halves(b));
+    Pair(high, ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2)
+}
+
+impl Pair {
+    const fn plus(self, other: Self) -> Self {
+        let Self(high, low) = sum(self.0, other.0);
+        sum_in_order(high, low + (self.1 + other.1))
+    }
+    const fn times(self, other: Self) -> Self {
+        let Self(high, low) = product(self.0, other.0);
+        sum_in_order(high, low + (self.0 * other.1 + self.1 * other.0))
+    }
+    /// An integer divided by another one.
+    const fn quotient(a: f64, b: f64) -> Self {
+        let high = a / b;
+        let Self(back, rest) = product(high, b);
+        sum_in_order(high, ((a - back) - rest) / b)
+    }
+    /// Multiplied by a power of two.
+    const fn scaled(self, factor: f64) -> Self {
+        Self(self.0 * factor, self.1 * factor)
+    }
+}
+
+/// 2 to the power of an integer from -1022 to 1023.
+const fn power_of_2(exponent: i64) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// e to the power of `x`.
+pub(super) fn exp(x: f64) -> f64 {
+    exp_of(Pair(x, 0.0))
+}
+
+fn exp_of(Pair(high, low): Pair) -> f64 {
+    /// Beyond these, the result is infinite or 0.
+    const RANGE: (f64, f64) = (-746.0, 710.0);
+    if high.is_nan() {
+        return high;
+    }
+    if high > RANGE.1 {
+        return f64::INFINITY;
+    }
+    if high < RANGE.0 {
+        return 0.0;
+    }
+    // x = k ln 2 + 16 s, with s from -0.022 to 0.022.
+    let k = (high * std::f64::consts::LOG2_E + 0.5).floor();
+    let rest = sum(high - k * LN_2[0], -(k * LN_2[1])).plus(Pair(low - k * LN_2[2], 0.0));
+    let s = rest.scaled(1.0 / 16.0);
+    // e^s - 1, by its Taylor series: for the terms from s^5 / 5! on, doubles are enough.
+    let tail = (5..12_u32).rev().fold(0.0, |tail, n| (tail * s.0 + 1.0) / f64::from(n));
+    const COEFFICIENTS: [Pair; 3] = [Pair::quotient(1.0, 24.0), Pair::quotient(1.0, 6.0), Pair::quotient(1.0, 2.0)];
+    let first = COEFFICIENTS[0].plus(Pair(s.0 * tail / 24.0, 0.0));
+    let series = COEFFICIENTS[1..].iter().fold(first, |series, &coefficient| coefficient.plus(series.times(s)));
+    let mut power = s.plus(s.times(s).times(series));
+    // e^(2s) - 1 = (e^s - 1)^2 + 2 (e^s - 1).
+    for _ in 0..4 {
+        power = power.scaled(2.0).plus(power.times(power));
+    }
+    let Pair(value, _) = Pair(1.0, 0.0).plus(power);
+    let k = k as i64;
+    // In two steps: the factor may be out of range.
+    value * power_of_2(k - k / 2) * power_of_2(k / 2)
+}
+
+/// The natural logarithm of `x`; NaN of negative numbers.
+pub(super) fn ln(x: f64) -> f64 {
+    match x {
+        x if x.is_nan() || x < 0.0 => f64::NAN,
+        0.0 => f64::NEG_INFINITY,
+        f64::INFINITY => x,
+        x => ln_of(x).0,
+    }
+}
+
+/// The logarithm of a positive number that is not infinite.
+fn ln_of(x: f64) -> Pair {
+    const SUBNORMAL: i64 = 54;
+    let (x, shift) = if x < f64::MIN_POSITIVE { (x * power_of_2(SUBNORMAL), SUBNORMAL) } else { (x, 0) };
+    // x = 2^k m, with m from sqrt(1/2) to sqrt(2).
+    let bits = x.to_bits();
+    let mut k = (bits >> 52) as i64 - 1023 - shift;
+    let mut m = f64::from_bits(bits & (1 << 52) - 1 | 1023 << 52);
+    if m > std::f64::consts::SQRT_2 {
+        m *= 0.5;
+        k += 1;
+    }
+    // ln m = 2 (f + f^3 / 3 + f^5 / 5 ..) with f = (m - 1) / (m + 1).
+    let (numerator, denominator) = (m - 1.0, sum(m, 1.0));
+    let first = numerator / denominator.0;
+    let Pair(back, low) = Pair(first, 0.0).times(denominator);
+    let f = sum_in_order(first, ((numerator - back) - low) / denominator.0);
+    let square = f.times(f);
+    const ODD: [Pair; 6] = [
+        Pair::quotient(1.0, 11.0),
+        Pair::quotient(1.0, 9.0),
+        Pair::quotient(1.0, 7.0),
+        Pair::quotient(1.0, 5.0),
+        Pair::quotient(1.0, 3.0),
+        Pair(1.0, 0.0),
+    ];
+    // Of the terms from the seventh on, doubles are enough.
+    let tail = (6..18_u32).rev().fold(0.0, |tail, n| tail * square.0 + 1.0 / f64::from(2 * n + 1));
+    let series = ODD.iter().fold(Pair(tail, 0.0), |series, &coefficient| coefficient.plus(series.times(square)));
+    let of_m = f.scaled(2.0).times(series);
+    let k = k as f64;
+    Pair(k * LN_2[0], 0.0).plus(sum(k * LN_2[1], k * LN_2[2])).plus(of_m)
+}
+
+/// `x` to the power of `y`, as the standard of C says of all limits; NaN of a negative number and a fraction.
+pub(super) fn power(x: f64, y: f64) -> f64 {
+    let is_integer = y.is_infinite() || y.floor() == y;
+    // Beyond 2^53, all are even.
+    let is_odd = is_integer && y.abs() < 9_007_199_254_740_992.0 && (y * 0.5).floor() * 2.0 != y;
+    let size = x.abs();
+    let grows = (size > 1.0) == (y > 0.0);
+    let limit = if grows { f64::INFINITY } else { 0.0 };
+    let of_size = match (size, y) {
+        _ if y == 0.0 || x == 1.0 => return 1.0,
+        _ if x.is_nan() || y.is_nan() => return f64::NAN,
+        (1.0, y) if y.is_infinite() => return 1.0,
+        _ if x < 0.0 && x.is_finite() && !is_integer => return f64::NAN,
+        (size, y) if size == 0.0 || size.is_infinite() || y.is_infinite() => limit,
+        (1.0, _) => 1.0,
+        (size, y) => {
+            let logarithm = ln_of(size);
+            match logarithm.0 * y {
+                all if all > 1000.0 => f64::INFINITY,
+                all if all < -1000.0 => 0.0,
+                _ => exp_of(logarithm.times(Pair(y, 0.0))),
+            }
+        }
+    };
+    if is_odd { of_size.copysign(x) } else { of_size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x, y, e^x, ln x and x^y: the doubles that are nearest to results with 60 decimal digits.
+    #[rustfmt::skip]
+    const NEAREST: [[u64; 5]; 32] = [
+        [0x3FE0_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x3FFA_6129_8E1E_069C, 0xBFE6_2E42_FEFA_39EF, 0x3FE6_A09E_667F_3BCD],
+        [0x3FF0_0000_0000_0001, 0x4008_0000_0000_0000, 0x4005_BF0A_8B14_576B, 0x3CAF_FFFF_FFFF_FFFF, 0x3FF0_0000_0000_0003],
+        [0x3FEF_FFFF_FFFF_FFFF, 0x3FE6_C5EE_5B7C_C5E4, 0x4005_BF0A_8B14_5769, 0xBCA0_0000_0000_0000, 0x3FEF_FFFF_FFFF_FFFF],
+        [0x4000_0000_0000_0000, 0xBFF0_0000_0000_0000, 0x401D_8E64_B8D4_DDAE, 0x3FE6_2E42_FEFA_39EF, 0x3FE0_0000_0000_0000],
+        [0x4024_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x40D5_829D_CF95_0560, 0x4002_6BB1_BBB5_5516, 0x4009_4C58_3ADA_5B53],
+        [0x4008_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x4034_15E5_BF6F_B106, 0x3FF1_93EA_7AAD_030B, 0x3FFB_B67A_E858_4CAA],
+        [0x01A5_6E1F_C2F8_F359, 0xBFF0_0000_0000_0000, 0x3FF0_0000_0000_0000, 0xC085_9634_47F8_7FB5, 0x7E37_E43C_8800_759B],
+        [0x0000_0000_0000_0001, 0xBFCF_793D_BD88_FC20, 0x3FF0_0000_0000_0000, 0xC087_4385_446D_71C3, 0x5070_F30A_E3F6_6452],
+        [0x4085_E400_0000_0000, 0xBFF0_0000_0000_0000, 0x7F18_625C_7D4F_56C2, 0x401A_3509_950C_84A7, 0x3F57_6396_04C0_3A79],
+        [0x4086_2D99_9999_999A, 0x3FE0_0000_0000_0000, 0x7FED_75AE_7A50_EE14, 0x401A_4266_0825_CE24, 0x403A_A3E3_D50F_592D],
+        [0x7E37_E43C_8800_759C, 0x3FEA_4472_76E4_1792, 0x7FF0_0000_0000_0000, 0x4085_9634_47F8_7FB5, 0x7310_86E4_D7B4_90D4],
+        [0x3FB9_9999_9999_999A, 0x3FC3_E7D6_0963_9DE0, 0x3FF1_AEC7_B35A_00D4, 0xC002_6BB1_BBB5_5515, 0x3FE6_5E57_D756_1F0A],
+        [0x3FF8_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x4011_ED3F_E64F_C541, 0x3FD9_F323_ECBF_984C, 0x3FF3_988E_1409_212E],
+        [0x4050_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x45B4_2598_2CF5_97CD, 0x4010_A2B2_3F3B_AB73, 0x4020_0000_0000_0000],
+        [0x3FE6_2E42_FEFA_39EF, 0xBFF0_31CB_251F_77A3, 0x4000_0000_0000_0000, 0xBFD7_74F2_9BDD_6B9F, 0x3FF7_2FAA_B1E9_DC99],
+        [0x3DDB_7CDF_D9D7_BDBB, 0xBFF0_0000_0000_0000, 0x3FF0_0000_0006_DF38, 0xC037_069E_2AA2_AA5B, 0x4202_A05F_2000_0000],
+        [0x403F_0000_0000_0000, 0x4008_0000_0000_0000, 0x42BA_6B76_5D8C_DF6D, 0x400B_78CE_4891_2B5A, 0x40DD_17C0_0000_0000],
+        [0x3FF4_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x400B_EC38_EDB0_FAF0, 0x3FCC_8FF7_C79A_9A22, 0x3FF1_E377_9B97_F4A8],
+        [0x3FCE_36D2_E4DA_4F9C, 0x3FE0_0000_0000_0000, 0x3FF4_427F_D7C0_1B4D, 0xBFF7_1979_DA9E_C4B1, 0x3FDF_1821_6474_04BB],
+        [0x402B_BE79_DE47_46E5, 0x3FFF_0F4F_2C99_3B5E, 0x4130_255C_5798_0FEC, 0x4005_09FB_70D2_4C8A, 0x4064_9C1E_FEE9_0665],
+        [0x3FF0_0000_3B92_C9C1, 0x3FE0_0000_0000_0000, 0x4005_BF0A_DC0C_5057, 0x3E8D_C964_A90C_0BE3, 0x3FF0_0000_1DC9_64C5],
+        [0x4081_0E93_3888_DD7C, 0x3FB2_36BF_C7D3_5330, 0x7125_ECE2_B976_CADF, 0x4019_358C_3805_64B6, 0x3FF9_0D81_19D7_A186],
+        [0x4084_49DD_10B1_F2A1, 0x3FE0_0000_0000_0000, 0x7A79_05B9_357A_FFB1, 0x4019_E735_E838_5AEE, 0x4039_7AE4_8C90_849F],
+        [0x3FF0_0000_532C_BA18, 0x4008_0000_0000_0000, 0x4005_BF0A_FC20_298B, 0x3E94_CB2E_4FF3_EFC3, 0x3FF0_0000_F986_3359],
+        [0x4085_052B_28D6_40FC, 0x4008_0000_0000_0000, 0x7C95_7426_4CB4_ABA1, 0x401A_0B7D_125C_B0AC, 0x41B2_23DE_4FCB_1EA9],
+        [0x3FF0_0000_B44E_F8FD, 0x3FE0_0000_0000_0000, 0x4005_BF0B_8024_E927, 0x3EA6_89DE_A0A0_DD3A, 0x3FF0_0000_5A27_7B81],
+        [0x3FF0_0000_4B29_49CA, 0xBFF0_0000_0000_0000, 0x4005_BF0A_F13B_F79A, 0x3E92_CA52_465D_90C0, 0x3FEF_FFFF_69AD_6F2E],
+        [0x3FF0_0000_4E5E_1429, 0x3FE0_0000_0000_0000, 0x4005_BF0A_F597_8999, 0x3E93_9784_DA45_12E5, 0x3FF0_0000_272F_09E5],
+        [0x4082_8D0C_013F_A53D, 0xBFF0_0000_0000_0000, 0x7575_87C5_8398_DE2B, 0x4019_8B87_2234_96EA, 0x3F5B_9982_3823_C111],
+        [0x3FDB_1E68_F4CA_929E, 0x3FFD_B272_A142_10AA, 0x3FF8_7141_E19E_DEDD, 0xBFEB_7A1C_B92F_9DE8, 0x3FCA_0167_120D_123A],
+        [0x3FD3_86F2_CA13_C612, 0xC002_6412_C80E_7BC0, 0x3FF5_B55B_2D39_AA0E, 0xBFF2_FE45_2A2A_1AAB, 0x402E_A20B_1634_FDDD],
+        [0x3FF0_0000_8B48_9E46, 0x3FE0_0000_0000_0000, 0x4005_BF0B_4862_B907, 0x3EA1_6913_7CF8_113E, 0x3FF0_0000_45A4_4E8B],
+    ];
+
+    #[test]
+    fn results_are_within_one_unit_in_the_last_place() {
+        for row in NEAREST {
+            let [x, y, ..] = row.map(f64::from_bits);
+            let results = [exp(x), ln(x), power(x, y)];
+            for (name, (result, nearest)) in ["exp", "ln", "power"].iter().zip(results.iter().zip(&row[2..])) {
+                assert!(result.to_bits().abs_diff(*nearest) <= 1, "{name} of {x:?}, {y:?}: {result:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_are_those_of_the_standard_library() {
+        let values = [0.0, 0.5, 1.0, 2.0, 3.0, 2.5, 1e300, 1e-300, 9_007_199_254_740_993.0, f64::INFINITY];
+        let values = values.into_iter().flat_map(|value| [value, -value]).chain([f64::NAN]);
+        let equal = |one: f64, other: f64| match one.is_nan() || other.is_nan() {
+            true => one.is_nan() == other.is_nan(),
+            false => {
+                one == other && one.is_sign_negative() == other.is_sign_negative() || (one / other - 1.0).abs() < 1e-15
+            }
+        };
+        for x in values.clone() {
+            assert!(equal(exp(x), x.exp()), "exp of {x:?}");
+            assert!(equal(ln(x), x.ln()), "ln of {x:?}");
+            for y in values.clone() {
+                assert!(equal(power(x, y), x.powf(y)), "power of {x:?}, {y:?}: {:?}", power(x, y));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_exact_is() {
+        for x in 1..40_u32 {
+            for y in 0..9_u32 {
+                let all = u64::from(x).pow(y);
+                if all < 1 << 53 {
+                    assert_eq!(power(f64::from(x), f64::from(y)), all as f64, "{x}, {y}");
+                }
+            }
+        }
+        for k in -1074..1024 {
+            assert_eq!(power(2.0, f64::from(k)), 2_f64.powi(k), "{k}");
+        }
+        assert_eq!((exp(0.0), ln(1.0)), (1.0, 0.0));
+    }
+}

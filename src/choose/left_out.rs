@@ -1,0 +1,53 @@
+//! What options left out.
+
+use crate::text::numbers::counted;
+use std::collections::BTreeMap;
+
+/// Options that choose among records, whatever their games. They apply after those of games.
+const OF_RECORDS: [&str; 2] = ["where", "sample"];
+
+/// What one option left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Games.
+    pub games: u64,
+    /// Positions, including those of the games.
+    pub positions: u64,
+    /// Of the games, those left out because the tested value is unknown: dates that are missing or cannot be parsed.
+    pub unknown: u64,
+}
+
+impl LeftOut {
+    /// Counts of games, of positions (including those of the games), and of games whose tested value is unknown.
+    pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
+        Self { games, positions, unknown }
+    }
+    /// Adds another number of games and positions.
+    pub fn add(&mut self, other: Self) {
+        self.games += other.games;
+        self.positions += other.positions;
+        self.unknown += other.unknown;
+    }
+    /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
+    /// `--where` and `--sample` choose among records, and their sentences count no games.
+    ///
+    /// ```
+    /// use lanefish::choose::LeftOut;
+    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
+    /// ```
+    pub fn sentence(&self, option: &str) -> String {
+        let unknown = match self.unknown {
+            0 => String::new(),
+            games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
+        };
+        let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
+        if OF_RECORDS.contains(&option) {
+            return format!("--{option} left out {positions}");
+        }
+        format!("--{option} left out {games} and {positions}{unknown}")
+    }
+}
+
+/// What was left out, by the name of the option on the command line.
+pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
