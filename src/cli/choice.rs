@@ -148,7 +148,7 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
             None => meant_column(name),
         });
         let tags = TAGS.pattern;
-        anyhow::anyhow!("--columns: {error}{hint}\n  --list-columns prints all of them; {tags} is any tag of games")
+        anyhow::anyhow!("--columns: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
     })
 }
 

@@ -566,7 +566,7 @@ mod tests {
         let mut all = Vec::new();
         for number in [12, 3, 4, 567, 89] {
             let array = Array::U16([number].into_iter().collect());
-            push(&mut all, Cells::of(array, false, Notation::Csv, b","));
+            push(&mut all, Cells::of(array, Digits::Decimal, Notation::Csv, b","));
         }
         assert_eq!(all.len(), 2);
         assert_eq!(row(&all), "12,3,4,567,89,");

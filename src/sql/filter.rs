@@ -1,8 +1,10 @@
-//! Filters that a scan applies itself: comparisons of a column with constants.
+//! Filters that a scan applies itself: conditions in the language of `--where`, and comparisons of a column with constants,
+//! which become such conditions.
 //!
 //! What is translated here is exact; every other filter stays with the engine.
 
-use super::select::Condition;
+use super::conditions::called;
+use crate::choose::Condition;
 use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, Kind};
 use datafusion::common::ScalarValue;
@@ -19,6 +21,9 @@ enum Constant {
 
 /// The condition that a filter is; `None` if it is no comparison of one column with constants.
 pub(super) fn condition(filter: &Expr, columns: &[ChosenColumn]) -> Option<Condition> {
+    if let Some(condition) = called(filter) {
+        return Some(condition);
+    }
     let (column, test) = match filter {
         Expr::Column(_) => (find(filter, columns)?, Test::number(1)),
         Expr::Not(inner) => match &**inner {
@@ -46,7 +51,46 @@ pub(super) fn condition(filter: &Expr, columns: &[ChosenColumn]) -> Option<Condi
         }
         _ => return None,
     };
-    fits(&column, &test).then_some(Condition { column, test })
+    fits(&column, &test).then(|| text(&column, &test).parse().ok()).flatten()
+}
+
+/// The test in the language of conditions.
+fn text(column: &ChosenColumn, test: &Test) -> String {
+    let name = column.name();
+    let listed = |words: &[Arc<str>]| {
+        let words: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "''"))).collect();
+        words.join(", ")
+    };
+    match test {
+        Test::Present => format!("\"{name}\" is not null"),
+        Test::Missing => format!("\"{name}\" is null"),
+        Test::In(words) => format!("\"{name}\" in ({})", listed(words)),
+        Test::NotIn(words) => format!("\"{name}\" not in ({})", listed(words)),
+        Test::Numbers(ranges) => {
+            let ranges: Vec<String> = ranges.iter().filter_map(|range| within(name, range)).collect();
+            match ranges.is_empty() {
+                // Nothing that is there.
+                true => format!("\"{name}\" is null and false"),
+                false => ranges.join(" or "),
+            }
+        }
+    }
+}
+
+/// Whether a column is in a range; `None` if no number of 64 bits is.
+fn within(name: &str, range: &RangeInclusive<i128>) -> Option<String> {
+    let (least, most) = (i128::from(i64::MIN), i128::from(u64::MAX));
+    let (low, high) = (*range.start(), *range.end());
+    if low > high || low > most || high < least {
+        return None;
+    }
+    Some(match (low > least, high < most) {
+        _ if low == high => format!("\"{name}\" = {low}"),
+        (true, true) => format!("\"{name}\" between {low} and {high}"),
+        (true, false) => format!("\"{name}\" >= {low}"),
+        (false, true) => format!("\"{name}\" <= {high}"),
+        (false, false) => format!("\"{name}\" is not null"),
+    })
 }
 
 /// The column that an expression names.

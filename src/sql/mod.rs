@@ -8,6 +8,7 @@
 //!   paths    from 'dump.pgn.zst'    a table of positions, or a file for the engine
 //!   table    projection, filters and limit reach the scan
 //!   scan     one run of the pipeline, whose batches all partitions of the plan share
+//!   conditions   conditions of queries in the language of --where
 //!   select   its job: conditions first, then the columns that are left
 //!   functions, aggregate    columns of any FEN or board, for tables that are not ours
 //! ```
@@ -23,6 +24,7 @@
 #[cfg(feature = "cluster")]
 pub mod cluster;
 mod columns;
+mod conditions;
 mod errors;
 mod filter;
 mod functions;
@@ -38,6 +40,7 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
+use conditions::Marked;
 use crate::tiers::Analyzer;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -208,6 +211,8 @@ impl From<DataFusionError> for SqlError {
 pub struct Statement {
     parsed: Parsed,
     columns: Vec<crate::table::ChosenColumn>,
+    /// The conditions that marks in it stand for.
+    marked: Vec<Marked>,
 }
 
 /// A session: tables that statements created, and the threads that carry statements out.
@@ -234,6 +239,7 @@ pub struct Session {
     reads: Arc<Reads>,
     rejects: tokio::sync::Mutex<Rejects>,
     columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
+    paths: Arc<Paths>,
     /// The cluster that carries statements out, if it is not this process.
     #[cfg(feature = "cluster")]
     link: Option<cluster::Link>,
@@ -377,13 +383,14 @@ impl Session {
             pieces: link.as_ref().map(|link| link.cluster().partitions()),
         });
         context.register_udtf("plain", Arc::new(Plain(Arc::clone(&paths))));
-        context.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, paths)));
+        context.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, Arc::clone(&paths) as _)));
         Ok(Self {
             runtime,
             context,
             reads,
             rejects: tokio::sync::Mutex::new(Rejects { lines: rejects, waiting: VecDeque::new() }),
             columns,
+            paths,
             #[cfg(feature = "cluster")]
             link,
         })
@@ -395,10 +402,15 @@ impl Session {
     /// If the text is no SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
         let columns = columns::columns_for(text);
-        let statements = DFParser::parse_sql(text)?;
+        let (marked_text, marked) = conditions::mark(text);
+        // What is wrong is told of the text as it was given.
+        let (statements, marked) = match DFParser::parse_sql(&marked_text) {
+            Ok(statements) => (statements, marked),
+            Err(_) => (DFParser::parse_sql(text)?, Vec::new()),
+        };
         let statements = statements.into_iter().map(|mut parsed| {
             names::repair(&mut parsed);
-            Statement { parsed, columns: columns.clone() }
+            Statement { parsed, columns: columns.clone(), marked: marked.clone() }
         });
         Ok(statements.collect())
     }
@@ -413,7 +425,7 @@ impl Session {
         columns.clone_from(&statement.columns);
         drop(columns);
         let stream = self.runtime.block_on(async {
-            let begun = self.begin(statement.parsed.clone());
+            let begun = self.begin(statement.clone());
             tokio::pin!(begun);
             let mut rejects = self.rejects.lock().await;
             loop {
@@ -432,7 +444,15 @@ impl Session {
         Rows { session: self, schema: stream.schema(), stream: Some(stream) }
     }
 
-    async fn begin(&self, parsed: Parsed) -> datafusion::common::Result<SendableRecordBatchStream> {
+    async fn begin(&self, statement: Statement) -> datafusion::common::Result<SendableRecordBatchStream> {
+        let Statement { mut parsed, marked, .. } = statement;
+        if !marked.is_empty() {
+            let mut are_of_positions = Vec::new();
+            for mark in &marked {
+                are_of_positions.push(self.paths.has_positions(&mark.file).await?);
+            }
+            conditions::unmark(&mut parsed, &marked, &are_of_positions)?;
+        }
         let state = self.context.state();
         let plan = state.statement_to_plan(parsed).await?;
         if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {

@@ -77,6 +77,17 @@ impl UrlTableFactory for Paths {
 }
 
 impl Paths {
+    /// Whether a name stands for files with positions.
+    pub(super) async fn has_positions(&self, name: &str) -> Result<bool> {
+        let Some(names) = files(name)? else {
+            return Ok(false);
+        };
+        let options = self.options.clone();
+        let found = tokio::task::spawn_blocking(move || inputs(&names, &options)).await;
+        // Why a file cannot be opened is told when its table is.
+        Ok(matches!(found, Ok(Ok(Some(_)))))
+    }
+
     /// A table for a cluster.
     #[cfg(feature = "cluster")]
     async fn divided(

@@ -7,7 +7,8 @@
 
 use super::PositionSource;
 use super::reads::{Read, Reads};
-use super::select::{Condition, Select};
+use super::select::Select;
+use crate::choose::Condition;
 use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
 use crate::jobs::{Sender, Stream};
@@ -50,9 +51,11 @@ pub(super) struct Request {
 impl Request {
     /// Whether it needs numbers that count from the beginning of the first input.
     pub(super) fn numbers(&self) -> bool {
-        let tested = self.conditions.iter().map(|condition| &condition.column);
-        let mut columns = self.columns.iter().chain(tested);
-        columns.any(|column| matches!(column.name(), "index" | "game"))
+        let mut numbers = ["index", "game"].into_iter();
+        numbers.any(|number| {
+            let is_number = |column: &ChosenColumn| column.name() == number;
+            self.columns.iter().any(is_number) || self.conditions.iter().any(|condition| condition.reads(number))
+        })
     }
 }
 
@@ -260,8 +263,7 @@ impl fmt::Display for Request {
         write!(f, "from={}, columns=[{}]", self.source, columns.join(", "))?;
         if !self.conditions.is_empty() {
             let conditions = self.conditions.iter();
-            let conditions: Vec<String> =
-                conditions.map(|Condition { column, test }| format!("{} {test}", column.name())).collect();
+            let conditions: Vec<String> = conditions.map(Condition::to_string).collect();
             write!(f, ", where=[{}]", conditions.join(", "))?;
         }
         if let Some(limit) = self.limit {

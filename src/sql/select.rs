@@ -4,29 +4,23 @@
 //! tile of which nothing passes fills none of them.
 
 use super::columns::widened_batch;
+use crate::choose::Condition;
 use crate::columnar::{Described, record_batch, schema};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::predicate::Test;
 use crate::table::{Array, ChosenColumn, Columns, Fields, Tile};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// A condition on a column.
-#[derive(Clone, Debug)]
-pub(super) struct Condition {
-    pub(super) column: ChosenColumn,
-    pub(super) test: Test,
-}
 
 /// Fills columns.
 #[derive(Debug)]
 pub(super) struct Select {
     columns: Vec<ChosenColumn>,
     conditions: Vec<Condition>,
-    /// All columns that are filled: those of conditions, too.
+    /// All columns.
     all: Columns,
     described: Vec<Described>,
     /// As in files.
@@ -57,9 +51,8 @@ impl Select {
     /// These columns, with the schema that SQL sees, of records that pass all conditions.
     pub(super) fn new(columns: Vec<ChosenColumn>, conditions: Vec<Condition>, wide: SchemaRef) -> Self {
         let described: Vec<Described> = columns.iter().map(Described::of).collect();
-        let of_conditions = conditions.iter().map(|condition| &condition.column);
         Self {
-            all: columns.iter().chain(of_conditions).cloned().collect(),
+            all: columns.iter().cloned().collect(),
             narrow: Arc::new(schema(&described)),
             schema: wide,
             columns,
@@ -98,13 +91,15 @@ impl Select {
 impl Job for Select {
     type Part = Selected;
     fn queries(&self) -> Queries {
-        self.all.queries()
+        self.conditions.iter().fold(self.all.queries(), |queries, condition| queries | condition.queries())
     }
     fn fields(&self) -> Fields {
-        self.all.fields()
+        self.conditions.iter().fold(self.all.fields(), |fields, condition| fields.union(condition.fields()))
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
-        self.all.tags()
+        let mut tags: BTreeSet<Arc<str>> = self.all.tags().iter().cloned().collect();
+        self.conditions.iter().for_each(|condition| tags.extend(condition.tags().cloned()));
+        tags.into_iter().collect()
     }
     fn begin(&self) -> Selected {
         Selected::default()
@@ -115,10 +110,8 @@ impl Job for Select {
         }
         let mut mask = tile.mask.to_vec();
         for condition in &self.conditions {
-            let passing = tile.masked(&mask);
-            let array = condition.column.fill(&passing).without_empty();
-            let bits = condition.test.bits(&array);
-            mask.iter_mut().zip(bits).for_each(|(mask, bits)| *mask &= bits);
+            let passing = mask.clone();
+            condition.choose(&tile.masked(&passing), &mut mask);
             if mask.iter().all(|&word| word == 0) {
                 return;
             }

@@ -46,6 +46,9 @@ struct Checked {
     queries: Queries,
     fields: Fields,
     tags: BTreeSet<Arc<str>>,
+    /// The names of its columns.
+    #[cfg(feature = "cluster")]
+    columns: BTreeSet<Box<str>>,
 }
 
 impl Checked {
@@ -53,7 +56,17 @@ impl Checked {
         let mut scope = definitions.scope().clone();
         let (node, kind) = check::check(text, &parse::parse(text)?, &mut scope)?;
         let (queries, fields, tags) = (scope.queries(&node), scope.fields(&node), scope.tags(&node));
-        Ok((Self { text: text.into(), definitions: definitions.clone(), scope, queries, fields, tags }, node, kind))
+        let checked = Self {
+            #[cfg(feature = "cluster")]
+            columns: scope.names(&node),
+            text: text.into(),
+            definitions: definitions.clone(),
+            scope,
+            queries,
+            fields,
+            tags,
+        };
+        Ok((checked, node, kind))
     }
 }
 
@@ -107,6 +120,11 @@ impl Condition {
         let mut conjuncts = node.conjuncts();
         conjuncts.sort_by_cached_key(|node| (checked.scope.queries(node) != Queries::NONE, node.cost(&checked.scope)));
         Ok(Self(Arc::new((checked, conjuncts))))
+    }
+    /// Whether it reads a column of this name.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn reads(&self, column: &str) -> bool {
+        self.0.0.columns.contains(column)
     }
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
     /// have results for its [queries](Self::queries).

@@ -144,6 +144,10 @@ impl Scope {
     pub(super) fn tags(&self, node: &Node) -> BTreeSet<Arc<str>> {
         self.columns(node).filter_map(ChosenColumn::tag).map(Arc::from).collect()
     }
+    #[cfg(feature = "cluster")]
+    pub(super) fn names(&self, node: &Node) -> BTreeSet<Box<str>> {
+        self.columns(node).map(|column| column.name().into()).collect()
+    }
     /// The value of a plan that is the same for all records; `None` if it may differ.
     pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {
         let mut is_constant = self.columns(node).next().is_none();

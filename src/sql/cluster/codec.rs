@@ -5,7 +5,7 @@ use super::pieces::Piece;
 use super::scan::{PieceScan, Work};
 use super::statistics::StatisticsTable;
 use super::wire::{
-    ConditionWire, CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours,
+    CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours,
     names,
 };
 use crate::sql::columns::nullable_schema;
@@ -145,13 +145,11 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         let work = match decoded(bytes)? {
             AnyScan::Positions(scan) => {
                 let columns = columns(&scan.columns)?;
-                let conditions = scan.conditions.into_iter();
-                let conditions = conditions.map(ConditionWire::into_condition);
                 Work::Columns(Arc::new(Request {
                     source: Arc::new(scan.source.into_source()?),
                     schema: Arc::new(nullable_schema(&columns)),
                     columns,
-                    conditions: conditions.collect::<Result<_>>()?,
+                    conditions: scan.conditions,
                     limit: scan.limit,
                 }))
             }
@@ -176,7 +174,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
             Work::Columns(request) => AnyScan::Positions(ScanWire {
                 source,
                 columns: names(&request.columns),
-                conditions: request.conditions.iter().map(ConditionWire::of).collect(),
+                conditions: request.conditions.clone(),
                 limit: request.limit,
             }),
             Work::Statistics(_, counting) => AnyScan::Statistics(CountingWire::of(source, counting)),

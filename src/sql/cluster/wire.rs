@@ -12,16 +12,14 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
-use crate::sql::select::Condition;
+use crate::choose::Condition;
 use crate::sql::{PositionSource, SessionOptions};
-use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
 use datafusion::common::{DataFusionError, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -131,7 +129,7 @@ pub(super) struct TableWire {
 pub(super) struct ScanWire {
     pub(super) source: SourceWire,
     pub(super) columns: Vec<String>,
-    pub(super) conditions: Vec<ConditionWire>,
+    pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
 }
 
@@ -187,56 +185,6 @@ impl JudgingWire {
     }
     pub(super) fn into_judging(self) -> Judging {
         Judging { tier: Tier::best(), validity: self.validity, keep_en_passant: self.keep_en_passant }
-    }
-}
-
-/// A condition on a column.
-#[derive(Serialize, Deserialize)]
-pub(super) struct ConditionWire {
-    column: String,
-    test: TestWire,
-}
-
-/// A [`Test`]; numbers as text, since JSON has none of 128 bits.
-#[derive(Serialize, Deserialize)]
-enum TestWire {
-    Present,
-    Missing,
-    Numbers(Vec<(String, String)>),
-    In(Vec<String>),
-    NotIn(Vec<String>),
-}
-
-impl ConditionWire {
-    pub(super) fn of(condition: &Condition) -> Self {
-        let texts = |texts: &[Arc<str>]| texts.iter().map(|text| text.to_string()).collect();
-        let test = match &condition.test {
-            Test::Present => TestWire::Present,
-            Test::Missing => TestWire::Missing,
-            Test::Numbers(ranges) => TestWire::Numbers(
-                ranges.iter().map(|range| (range.start().to_string(), range.end().to_string())).collect(),
-            ),
-            Test::In(words) => TestWire::In(texts(words)),
-            Test::NotIn(words) => TestWire::NotIn(texts(words)),
-        };
-        Self { column: condition.column.name().to_owned(), test }
-    }
-
-    pub(super) fn into_condition(self) -> Result<Condition> {
-        let texts = |texts: Vec<String>| texts.into_iter().map(Arc::from).collect();
-        let range = |(low, high): (String, String)| -> Result<RangeInclusive<i128>> {
-            let number = |text: &str| text.parse::<i128>().map_err(|error| wrong(&error));
-            Ok(number(&low)?..=number(&high)?)
-        };
-        let test = match self.test {
-            TestWire::Present => Test::Present,
-            TestWire::Missing => Test::Missing,
-            TestWire::Numbers(ranges) => Test::Numbers(ranges.into_iter().map(range).collect::<Result<_>>()?),
-            TestWire::In(words) => Test::In(texts(words)),
-            TestWire::NotIn(words) => Test::NotIn(texts(words)),
-        };
-        let column = ChosenColumn::named(&self.column);
-        Ok(Condition { column: column.ok_or_else(|| wrong(&format_args!("no column {}", self.column)))?, test })
     }
 }
 
@@ -509,18 +457,11 @@ mod tests {
 
     #[test]
     fn conditions_are_what_they_were() {
-        let column = || ChosenColumn::named("legal_moves").unwrap();
-        for test in [
-            Test::Present,
-            Test::Missing,
-            Test::outside(&[3..=5]),
-            Test::In(vec!["a".into()]),
-            Test::NotIn(vec!["a\"b".into(), "".into()]),
-        ] {
-            let condition = Condition { column: column(), test: test.clone() };
-            let bytes = encoded(&ConditionWire::of(&condition)).unwrap();
-            let back = decoded::<ConditionWire>(&bytes).unwrap().into_condition();
-            assert_eq!(back.unwrap().test, test);
+        let names = crate::choose::Definitions::parse(["m = ply / 2.0"]).unwrap();
+        for text in ["legal_moves is null", "\"tag:Event\" not in ('a\"b', '')", "m > 3 and uniform(index) < 0.5"] {
+            let condition = names.condition(text).unwrap();
+            let bytes = encoded(&condition).unwrap();
+            assert_eq!(decoded::<Condition>(&bytes).unwrap(), condition);
         }
     }
 

@@ -7,6 +7,7 @@ mod columns;
 mod positions;
 pub(super) mod statistics;
 
+use super::conditions::ConditionFunction;
 use crate::chess::validity::Validity;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
@@ -71,7 +72,7 @@ pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
         COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
     let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
-    let others = [Matches::new(judging).into(), Play::new(judging).into(), PopCount::new().into()];
+    let others = [Matches::new(judging).into(), Play::new(judging).into(), PopCount::new().into(), ConditionFunction::new().into()];
     columns.chain([normalize]).chain(others).collect()
 }
 
