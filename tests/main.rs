@@ -24,6 +24,7 @@ mod compute;
 mod cut;
 /// What holds for every format.
 mod every_format;
+mod exchange;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;

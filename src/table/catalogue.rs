@@ -7,12 +7,13 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
+use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
     carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, plies_left,
     result, result_of_mover, san, score, score_of_mover, side_to_move, speed, squares, the_move,
 };
-use super::move_facts::{captures, checks, flags_of_moves, quiet};
+use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
 use super::tile::Tile;
 use crate::chess::{MoveKind, Role};
 use crate::queries::Queries;
@@ -73,6 +74,13 @@ const fn made_of(
 macro_rules! of_move {
     ($name:literal, $is:expr, $meaning:literal) => {
         made_of(&[Field::Move], $name, Kind::Flag, NOTHING, |tile| flags_of_moves(tile, $is), $meaning)
+    };
+}
+
+/// A piece of the record's move.
+macro_rules! piece_of_move {
+    ($name:literal, $piece:expr, $meaning:literal) => {
+        made_of(&[Field::Move], $name, Kind::Text, NOTHING, |tile| pieces_of_moves(tile, $piece), $meaning)
     };
 }
 
@@ -365,6 +373,24 @@ pub static COLUMNS: &[Column] = &[
     of_move!("move_castles", |_, mv| mv.kind == MoveKind::Castle, "whether it castles"),
     of_move!("move_en_passant", |_, mv| mv.kind == MoveKind::EnPassant, "whether it captures en passant"),
     of_move!("move_checks", checks, "whether it gives check"),
+    piece_of_move!(
+        "moved_piece",
+        moved,
+        "piece that the move of the record moves: P, N, B, R, Q or K; castling moves the king"
+    ),
+    piece_of_move!(
+        "captured_piece",
+        captured,
+        "piece that the move captures: P, N, B, R or Q; en passant captures P; none where nothing is captured"
+    ),
+    made_of(
+        &[Field::Move],
+        "move_see",
+        Kind::I16,
+        NOTHING,
+        |tile| numbers_of_moves(tile, exchange::value),
+        "static exchange value of the move of the record, as Stockfish's see_ge has it (P 208, N 781, B 825, R 1276, Q 2538); 0 if it castles, promotes or captures en passant",
+    ),
     made_of(
         &[Field::Move],
         "quiet",
