@@ -11,7 +11,7 @@ use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
     carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, plies_left,
-    result, result_of_mover, san, score, score_of_mover, side_to_move, speed, squares, the_move,
+    result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares, the_move,
 };
 use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
 use super::tile::Tile;
@@ -29,6 +29,11 @@ const MOBILITY: Queries = Queries::MOBILITY;
 
 /// What the way to a position is known by, besides the position.
 const OPENING: &[Field] = &[Field::PositionOpening, Field::Game, Field::Ply];
+
+/// What the record before in the same game is known by, and what its score is.
+const SCORE_BEFORE: &[Field] = &[Field::ScoreBefore, Field::Score, Field::Game, Field::Ply];
+/// The same for all records before, and what decides about this one.
+const SCORE_PLACEHOLDER: &[Field] = &[Field::LastScore, Field::Score, Field::Result, Field::Game, Field::Ply];
 
 const fn column(
     name: &'static str,
@@ -361,6 +366,22 @@ pub static COLUMNS: &[Column] = &[
     ),
     made_of(&[Field::Score], "stm_score", Kind::I16, NOTHING, score_of_mover, "`score` from the side to move"),
     made_of(
+        SCORE_BEFORE,
+        "score_before",
+        Kind::I16,
+        NOTHING,
+        |tile| carried_as_it_is(tile, Field::ScoreBefore),
+        "`score` of the record before in the same game, also where that record is left out",
+    ),
+    made_of(
+        SCORE_PLACEHOLDER,
+        "score_placeholder",
+        Kind::Flag,
+        NOTHING,
+        score_placeholder,
+        "whether `raw_score` is 0 in place of a score: the game is decided, and the last score before it in the game that is not 0 is beyond 100",
+    ),
+    made_of(
         &[Field::Result],
         "stm_result",
         Kind::Text,
@@ -389,7 +410,7 @@ pub static COLUMNS: &[Column] = &[
         Kind::I16,
         NOTHING,
         |tile| numbers_of_moves(tile, exchange::value),
-        "static exchange value of the move of the record, as Stockfish's see_ge has it (P 208, N 781, B 825, R 1276, Q 2538); 0 if it castles, promotes or captures en passant",
+        "static exchange value of the move, as Stockfish's see_ge has it (P 208, N 781, B 825, R 1276, Q 2538); castling, promotions and en passant are 0",
     ),
     made_of(
         &[Field::Move],
