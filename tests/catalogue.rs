@@ -2,7 +2,7 @@
 
 use crate::support::{FAMOUS, Random, shared_texts};
 use lanefish::chess::random::{RandomPlay, Start};
-use lanefish::chess::{Color, Move, MoveKind, Piece, Position, Role, Square};
+use lanefish::chess::{Bitboard, Color, Move, MoveKind, Piece, Position, Role, Square};
 use lanefish::games::Speed;
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::GroupResults;
@@ -196,6 +196,11 @@ fn captures(position: &Position, mv: Move) -> bool {
     pieces(&after).len() < before
 }
 
+/// The letter of the piece on a square, as in moves.
+fn letter(position: &Position, square: Square) -> Option<String> {
+    Some(position.piece_at(square)?.role.letter().to_uppercase().to_string())
+}
+
 fn check_all(records: &Records) {
     let batch = Arc::new(batch_of(records));
     let agree = |name: &str, twin: &dyn Fn(&Position, &Carried) -> Option<String>| agree(records, &batch, name, twin);
@@ -258,6 +263,16 @@ fn check_all(records: &Records) {
         let mut after = position.clone();
         after.make(carried.mv?);
         flag(after.in_check())
+    });
+    agree("moved_piece", &|position, carried| letter(position, carried.mv?.from));
+    agree("captured_piece", &|position, carried| {
+        let mv = carried.mv?;
+        match mv.kind {
+            // What is not on the board any more; a rook that castles is.
+            MoveKind::EnPassant => Some("P".to_owned()),
+            _ if captures(position, mv) => letter(position, mv.to),
+            _ => None,
+        }
     });
     // Kernels define checks for one king.
     let has_kings = |position: &Position| Color::ALL.map(|color| position.pieces(color, Role::King).len()) == [1, 1];
@@ -348,11 +363,25 @@ fn moves_need_not_be_legal_nor_there() {
     let plain = Arc::new(batch.clone());
     batch.fields.insert(Field::Move, Array::U16(moves.clone()));
     let batch = Arc::new(batch);
-    for name in ["move_captures", "move_promotes", "move_castles", "move_en_passant", "move_checks"] {
+    for name in ["move_captures", "move_promotes", "move_castles", "move_en_passant", "move_checks", "move_see"] {
         for (row, value) in filled(&batch, name).into_iter().enumerate() {
             let mv = moves.get(row).copied().filter(|&bits| bits != 0).and_then(Move::from_bits);
             assert_eq!(value.is_some(), mv.is_some(), "{name}");
         }
+        assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
+    }
+    for (name, square) in [("moved_piece", (|mv| mv.from) as fn(Move) -> Square), ("captured_piece", |mv| mv.to)] {
+        let found = filled(&batch, name);
+        for (row, value) in found.iter().enumerate() {
+            let mv = moves.get(row).copied().filter(|&bits| bits != 0).and_then(Move::from_bits);
+            let has_piece = |mv: Move| match mv.kind {
+                MoveKind::Castle if name == "captured_piece" => false,
+                MoveKind::EnPassant if name == "captured_piece" => true,
+                _ => Bitboard(batch.board(row).occupied()).contains(square(mv)),
+            };
+            assert_eq!(value.is_some(), mv.is_some_and(has_piece), "{name}");
+        }
+        assert!(found.iter().any(Option::is_some) && found.iter().any(Option::is_none));
         assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
     }
     for name in ["raw_score", "score", "stm_score", "stm_result", "speed", "mean_elo"] {

@@ -5,8 +5,8 @@ use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, UInt16Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int32Array, LargeStringArray, NullArray, RecordBatch,
-    StringArray, UInt16Array, UInt64Array,
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int16Array, Int32Array, LargeStringArray, NullArray,
+    RecordBatch, StringArray, UInt16Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
@@ -263,6 +263,48 @@ fn openings_go_on_from_piece_to_piece() {
                 .collect();
             let expected = rows.clone().map(|row| begins[game(row)].1.then(|| "B00".to_owned()));
             assert!(found.into_iter().eq(expected), "{begins:?}");
+        }
+    }
+}
+
+/// The score before a record is that of the record before, in whatever piece that is; likewise the last one that is not 0.
+#[test]
+fn scores_go_on_from_piece_to_piece() {
+    // Scores of one game after the other, which begin in these rows; all others are 0.
+    for begins in [vec![0, BLOCK, 2 * BLOCK + 5], vec![0], vec![0, 3 * BLOCK - 1]] {
+        let scored = [1, BLOCK - 1, 3 * BLOCK - 1];
+        let game = |row: usize| begins.iter().rposition(|&begin| begin <= row).expect("the first begins at 0");
+        let score = |row: usize| scored.iter().position(|&at| at == row).map_or(0, |at| 101 + at as i16);
+        let rows = 0..4 * BLOCK - 7;
+        let fens: StringArray = rows.clone().map(|_| Some("4k3/8/8/8/8/8/8/4K3 w - - 0 1")).collect();
+        let results: StringArray = rows.clone().map(|_| Some("1-0")).collect();
+        let games: UInt64Array = rows.clone().map(|row| game(row) as u64).collect();
+        let plies: UInt16Array = rows.clone().map(|row| (row - begins[game(row)]) as u16).collect();
+        let scores: Int16Array = rows.clone().map(score).collect();
+        let arrays: Vec<ArrayRef> =
+            vec![Arc::new(fens), Arc::new(results), Arc::new(games), Arc::new(plies), Arc::new(scores)];
+        let fields = ["fen", "result", "game", "ply", "raw_score"].into_iter().zip(&arrays);
+        let fields: Vec<_> = fields.map(|(name, array)| Field::new(name, array.data_type().clone(), false)).collect();
+        let schema = Schema::new(fields);
+        let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("five columns");
+        let table = ArrowPositions::of_batches(&schema, &[batch]).expect("one schema");
+        for threads in [1, 3] {
+            let names = columns("score_before,score_placeholder");
+            let computed = compute(&table, &names, &options().threads(threads)).expect("good rows");
+            let found: Vec<(Option<i16>, Option<bool>)> = computed
+                .batches
+                .iter()
+                .flat_map(|batch| {
+                    batch.column(0).as_primitive::<Int16Type>().iter().zip(batch.column(1).as_boolean().iter())
+                })
+                .collect();
+            assert_eq!(found.len(), rows.len());
+            for (row, found) in found.into_iter().enumerate() {
+                let begin = begins[game(row)];
+                let before = (row > begin).then(|| score(row - 1));
+                let is_placeholder = score(row) == 0 && scored.iter().any(|at| (begin..row).contains(at));
+                assert_eq!(found, (before, Some(is_placeholder)), "{begins:?}: {row}");
+            }
         }
     }
 }

@@ -24,6 +24,8 @@ mod compute;
 mod cut;
 /// What holds for every format.
 mod every_format;
+/// Exchange values of moves.
+mod exchange;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
@@ -60,6 +62,8 @@ mod report;
 /// Runs as streams of record batches.
 #[cfg(feature = "parquet")]
 mod scan;
+/// Scores of the records before.
+mod scores_before;
 /// Selection of games and positions in formats other than PGN.
 mod selected;
 /// The same where games end in other places than the parts of a file.

@@ -249,8 +249,8 @@ impl Format {
     /// Decodes a chunk.
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut decoded = self.0.decode(chunk, options);
-        if options.fields.contains(Field::PositionOpening) && !self.about().has_games {
-            way::find_openings(&mut decoded);
+        if !self.about().has_games {
+            way::find(&mut decoded, options.fields);
         }
         decoded
     }

@@ -1,19 +1,32 @@
-//! Openings of records that come one by one: which positions lie on the way to a record.
+//! What records have from those before them on the way to them: the last opening, the score before, the last score.
 //!
 //! PGN knows the way to each position. Elsewhere, records of one game whose plies ascend are a way. A chunk does what it
-//! can on any thread ([`find_openings`]); [`Way::join`] sees the chunks in order and goes on from one to the next, which
-//! changes only the first rows of a chunk, up to the first position that the list of openings has.
+//! can on any thread ([`find`]); [`Way::join`] sees the chunks in order and goes on from one to the next, which changes only
+//! the first rows of a chunk, up to the first one that has a value of its own.
 
 use super::Decoded;
-use crate::table::{Array, Batch, Field, Values, openings};
+use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
+
+/// The fields that are found on the way.
+pub(crate) const OF_THE_WAY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
 
 /// Where a record stands: its game and ply.
 type Place = (u64, u16);
 
-/// The way to the last record so far, and its opening.
+/// What the records up to one leave to those after it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    opening: Option<u16>,
+    /// The score of the last record.
+    score: Option<i16>,
+    /// The last score that is not 0.
+    last_score: Option<i16>,
+}
+
+/// The way to the last record so far, and what it leaves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Way {
-    last: Option<(Place, Option<u16>)>,
+    last: Option<(Place, Left)>,
 }
 
 fn place(batch: &Batch, row: usize) -> Option<Place> {
@@ -21,47 +34,90 @@ fn place(batch: &Batch, row: usize) -> Option<Place> {
     Some((game? as u64, ply? as u16))
 }
 
-impl Way {
-    /// If a record goes on with the way, the opening before it.
-    fn before(&self, place: Option<Place>) -> Option<Option<u16>> {
-        let ((game, ply), opening) = self.last?;
-        let goes_on = place.is_some_and(|(other, later)| other == game && later > ply);
-        goes_on.then_some(opening)
+/// The value of a row in a column of small numbers.
+fn number<T: TryFrom<i64>>(batch: &Batch, field: Field, row: usize) -> Option<T> {
+    batch.values(field)?.number(row)?.try_into().ok()
+}
+
+/// The score of a record, if it is no sentinel.
+fn score(batch: &Batch, row: usize) -> Option<i16> {
+    number(batch, Field::Score, row).filter(|&score| !is_sentinel(score))
+}
+
+/// What a record leaves whose own values have been found.
+fn left(batch: &Batch, row: usize) -> Left {
+    let score = score(batch, row);
+    Left {
+        opening: number(batch, Field::PositionOpening, row),
+        score,
+        last_score: score.filter(|&score| score != 0).or_else(|| number(batch, Field::LastScore, row)),
     }
-    fn go_on(&mut self, place: Option<Place>, opening: Option<u16>) {
-        self.last = place.map(|place| (place, opening));
+}
+
+/// Gives this value to the first of these rows, as far as they have none.
+fn fill<T: Copy + Default>(values: Option<&mut Values<T>>, value: Option<T>, rows: usize) {
+    let Some((values, value)) = values.zip(value) else {
+        return;
+    };
+    let lacking = (0..rows).take_while(|&row| !values.is_present(row)).count();
+    if lacking != 0 {
+        let mut filled = Values::default();
+        filled.push_many(Some(value), lacking);
+        filled.extend_from(values, lacking..values.len());
+        *values = filled;
+    }
+}
+
+fn small(array: Option<&mut Array>) -> Option<&mut Values<u16>> {
+    match array {
+        Some(Array::U16(values)) => Some(values),
+        _ => None,
+    }
+}
+
+fn signed(array: Option<&mut Array>) -> Option<&mut Values<i16>> {
+    match array {
+        Some(Array::I16(values)) => Some(values),
+        _ => None,
+    }
+}
+
+impl Way {
+    /// If a record goes on with the way, what those before it leave.
+    fn before(&self, place: Option<Place>) -> Option<Left> {
+        let ((game, ply), left) = self.last?;
+        let goes_on = place.is_some_and(|(other, later)| other == game && later > ply);
+        goes_on.then_some(left)
+    }
+    fn go_on(&mut self, place: Option<Place>, left: Left) {
+        self.last = place.map(|place| (place, left));
     }
 
-    /// Goes on with the records of the next chunk, whose openings have been found as far as the chunk shows them.
+    /// Goes on with the records of the next chunk, whose values have been found as far as the chunk shows them.
     pub(crate) fn join(&mut self, batches: &mut [Batch]) {
         for batch in batches.iter_mut().filter(|batch| !batch.is_empty()) {
-            let len = batch.len();
-            let Some(Array::U16(openings)) = batch.values(Field::PositionOpening) else {
-                continue;
-            };
-            let own = |row: usize| openings.get(row).copied();
-            let mut leading = 0;
-            while leading < len
-                && own(leading).is_none()
-                && let at = place(batch, leading)
-                && let Some(opening) = self.before(at)
-            {
-                self.go_on(at, opening);
-                leading += 1;
+            if let Some(before) = self.before(place(batch, 0)) {
+                let lacks = |field, row, value: bool| {
+                    value && batch.values(field).is_some_and(|values| !values.is_present(row))
+                };
+                let lacks = |row| {
+                    lacks(Field::PositionOpening, row, before.opening.is_some())
+                        || lacks(Field::LastScore, row, before.last_score.is_some())
+                };
+                let mut rows = 1;
+                while rows < batch.len() && lacks(rows) {
+                    self.go_on(place(batch, rows - 1), Left::default());
+                    if self.before(place(batch, rows)).is_none() {
+                        break;
+                    }
+                    rows += 1;
+                }
+                fill(small(batch.fields.get_mut(&Field::PositionOpening)), before.opening, rows);
+                fill(signed(batch.fields.get_mut(&Field::LastScore)), before.last_score, rows);
+                fill(signed(batch.fields.get_mut(&Field::ScoreBefore)), before.score, 1);
             }
-            let carried = self.last.and_then(|(_, opening)| opening);
-            if leading < len {
-                self.go_on(place(batch, len - 1), own(len - 1));
-            }
-            if carried.is_some()
-                && leading > 0
-                && let Some(Array::U16(openings)) = batch.fields.get_mut(&Field::PositionOpening)
-            {
-                let mut values = Values::default();
-                values.push_many(carried, leading);
-                values.extend_from(openings, leading..len);
-                *openings = values;
-            }
+            let last = batch.len() - 1;
+            self.go_on(place(batch, last), left(batch, last));
         }
     }
 
@@ -73,32 +129,52 @@ impl Way {
         let Some(first) = places.next() else {
             return true;
         };
-        way.go_on(first, None);
+        way.go_on(first, Left::default());
         first.is_some()
             && places.all(|place| {
                 let goes_on = way.before(place).is_some();
-                way.go_on(place, None);
+                way.go_on(place, Left::default());
                 goes_on
             })
     }
 }
 
-/// Finds the openings of the records of a chunk: of each position that of the list, or else that of the last one before it
-/// in the chunk on the way to it.
-pub(super) fn find_openings(decoded: &mut Decoded) {
+/// Finds what of these fields the records of a chunk show: of each position its opening in the list, or else that of the
+/// last one before it in the chunk on the way to it; and the scores before it there.
+pub(super) fn find(decoded: &mut Decoded, fields: Fields) {
+    if !fields.intersects(OF_THE_WAY) {
+        return;
+    }
+    let finds_openings = fields.contains(Field::PositionOpening);
     let mut way = Way::default();
     for batch in &mut decoded.batches {
-        let mut found = Values::<u16>::default();
+        let mut openings = Values::<u16>::default();
+        let [mut scores, mut last_scores] = [Values::<i16>::default(), Values::default()];
         for row in 0..batch.len() {
-            let board = batch.board(row);
-            let is_legal = || batch.position(row).is_ok_and(|position| position.en_passant_captors().any());
-            let own = openings::may_have(&board)
-                .then(|| openings::number_of(&board, board.en_passant().is_some() && is_legal()));
             let place = place(batch, row);
-            let opening = own.flatten().or_else(|| way.before(place).flatten());
-            way.go_on(place, opening);
-            found.push(opening);
+            let before = way.before(place).unwrap_or_default();
+            let opening = if finds_openings { opening_of(batch, row).or(before.opening) } else { None };
+            let score = score(batch, row);
+            let last_score = score.filter(|&score| score != 0).or(before.last_score);
+            openings.push(opening);
+            scores.push(before.score);
+            last_scores.push(before.last_score);
+            way.go_on(place, Left { opening, score, last_score });
         }
-        batch.fields.insert(Field::PositionOpening, Array::U16(found));
+        let found = [
+            (Field::PositionOpening, Array::U16(openings)),
+            (Field::ScoreBefore, Array::I16(scores)),
+            (Field::LastScore, Array::I16(last_scores)),
+        ];
+        batch.fields.extend(found.into_iter().filter(|(field, _)| fields.contains(*field)));
     }
+}
+
+/// The number of the opening that the list has for a position.
+fn opening_of(batch: &Batch, row: usize) -> Option<u16> {
+    let board = batch.board(row);
+    let is_legal = || batch.position(row).is_ok_and(|position| position.en_passant_captors().any());
+    openings::may_have(&board)
+        .then(|| openings::number_of(&board, board.en_passant().is_some() && is_legal()))
+        .flatten()
 }

@@ -8,13 +8,13 @@
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::tables::{Arrays, RowPart};
-use crate::formats::way::Way;
+use crate::formats::way::{OF_THE_WAY, Way};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Misfit, Misfits, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
 use crate::setters::setters;
-use crate::table::{Array, Batch, Columns, Field, Fields, Tile};
+use crate::table::{Array, Batch, Columns, Fields, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -320,7 +320,7 @@ impl Work<'_> {
     /// The way to the first row of a piece: the pieces before it are read again, as far as it may begin there.
     fn way_to(&self, number: u64) -> Result<Way, Error> {
         let mut way = Way::default();
-        if !self.decode.fields.contains(Field::PositionOpening) {
+        if !self.decode.fields.intersects(OF_THE_WAY) {
             return Ok(way);
         }
         let mut before = Vec::new();

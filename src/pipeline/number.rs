@@ -6,9 +6,9 @@ use super::summary::{FileSummary, Outcome};
 use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Error, Reject};
 use crate::formats::selected::{Edges, Held, cannot_select, keep_games};
-use crate::formats::way::Way;
+use crate::formats::way::{OF_THE_WAY, Way};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
-use crate::table::{Batch, Field};
+use crate::table::Batch;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub(super) struct Count {
     watch: Option<Box<dyn Watch>>,
     /// Decides about games that begin in one chunk and end in another.
     edges: Edges,
-    /// The way to the last record, for its opening.
+    /// The way to the last record, for what later ones have from it.
     way: Way,
     /// Nothing after this chunk counts: the limit is reached, or something failed.
     pub(super) over: bool,
@@ -119,7 +119,7 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
-                if settings.decode.fields.contains(Field::PositionOpening) && !format.about().has_games {
+                if settings.decode.fields.intersects(OF_THE_WAY) && !format.about().has_games {
                     self.way.join(&mut decoded.batches);
                 }
                 let before = self.totals;

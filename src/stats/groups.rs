@@ -53,7 +53,7 @@ pub enum GroupByError {
 }
 
 /// Columns with many values, and the width of their ranges unless another one is given.
-const WIDTHS: [(&str, u64); 24] = [
+const WIDTHS: [(&str, u64); 26] = [
     ("ply", 10),
     ("game_plies", 10),
     ("plies_left", 10),
@@ -62,6 +62,8 @@ const WIDTHS: [(&str, u64); 24] = [
     ("score", 100),
     ("raw_score", 100),
     ("stm_score", 100),
+    ("score_before", 100),
+    ("move_see", 100),
     ("white_elo", 100),
     ("black_elo", 100),
     ("mean_elo", 100),

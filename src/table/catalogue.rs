@@ -7,12 +7,13 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
+use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
     carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, plies_left,
-    result, result_of_mover, san, score, score_of_mover, side_to_move, speed, squares, the_move,
+    result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares, the_move,
 };
-use super::move_facts::{captures, checks, flags_of_moves, quiet};
+use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
 use super::tile::Tile;
 use crate::chess::{MoveKind, Role};
 use crate::queries::Queries;
@@ -28,6 +29,11 @@ const MOBILITY: Queries = Queries::MOBILITY;
 
 /// What the way to a position is known by, besides the position.
 const OPENING: &[Field] = &[Field::PositionOpening, Field::Game, Field::Ply];
+
+/// What the record before in the same game is known by, and what its score is.
+const SCORE_BEFORE: &[Field] = &[Field::ScoreBefore, Field::Score, Field::Game, Field::Ply];
+/// The same for all records before, and what decides about this one.
+const SCORE_PLACEHOLDER: &[Field] = &[Field::LastScore, Field::Score, Field::Result, Field::Game, Field::Ply];
 
 const fn column(
     name: &'static str,
@@ -73,6 +79,13 @@ const fn made_of(
 macro_rules! of_move {
     ($name:literal, $is:expr, $meaning:literal) => {
         made_of(&[Field::Move], $name, Kind::Flag, NOTHING, |tile| flags_of_moves(tile, $is), $meaning)
+    };
+}
+
+/// A piece of the record's move.
+macro_rules! piece_of_move {
+    ($name:literal, $piece:expr, $meaning:literal) => {
+        made_of(&[Field::Move], $name, Kind::Text, NOTHING, |tile| pieces_of_moves(tile, $piece), $meaning)
     };
 }
 
@@ -353,6 +366,22 @@ pub static COLUMNS: &[Column] = &[
     ),
     made_of(&[Field::Score], "stm_score", Kind::I16, NOTHING, score_of_mover, "`score` from the side to move"),
     made_of(
+        SCORE_BEFORE,
+        "score_before",
+        Kind::I16,
+        NOTHING,
+        |tile| carried_as_it_is(tile, Field::ScoreBefore),
+        "`score` of the record before in the same game, also where that record is left out",
+    ),
+    made_of(
+        SCORE_PLACEHOLDER,
+        "score_placeholder",
+        Kind::Flag,
+        NOTHING,
+        score_placeholder,
+        "whether `raw_score` is 0 in place of a score: the game is decided, and the last score before it in the game that is not 0 is beyond 100",
+    ),
+    made_of(
         &[Field::Result],
         "stm_result",
         Kind::Text,
@@ -365,6 +394,24 @@ pub static COLUMNS: &[Column] = &[
     of_move!("move_castles", |_, mv| mv.kind == MoveKind::Castle, "whether it castles"),
     of_move!("move_en_passant", |_, mv| mv.kind == MoveKind::EnPassant, "whether it captures en passant"),
     of_move!("move_checks", checks, "whether it gives check"),
+    piece_of_move!(
+        "moved_piece",
+        moved,
+        "piece that the move of the record moves: P, N, B, R, Q or K; castling moves the king"
+    ),
+    piece_of_move!(
+        "captured_piece",
+        captured,
+        "piece that the move captures: P, N, B, R or Q; en passant captures P; none where nothing is captured"
+    ),
+    made_of(
+        &[Field::Move],
+        "move_see",
+        Kind::I16,
+        NOTHING,
+        |tile| numbers_of_moves(tile, exchange::value),
+        "static exchange value of the move, as Stockfish's see_ge has it (P 208, N 781, B 825, R 1276, Q 2538); castling, promotions and en passant are 0",
+    ),
     made_of(
         &[Field::Move],
         "quiet",

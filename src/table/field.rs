@@ -68,9 +68,13 @@ pub enum Field {
     /// How often the record occurred, where repetition was left out and counted.
     Count,
     /// Derived: plies of the main line of the game.
-    GamePlies = 30,
+    GamePlies = 60,
     /// Derived: number of the last position on the way here that the list of openings has.
-    PositionOpening = 31,
+    PositionOpening = 61,
+    /// Derived: the score of the record before on the way here, if it is one and no sentinel.
+    ScoreBefore = 62,
+    /// Derived: the last score on the way here, before this record, that is neither 0 nor a sentinel.
+    LastScore = 63,
 }
 
 /// The column of dates that are no days, beside the column of days.
@@ -96,7 +100,7 @@ pub(crate) const fn is_sentinel(score: i16) -> bool {
 
 impl Field {
     /// Fields that no file has.
-    pub const DERIVED: [Self; 2] = [Self::GamePlies, Self::PositionOpening];
+    pub const DERIVED: [Self; 4] = [Self::GamePlies, Self::PositionOpening, Self::ScoreBefore, Self::LastScore];
     /// All fields that files can have, in order.
     pub const ALL: [Self; 28] = [
         Self::Score,
@@ -162,6 +166,8 @@ impl Field {
             Self::Count => "count",
             Self::GamePlies => "game_plies",
             Self::PositionOpening => "position_opening",
+            Self::ScoreBefore => "score_before",
+            Self::LastScore => "last_score",
         }
     }
 
@@ -173,7 +179,9 @@ impl Field {
     /// A column of this field in which `len` rows are missing.
     pub fn column(self, len: usize) -> Array {
         match self {
-            Self::Score | Self::Mate | Self::Popularity => Array::I16(Values::missing(len)),
+            Self::Score | Self::Mate | Self::Popularity | Self::ScoreBefore | Self::LastScore => {
+                Array::I16(Values::missing(len))
+            }
             Self::Result | Self::KeyEnPassant => Array::U8(Values::missing(len)),
             Self::Move
             | Self::Ply
@@ -209,7 +217,7 @@ impl Field {
 /// assert!(fields.contains(Field::Score) && !fields.contains(Field::Move));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Fields(u32);
+pub struct Fields(u64);
 
 impl Fields {
     /// No field.
@@ -239,6 +247,10 @@ impl Fields {
     /// All but this field.
     pub const fn without(self, field: Field) -> Self {
         Self(self.0 & !(1 << (field as u8)))
+    }
+    /// Whether any of those is among these.
+    pub(crate) const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
     /// These fields and those.
     pub const fn union(self, other: Self) -> Self {

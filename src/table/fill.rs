@@ -306,6 +306,23 @@ pub(super) fn score_of_mover(tile: &Tile<'_>) -> Array {
     Array::I16(Values::from_clean_parts(values, present))
 }
 
+/// Whether a score of 0 stands in place of one: those before it say that the game was decided by then, and it was.
+pub(super) fn score_placeholder(tile: &Tile<'_>) -> Array {
+    /// As much as a score that is 0 next time may be away from it.
+    const NEAR: u16 = 100;
+    let scores = raw_scores(tile);
+    let [results, last_scores] = [Field::Result, Field::LastScore].map(|field| carried_as_it_is(tile, field));
+    let is_placeholder = |row: usize, score: i16| {
+        let is_decided = matches!(results.number(row), Some(0 | 2));
+        score == 0 && is_decided && last_scores.number(row).is_some_and(|last| last.unsigned_abs() > NEAR.into())
+    };
+    let mut flags = Values::default();
+    for row in 0..tile.len {
+        flags.push(scores.get(row).map(|&score| is_placeholder(row, score)));
+    }
+    Array::Flag(flags)
+}
+
 /// The letters of the pieces.
 pub(super) fn material(tile: &Tile<'_>) -> Array {
     // All squares, and `v` twice, of which the last is cut off.

@@ -10,6 +10,7 @@ mod batch;
 mod catalogue;
 mod choice;
 mod column;
+mod exchange;
 mod field;
 mod fill;
 mod move_facts;

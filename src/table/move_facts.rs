@@ -4,11 +4,13 @@
 
 use super::array::{Array, Values};
 use super::field::Field;
+use super::fill::words;
 use super::tile::Tile;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use crate::chess::castling::CastlingSide;
 use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
 use crate::packed::{Group, Packed};
+use std::sync::{Arc, LazyLock};
 
 /// A flag of each move; missing where the record has none.
 pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool) -> Array {
@@ -18,6 +20,50 @@ pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool
         present[row / 64] |= 1 << (row % 64);
     });
     Array::Flag(Values::from_clean_parts(flags, present))
+}
+
+/// A number for each move; missing where the record has none.
+pub(super) fn numbers_of_moves(tile: &Tile<'_>, number: impl Fn(&Packed, Move) -> i16) -> Array {
+    let (mut numbers, mut present) = (vec![0; tile.len], vec![0; tile.len.div_ceil(64)]);
+    each_move(tile, |row, mv| {
+        numbers[row] = number(&tile.board(row), mv);
+        present[row / 64] |= 1 << (row % 64);
+    });
+    Array::I16(Values::from_clean_parts(numbers, present))
+}
+
+/// The letter of a piece of each move; missing where there is no such piece.
+pub(super) fn pieces_of_moves(tile: &Tile<'_>, piece: impl Fn(&Packed, Move) -> Option<Role>) -> Array {
+    static WORDS: LazyLock<[Arc<str>; 6]> =
+        LazyLock::new(|| Role::ALL.map(|role| role.letter().to_ascii_uppercase().to_string().into()));
+    let (mut codes, mut present) = (vec![0; tile.len], vec![0; tile.len.div_ceil(64)]);
+    each_move(tile, |row, mv| {
+        if let Some(role) = piece(&tile.board(row), mv) {
+            codes[row] = role as u32;
+            present[row / 64] |= 1 << (row % 64);
+        }
+    });
+    words(&*WORDS, Values::from_clean_parts(codes, present))
+}
+
+/// The piece that moves; a pawn that promotes is a pawn, and the king castles.
+pub(super) fn moved(board: &Packed, mv: Move) -> Option<Role> {
+    role_at(board, mv.from)
+}
+
+/// The piece that a move captures.
+pub(super) fn captured(board: &Packed, mv: Move) -> Option<Role> {
+    match mv.kind {
+        MoveKind::Normal | MoveKind::Promotion(_) => role_at(board, mv.to),
+        MoveKind::EnPassant => Some(Role::Pawn),
+        MoveKind::Castle => None,
+    }
+}
+
+/// The piece on a square.
+pub(super) fn role_at(board: &Packed, square: Square) -> Option<Role> {
+    let planes = board.planes();
+    Role::ALL.into_iter().find(|&role| Bitboard(planes.role(role)).contains(square))
 }
 
 /// Whether a position is quiet; it is not in check, whatever the move.
@@ -65,7 +111,7 @@ pub(super) fn checks(board: &Packed, mv: Move) -> bool {
     let Some(king) = (theirs & (Bitboard(planes.kings()) - to)).first() else {
         return false;
     };
-    let moved = Role::ALL.into_iter().find(|&role| Bitboard(planes.role(role)).contains(mv.from));
+    let moved = moved(board, mv);
     let gone = from | to;
     // What stands where after the move: the piece that arrives, and for castling the rook.
     let (arrives, at, gone, also) = match mv.kind {

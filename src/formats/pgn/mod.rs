@@ -51,6 +51,7 @@ pub use tags::Tags;
 pub(super) use records::mate_in;
 
 use super::layout::Text;
+use super::way::OF_THE_WAY;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Remark, Watch};
 use crate::chess::validity::Validity;
 use crate::choose::{LeftOut, Selection};
@@ -206,6 +207,11 @@ fn has_roster_name(text: &[u8]) -> bool {
         && memchr(b']', text).is_some()
 }
 
+/// The fields that are made of the scores of other positions.
+const SCORES_BEFORE: Fields = Fields::of(&[Field::ScoreBefore, Field::LastScore]);
+/// The fields for which scores are read.
+const SCORES: Fields = Fields::of(&[Field::Score, Field::Mate]).union(SCORES_BEFORE);
+
 /// Decodes a run of games.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
@@ -220,11 +226,12 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let requested = Requested {
         moves: fields.contains(Field::Move),
         plies: fields.contains(Field::Ply) || selects,
-        scores: fields.contains(Field::Score) || fields.contains(Field::Mate),
+        scores: fields.intersects(SCORES),
         clocks: fields.contains(Field::Clock),
         idle_en_passants: fields.contains(Field::KeyEnPassant),
         openings: fields.contains(Field::PositionOpening),
-        parents: fields.contains(Field::PositionOpening) && selection.variations,
+        scores_before: fields.intersects(SCORES_BEFORE),
+        parents: fields.intersects(OF_THE_WAY) && selection.variations,
         texts: options.lost_tags,
     };
     let mut records = Records::new(requested, bytes.len());
@@ -297,6 +304,9 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         if requested.openings {
             records.find_openings(start);
+        }
+        if requested.scores_before {
+            records.find_scores_before(start);
         }
         if game.bad.is_some() && selection.drop_bad_games {
             leave_out("drop-bad-games", 0, positions);

@@ -20,6 +20,7 @@ pub(super) struct Requested {
     pub(super) clocks: bool,
     pub(super) idle_en_passants: bool,
     pub(super) openings: bool,
+    pub(super) scores_before: bool,
     /// The row of the position before each, where that is not always the row before.
     pub(super) parents: bool,
     /// Whether it is to be known if there is [more](Records::may_lose_text) in the texts of games.
@@ -62,6 +63,9 @@ pub(super) struct Records {
     idle_en_passants: Vec<u8>,
     /// Numbers of openings, as far as they have been [found](Self::find_openings).
     openings: Vec<u16>,
+    /// [`Field::ScoreBefore`] and [`Field::LastScore`], as far as they have been [found](Self::find_scores_before).
+    scores_before: Vec<i16>,
+    last_scores: Vec<i16>,
     /// The row of the position before each, or [`NO_ROW`].
     parents: Vec<u32>,
     /// Evaluations of the game that could not be read.
@@ -128,6 +132,8 @@ impl Records {
             clocks: room(requested.clocks, rows),
             idle_en_passants: Vec::new(),
             openings: room(requested.openings, rows),
+            scores_before: room(requested.scores_before, rows),
+            last_scores: room(requested.scores_before, rows),
             parents: Vec::new(),
             unread: Unread::default(),
             has_more_text: false,
@@ -238,6 +244,23 @@ impl Records {
             // Where no capture is legal, the replay board has no such square.
             last = openings::number_of(&board, true).unwrap_or(last);
             self.openings.push(last);
+        }
+    }
+
+    /// Finds the scores before the positions of the game whose rows begin at `start`.
+    pub(super) fn find_scores_before(&mut self, start: usize) {
+        for row in start..self.len() {
+            let before = match self.requested.parents {
+                true => self.parents.get(row).map(|&parent| parent as usize),
+                false => (row > start).then(|| row - 1),
+            };
+            let score = before.and_then(|before| self.scores.get(before)).copied().filter(|&score| is_score(score));
+            let last = match score {
+                None | Some(0) => before.and_then(|before| self.last_scores.get(before)).copied(),
+                score => score,
+            };
+            self.scores_before.push(score.unwrap_or(NO_SCORE));
+            self.last_scores.push(last.unwrap_or(NO_SCORE));
         }
     }
 
@@ -395,6 +418,8 @@ impl Records {
             carry(&mut self.clocks, to, row);
             carry(&mut self.idle_en_passants, to, row);
             carry(&mut self.openings, to, row);
+            carry(&mut self.scores_before, to, row);
+            carry(&mut self.last_scores, to, row);
         }
         self.truncate_boards(start);
         for (board, [halfmove, fullmove]) in boards {
@@ -424,6 +449,8 @@ impl Records {
         self.clocks.truncate(len);
         self.idle_en_passants.truncate(len);
         self.openings.truncate(len);
+        self.scores_before.truncate(len);
+        self.last_scores.truncate(len);
         self.parents.truncate(len);
     }
 
@@ -489,8 +516,6 @@ impl Records {
         };
         put(Field::Move, Array::U16(column(self.moves, len, |bits| bits != 0)));
         put(Field::Ply, Array::U16(column(self.plies, len, |_| true)));
-        let most = MOST_CENTIPAWNS as i16;
-        let is_score = |score| (-most..=most).contains(&score);
         let is_mate = |mate| mate != NO_SCORE;
         let mates = self.scores.iter().map(|&score| mate_of(score));
         let any_mate = mates.clone().fold(false, |any, mate| any | is_mate(mate));
@@ -506,6 +531,8 @@ impl Records {
         put(Field::KeyEnPassant, Array::U8(squares));
         let has_opening = |number| number != NO_OPENING;
         put(Field::PositionOpening, Array::U16(column(self.openings, len, has_opening)));
+        put(Field::ScoreBefore, Array::I16(column(self.scores_before, len, is_score)));
+        put(Field::LastScore, Array::I16(column(self.last_scores, len, is_score)));
         batch
     }
 }
@@ -534,6 +561,11 @@ impl Eval {
             Self::Mate(moves) => moves + moves.signum() * MOST_CENTIPAWNS as i16,
         }
     }
+}
+
+/// Whether a packed number is one of centipawns.
+fn is_score(packed: i16) -> bool {
+    packed.unsigned_abs() <= MOST_CENTIPAWNS
 }
 
 /// The mate in a packed number; [`NO_SCORE`] if it is none.
