@@ -122,7 +122,6 @@ mod boards;
 mod canonical;
 pub mod chess;
 pub mod choose;
-pub mod choose;
 #[cfg(feature = "parquet")]
 pub mod columnar;
 #[doc(hidden)]

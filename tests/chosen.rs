@@ -131,7 +131,9 @@ fn samples_are_random_and_the_same_for_the_same_seed() {
     // Each record is taken as often as any other.
     let mut counts = vec![0_u32; 200];
     for seed in 0..400 {
-        let read = sample("20", seed).limit(None).filter(Some("index < 200".parse().unwrap()));
+        let read = sample("20", seed).limit(None);
+        let choose = read.choose.clone().filter(Some("index < 200".parse().unwrap()));
+        let read = read.choose(choose);
         let (taken, _) = rows(&read, 1, 1 << 20, Space::default());
         taken.iter().for_each(|row| counts[field(row, 0).parse::<usize>().unwrap()] += 1);
     }
@@ -190,7 +192,8 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
     assert!(seen.iter().all(|&seen| seen > 10), "{seen:?}");
     // What does not fit is a reject, of what is chosen only.
     let read = set(&["raw_score = case when legal_moves > 40 then 32001 else -32002 end", "mate = null"]);
-    let read = read.filter(Some("legal_moves > 35".parse().unwrap()));
+    let choose = read.choose.clone().filter(Some("legal_moves > 35".parse().unwrap()));
+    let read = read.choose(choose);
     let (changed, summary) = all_ways(&read);
     let moves = |row: &String| field(row, 1).parse::<i64>().unwrap();
     let wrong = all.iter().filter(|row| moves(row) > 40).count() as u64;

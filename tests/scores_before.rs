@@ -2,8 +2,8 @@
 //! however it is cut, and whatever is chosen.
 
 use crate::support::{Random, SetRead, shared_data};
-use lanefish::formats::DecodeOptions;
 use lanefish::choose::Selection;
+use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
 use lanefish::output::rows::Masks;

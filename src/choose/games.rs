@@ -4,8 +4,7 @@
 //! counted under the name of its option. The sample of `max_per_game` depends only on the seed and
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
-use crate::choose::SelectionError;
-use crate::games::{Date, Facts, Outcome, Variant};
+use crate::games::{Date, Facts, Outcome, SelectionError, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
 use crate::table::{Field, Fields, Speed};

@@ -159,9 +159,7 @@ fn file(from: &[Token]) -> Option<String> {
     };
     let is_as = |token: &Token| matches!(token, Token::Word(word) if word.keyword == Keyword::AS);
     let rest = if rest.first().is_some_and(is_as) { &rest[1..] } else { rest };
-    let is_name = |token: &Token| {
-        matches!(token, Token::Word(word) if word.keyword == Keyword::NoKeyword || word.quote_style.is_some())
-    };
+    let is_name = |token: &Token| matches!(token, Token::Word(word) if word.keyword == Keyword::NoKeyword || word.quote_style.is_some());
     match rest {
         [] => Some(file),
         [name] if is_name(name) => Some(file),
@@ -268,7 +266,8 @@ pub(super) fn called(filter: &Expr) -> Option<Condition> {
     let Expr::ScalarFunction(call) = filter else {
         return None;
     };
-    let [_, Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)] = &call.args[..] else {
+    let [_, Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)] = &call.args[..]
+    else {
         return None;
     };
     (call.name() == NAME).then(|| text.parse().ok()).flatten()
@@ -285,14 +284,21 @@ mod tests {
 
     #[test]
     fn conditions_of_files_are_marked() {
-        let (text, found) = marked("select 1 from 'a.epd' where ply between 3 and 5 and lower(eco) = 'x'\nand on('e4', 'Pp') limit 3");
-        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), "select 1 from 'a.epd' where $0 and lower(eco) = 'x' and $1 limit 3");
+        let (text, found) =
+            marked("select 1 from 'a.epd' where ply between 3 and 5 and lower(eco) = 'x'\nand on('e4', 'Pp') limit 3");
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>().join(" "),
+            "select 1 from 'a.epd' where $0 and lower(eco) = 'x' and $1 limit 3"
+        );
         assert_eq!(text.lines().count(), 2);
         assert_eq!(found, ["a.epd: ply between 3 and 5", "a.epd: on('e4', 'Pp')"]);
         for (query, expected) in [
             ("select 1 from 'a' as t where in_check or ply = 0x1F", &["a: in_check or ply = 0x1F"][..]),
             ("select 1 from \"a.b\" x where (in_check and ply > 1)", &["a.b: (in_check and ply > 1)"]),
-            ("select (select max(ply) from 'b' where stm = 'w') from 'a' where case when ply > 1 and in_check then true end", &["b: stm = 'w'", "a: case when ply > 1 and in_check then true end"]),
+            (
+                "select (select max(ply) from 'b' where stm = 'w') from 'a' where case when ply > 1 and in_check then true end",
+                &["b: stm = 'w'", "a: case when ply > 1 and in_check then true end"],
+            ),
             ("with t as (select * from 'a' where ply > 1) select * from t where ply > 2", &["a: ply > 1"]),
             ("select 1 from 'a', 'b' where in_check", &[]),
             ("select 1 from 'a' join 'b' using (key) where in_check", &[]),

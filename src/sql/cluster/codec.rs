@@ -5,8 +5,7 @@ use super::pieces::Piece;
 use super::scan::{PieceScan, Work};
 use super::statistics::StatisticsTable;
 use super::wire::{
-    CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours,
-    names,
+    CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours, names,
 };
 use crate::sql::columns::nullable_schema;
 use crate::sql::functions::{self, Judging};

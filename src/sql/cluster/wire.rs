@@ -5,6 +5,7 @@
 use super::pieces::Piece;
 use super::statistics::Counting;
 use crate::chess::validity::Validity;
+use crate::choose::Condition;
 use crate::choose::LeftOut;
 use crate::error::{Place, Reject};
 use crate::formats::{Format, Misfit, MisfitKind, Remark};
@@ -12,7 +13,6 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::sql::functions::Judging;
-use crate::choose::Condition;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;

@@ -72,7 +72,12 @@ pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
         COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
     let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
-    let others = [Matches::new(judging).into(), Play::new(judging).into(), PopCount::new().into(), ConditionFunction::new().into()];
+    let others = [
+        Matches::new(judging).into(),
+        Play::new(judging).into(),
+        PopCount::new().into(),
+        ConditionFunction::new().into(),
+    ];
     columns.chain([normalize]).chain(others).collect()
 }
 
