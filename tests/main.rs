@@ -10,6 +10,7 @@ mod carried;
 mod catalogue;
 /// The rules of one position.
 mod chess;
+/// Conditions, samples and new values.
 mod chosen;
 /// The command-line contract.
 mod cli;
@@ -29,6 +30,8 @@ mod exchange;
 /// Failing system calls.
 #[cfg(target_os = "linux")]
 mod faults;
+/// Filters of trainers as expressions.
+mod filters;
 /// Formats: reading, writing, damage.
 mod formats;
 /// Every fuzz target for a few seconds.

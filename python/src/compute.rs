@@ -4,6 +4,7 @@ use crate::signals::Signals;
 use crate::table::Table;
 use crate::{error, input, reading};
 use lanefish::Error;
+use lanefish::choose::Definitions;
 use lanefish::jobs::{self, ComputeOptions, OnBad};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,7 +45,7 @@ pub(crate) fn compute(
             return Err(PyValueError::new_err("on_bad must be 'raise', 'null' or 'skip'"));
         }
     };
-    let columns = reading::columns(py, columns)?;
+    let columns = reading::columns(py, columns, &Definitions::default())?;
     let threads = reading::threads(threads)?;
     let decode = reading::decode(fen_column, validity, keep_en_passant)?;
     let analyzer = reading::analyzer(py)?;

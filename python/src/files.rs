@@ -1,7 +1,7 @@
 //! `stats` and `convert`: whole files.
 
 use crate::error;
-use crate::reading::{self, Given, Reading};
+use crate::reading::{self, Choosing, Given, Reading};
 use crate::signals::Signals;
 use lanefish::Error;
 use lanefish::jobs::{Content, FileOptions, OutputFormat, RecordFile, Statistics};
@@ -57,8 +57,7 @@ fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (
     paths, *, by=None, details=false, on_bad="skip", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false,
-    games=None
+    shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn stats<'py>(
@@ -76,6 +75,10 @@ pub(crate) fn stats<'py>(
     validity: &str,
     keep_en_passant: bool,
     games: Option<&Bound<'_, PyDict>>,
+    r#where: Option<&str>,
+    sample: Option<&Bound<'_, PyAny>>,
+    r#let: Option<&Bound<'_, PyDict>>,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Given {
         from_format,
@@ -88,7 +91,8 @@ pub(crate) fn stats<'py>(
         validity: validity.to_owned(),
         keep_en_passant,
     };
-    let reading = given.check(py, games)?;
+    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set: None };
+    let reading = given.check(py, &choosing)?;
     let by = by.map(|by| by.parse::<GroupBy>()).transpose();
     let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
     let analyzer = reading::analyzer(py)?;
@@ -129,7 +133,8 @@ pub(crate) fn stats<'py>(
 ///
 /// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The result
 /// says how many records were read and `rejected`, and which fields were `lost`, because the format has no place for
-/// them. The other arguments are those of `scan`.
+/// them. `set` writes the records with other values, `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
+/// raw_score, mate, result, ply or halfmove. The other arguments are those of `scan`.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -141,8 +146,7 @@ pub(crate) fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
-    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false,
-    games=None
+    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0, set=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn convert<'py>(
@@ -164,6 +168,11 @@ pub(crate) fn convert<'py>(
     validity: &str,
     keep_en_passant: bool,
     games: Option<&Bound<'_, PyDict>>,
+    r#where: Option<&str>,
+    sample: Option<&Bound<'_, PyAny>>,
+    r#let: Option<&Bound<'_, PyDict>>,
+    seed: u64,
+    set: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Given {
         from_format,
@@ -177,7 +186,8 @@ pub(crate) fn convert<'py>(
         keep_en_passant,
     };
     let wrong = |text: String| error::message(py, text);
-    let reading = given.check(py, games)?;
+    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set };
+    let reading = given.check(py, &choosing)?;
     let format = match to {
         Some(name) => OutputFormat::named(name, Content::Records),
         None => OutputFormat::of_path(&output, Content::Records),

@@ -2,7 +2,7 @@
 
 use crate::{error, games};
 use lanefish::chess::validity::Validity;
-use lanefish::choose::{Choose, Selection};
+use lanefish::choose::{Assignments, Choose, Definitions, Sample, Selection};
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
@@ -10,7 +10,7 @@ use lanefish::table::Columns;
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyFloat, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,7 +37,11 @@ pub(crate) fn threads(threads: Option<usize>) -> PyResult<usize> {
 }
 
 /// Columns by name: a string with commas, or any names.
-pub(crate) fn columns(py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyResult<Columns> {
+pub(crate) fn columns(
+    py: Python<'_>,
+    names: Option<&Bound<'_, PyAny>>,
+    definitions: &Definitions,
+) -> PyResult<Columns> {
     let names = match names {
         None => Columns::DEFAULT.to_owned(),
         Some(names) if names.is_instance_of::<PyString>() => names.extract()?,
@@ -46,7 +50,7 @@ pub(crate) fn columns(py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyRes
             names?.join(",")
         }
     };
-    Columns::named(&names).map_err(|unknown| {
+    Columns::named_with(&names, |name| definitions.column(name)).map_err(|unknown| {
         let hint = "lanefish.columns() lists all of them";
         error::message(py, format!("{unknown}; {hint}"))
     })
@@ -63,6 +67,52 @@ pub(crate) struct Given {
     pub(crate) shard: Option<String>,
     pub(crate) validity: String,
     pub(crate) keep_en_passant: bool,
+}
+
+/// What is chosen: what users give.
+pub(crate) struct Choosing<'a, 'py> {
+    pub(crate) games: Option<&'a Bound<'py, PyDict>>,
+    pub(crate) condition: Option<&'a str>,
+    pub(crate) sample: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) definitions: Option<&'a Bound<'py, PyDict>>,
+    pub(crate) seed: u64,
+    pub(crate) set: Option<&'a Bound<'py, PyDict>>,
+}
+
+/// `name=expression` of each entry.
+fn assignments(values: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+    let values = values.into_iter().flat_map(|values| values.iter());
+    let text = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<String> {
+        Ok(format!("{}={}", name.extract::<String>()?, value.str()?))
+    };
+    values.map(text).collect()
+}
+
+impl Choosing<'_, '_> {
+    pub(crate) fn definitions(&self, py: Python<'_>) -> PyResult<Definitions> {
+        let texts = assignments(self.definitions)?;
+        Definitions::parse(texts).map_err(|wrong| error::message(py, format!("let: {wrong}")))
+    }
+
+    fn check(&self, py: Python<'_>) -> PyResult<Choose> {
+        let definitions = self.definitions(py)?;
+        let games = self.games.map(games::selection).transpose()?;
+        let games = games.filter(|selection| *selection != Selection::default()).map(Arc::new);
+        let condition = self.condition.map(|text| definitions.condition(text)).transpose();
+        let sample = self.sample.map(|sample| -> PyResult<Sample> {
+            // Of numbers, the type says what they are: 1.0 is a rate.
+            let text = if sample.is_instance_of::<PyFloat>() { sample.repr()? } else { sample.str()? };
+            Sample::parse(&text.extract::<String>()?, &definitions)
+                .map_err(|wrong| error::message(py, format!("sample: {wrong}")))
+        });
+        let set = Assignments::parse_with(assignments(self.set)?, &definitions);
+        Ok(Choose::default()
+            .games(games)
+            .filter(condition.map_err(|wrong| error::message(py, format!("where: {wrong}")))?)
+            .sample(sample.transpose()?)
+            .seed(self.seed)
+            .set(set.map_err(|wrong| error::message(py, format!("set: {wrong}")))?))
+    }
 }
 
 /// The same, checked.
@@ -88,7 +138,7 @@ pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant
 }
 
 impl Given {
-    pub(crate) fn check(self, py: Python<'_>, games: Option<&Bound<'_, PyDict>>) -> PyResult<Reading> {
+    pub(crate) fn check(self, py: Python<'_>, choosing: &Choosing<'_, '_>) -> PyResult<Reading> {
         let strict = match &*self.on_bad {
             "raise" => true,
             "skip" => false,
@@ -97,15 +147,13 @@ impl Given {
         let from = self.from_format.map(|name| name.parse::<Format>());
         let from = from.transpose();
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
-        let games = games.map(games::selection).transpose()?;
-        let games = games.filter(|selection| *selection != Selection::default()).map(Arc::new);
         let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?;
         Ok(Reading {
             threads: threads(self.threads)?,
             read: ReadOptions::default()
                 .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
                 .decode(decode)
-                .choose(Choose::default().games(games))
+                .choose(choosing.check(py)?)
                 .strict(strict)
                 .shard(shard.map_err(|wrong| error::message(py, wrong.to_string()))?)
                 .skip(self.skip)

@@ -1,7 +1,7 @@
 //! `scan`: columns of files, as a stream of record batches.
 
 use crate::error;
-use crate::reading::{self, Given};
+use crate::reading::{self, Choosing, Given};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
 use arrow_array::{self as arrow, ArrayRef};
@@ -33,6 +33,11 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They hold
 /// for every format that carries what they ask for; a file that does not is an `Error`.
 ///
+/// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
+/// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that is the
+/// probability of each; `seed` is its seed. `let` gives values names, `{"m": "ply / 64.0"}`, for these expressions and for
+/// `columns`.
+///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
 /// >>> with open(path, "w") as file:
@@ -43,8 +48,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[pyfunction]
 #[pyo3(signature = (
     paths, columns=None, *, on_bad="raise", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false,
-    games=None
+    shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn scan(
@@ -61,6 +65,10 @@ pub(crate) fn scan(
     validity: &str,
     keep_en_passant: bool,
     games: Option<&Bound<'_, PyDict>>,
+    r#where: Option<&str>,
+    sample: Option<&Bound<'_, PyAny>>,
+    r#let: Option<&Bound<'_, PyDict>>,
+    seed: u64,
 ) -> PyResult<Scan> {
     let given = Given {
         from_format,
@@ -73,8 +81,9 @@ pub(crate) fn scan(
         validity: validity.to_owned(),
         keep_en_passant,
     };
-    let columns = reading::columns(py, columns)?;
-    let reading = given.check(py, games)?;
+    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set: None };
+    let columns = reading::columns(py, columns, &choosing.definitions(py)?)?;
+    let reading = given.check(py, &choosing)?;
     let analyzer = reading::analyzer(py)?;
     let inputs = reading.inputs(py, paths)?;
     let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options));

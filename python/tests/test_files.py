@@ -248,3 +248,24 @@ def test_games_are_chosen_in_every_format(tmp_path):
             lanefish.stats(fen, games=wrong)
     with pytest.raises(TypeError):
         lanefish.stats(fen, games={"min_elo": "high"})
+
+
+def test_conditions_samples_and_names(tmp_path):
+    path = str(tmp_path / "games.pgn")
+    with open(path, "w") as file:
+        file.write("[Event \"a\"]\n\n" + "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Bxc6 dxc6 1-0\n\n")
+    scan = lanefish.scan(path, "index,half", let={"half": "ply / 2.0"}, where="half > 1 and not move_captures")
+    assert scan.read_all().to_pydict() == {"index": [3, 4, 5], "half": [1.5, 2.0, 2.5]}
+    assert lanefish.stats(path, where="ply >= 4")["positions"] == 4
+    taken = [lanefish.scan(path, "index", sample=sample, seed=2).read_all().to_pydict()["index"] for sample in (0.5, "50%")]
+    drawn = lanefish.scan(path, "index", where="uniform(index, 2) < 0.5").read_all().to_pydict()["index"]
+    assert taken == [drawn, drawn] and 0 < len(drawn) < 8
+    assert len(lanefish.scan(path, "index", sample=3).read_all().to_pydict()["index"]) == 3
+    boards = str(tmp_path / "set.boards")
+    lanefish.convert(path, boards, where="ply < 3", let={"n": 7}, set={"score": "ply * n"})
+    assert lanefish.scan(boards, "score").read_all().to_pydict() == {"score": [0, 7, 14]}
+    for wrong in [{"where": "plyy > 1"}, {"where": "ply"}, {"sample": 0}, {"sample": 1.5}, {"let": {"ply": "1"}}]:
+        with pytest.raises(lanefish.Error):
+            lanefish.scan(path, "index", **wrong)
+    with pytest.raises(lanefish.Error):
+        lanefish.convert(path, boards, overwrite=True, set={"fen": "1"})

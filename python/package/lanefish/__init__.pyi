@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Optional, Protocol, TypedDict, Union
 
 class _ArrowArray(Protocol):
@@ -125,6 +125,10 @@ def scan(
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
     games: Optional[_Games] = None,
+    where: Optional[str] = None,
+    sample: Union[float, int, str, None] = None,
+    let: Optional[Mapping[str, Union[str, int, float]]] = None,
+    seed: int = 0,
 ) -> Scan: ...
 def stats(
     paths: _Paths,
@@ -141,6 +145,10 @@ def stats(
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
     games: Optional[_Games] = None,
+    where: Optional[str] = None,
+    sample: Union[float, int, str, None] = None,
+    let: Optional[Mapping[str, Union[str, int, float]]] = None,
+    seed: int = 0,
 ) -> dict[str, Any]: ...
 def convert(
     input: _Paths,
@@ -161,6 +169,11 @@ def convert(
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
     games: Optional[_Games] = None,
+    where: Optional[str] = None,
+    sample: Union[float, int, str, None] = None,
+    let: Optional[Mapping[str, Union[str, int, float]]] = None,
+    seed: int = 0,
+    set: Optional[Mapping[str, Union[str, int, float]]] = None,
 ) -> _Converted: ...
 def columns() -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...

@@ -5,6 +5,7 @@ use super::evaluate::Evaluated;
 use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::pattern::{On, Pattern};
 use super::plan::{Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type};
+use crate::games::Date;
 use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
 use std::sync::Arc;
@@ -225,6 +226,20 @@ impl Check<'_> {
             }
             _ => (node, kind),
         };
+        if left_kind == Type::Text && right_kind == Type::Text {
+            let sides = match (&left, &right) {
+                (Node::Column(date), Node::Text(day)) if self.scope.is_date(*date) => {
+                    Some([Node::Days(*date), self.day(all, day)?])
+                }
+                (Node::Text(day), Node::Column(date)) if self.scope.is_date(*date) => {
+                    Some([self.day(all, day)?, Node::Days(*date)])
+                }
+                _ => None,
+            };
+            if let Some(sides) = sides {
+                return Ok(Node::Compare(comparison, Type::Integer, Box::new(sides)));
+            }
+        }
         let is_whole = |kind| matches!(kind, Type::Boolean | Type::Integer | Type::Bits);
         let fits = left_kind == right_kind || is_whole(left_kind) && is_whole(right_kind);
         if fits && let Some(test) = tested(comparison, &left, &right) {
@@ -246,6 +261,14 @@ impl Check<'_> {
                 Ok(Node::Compare(comparison, kind, Box::new(operands)))
             }
             None => self.wrong(all, format!("{} cannot be compared with {}", left_kind.name(), right_kind.name())),
+        }
+    }
+
+    /// A day that dates are compared with, in days since 1970-01-01.
+    fn day(&self, all: &Tree, text: &str) -> Result<Node> {
+        match Date::parse(text.as_bytes()).and_then(Date::days) {
+            Some(days) => Ok(Node::Integer(days.into())),
+            None => self.wrong(all, format!("dates are compared with a day such as '2025-05-31', not '{}'", short(text))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::plan::{Arithmetic, Comparison, Filled, Function, Node, RealFunction, Type};
 use super::real;
+use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
@@ -75,7 +76,7 @@ pub(super) fn owned(node: &Node, values: &Filled<'_>) -> Evaluated {
 fn kind(node: &Node, values: &Filled<'_>) -> Type {
     match node {
         Node::Null => Type::Null,
-        Node::Integer(_) | Node::Count(_) => Type::Integer,
+        Node::Integer(_) | Node::Count(_) | Node::Days(_) => Type::Integer,
         Node::Bits(_) => Type::Bits,
         Node::Constant(_) | Node::Real(..) | Node::Uniform(_) => Type::Real,
         Node::Text(_) => Type::Text,
@@ -233,6 +234,7 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
         | Node::Negate(..)
         | Node::Absolute(..)
         | Node::Count(_)
+        | Node::Days(_)
         | Node::Real(..)
         | Node::Uniform(_)
         | Node::Convert(..) => Truth::all(None, len),
@@ -294,7 +296,8 @@ trait Numeric: Copy + PartialOrd {
     fn shift(self, operation: Arithmetic, places: u32) -> Option<Self>;
     fn negate(self) -> Option<Self>;
     fn absolute(self) -> Option<Self>;
-    fn of_count(count: u32) -> Option<Self>;
+    /// An integer, for their type.
+    fn of_integer(number: i64) -> Option<Self>;
     /// A real number, for the type of real numbers.
     fn of_real(number: f64) -> Option<Self>;
 }
@@ -371,8 +374,8 @@ impl Numeric for i64 {
     fn absolute(self) -> Option<Self> {
         self.checked_abs()
     }
-    fn of_count(count: u32) -> Option<Self> {
-        Some(count.into())
+    fn of_integer(number: i64) -> Option<Self> {
+        Some(number)
     }
     fn of_real(_: f64) -> Option<Self> {
         None
@@ -436,7 +439,7 @@ impl Numeric for u64 {
     fn absolute(self) -> Option<Self> {
         Some(self)
     }
-    fn of_count(_: u32) -> Option<Self> {
+    fn of_integer(_: i64) -> Option<Self> {
         None
     }
     fn of_real(_: f64) -> Option<Self> {
@@ -490,7 +493,7 @@ impl Numeric for f64 {
     fn absolute(self) -> Option<Self> {
         Some(self.abs())
     }
-    fn of_count(_: u32) -> Option<Self> {
+    fn of_integer(_: i64) -> Option<Self> {
         None
     }
     fn of_real(number: f64) -> Option<Self> {
@@ -573,7 +576,12 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
         Node::Convert(from, _, inner) => T::convert(*from, inner, values),
         Node::Count(inner) => {
             let counts = numbers::<u64>(inner, values).into_iter();
-            counts.map(|bits| T::of_count(bits?.count_ones())).collect()
+            counts.map(|bits| T::of_integer(bits?.count_ones().into())).collect()
+        }
+        Node::Days(place) => {
+            let days = |text: &str| Date::parse(text.as_bytes()).and_then(Date::days);
+            let dates = values.column(*place);
+            (0..len).map(|row| T::of_integer(days(dates.text(row)?)?.into())).collect()
         }
         Node::Arithmetic(operation @ (Arithmetic::ShiftLeft | Arithmetic::ShiftRight), _, sides) => {
             let [left, right] = &**sides;

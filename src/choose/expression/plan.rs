@@ -101,6 +101,10 @@ impl Scope {
             self.columns.len() - 1
         })
     }
+    /// Whether a column has dates.
+    pub(super) fn is_date(&self, place: usize) -> bool {
+        self.columns[place].kind() == Kind::Date
+    }
     /// The place of a named value.
     pub(super) fn named(&self, name: &str) -> Option<usize> {
         self.named.iter().position(|named| named.name.eq_ignore_ascii_case(name))
@@ -289,6 +293,8 @@ pub(super) enum Node {
     Constant(f64),
     Text(Arc<str>),
     Column(usize),
+    /// The days of a column of dates, since 1970-01-01; null where a date has no day.
+    Days(usize),
     /// A value that was given a name.
     Named(usize),
     /// A column compared with constants.
@@ -395,6 +401,7 @@ impl Node {
             | Self::Constant(_)
             | Self::Text(_)
             | Self::Column(_)
+            | Self::Days(_)
             | Self::Named(_)
             | Self::Test(..)
             | Self::Matches(_)
@@ -425,7 +432,7 @@ impl Node {
 
     fn column(&self) -> Option<usize> {
         match self {
-            Self::Column(place) | Self::Test(place, _) => Some(*place),
+            Self::Column(place) | Self::Days(place) | Self::Test(place, _) => Some(*place),
             _ => None,
         }
     }
