@@ -58,12 +58,6 @@ impl fmt::Display for WrongExpression {
 impl std::error::Error for WrongExpression {}
 
 impl ChosenArgs {
-    /// Whether a sample is taken.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn is_sample(&self) -> bool {
-        self.sample.is_some()
-    }
-
     /// The condition, if one is given.
     pub(crate) fn condition(&self) -> Result<Option<Condition>> {
         let condition = self.condition.as_deref().map(str::parse).transpose();

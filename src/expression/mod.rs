@@ -109,6 +109,11 @@ impl Condition {
     pub fn tags(&self) -> Arc<[Arc<str>]> {
         self.0.0.columns.tags()
     }
+    /// Whether a column that it names depends on the records before.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        self.0.0.columns.depend_on_records_before()
+    }
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
     /// have results for its [queries](Self::queries).
     pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {

@@ -85,6 +85,10 @@ impl Columns {
         });
         listed.fold(Fields::NONE, Fields::union)
     }
+    #[cfg(feature = "cluster")]
+    pub(super) fn depend_on_records_before(&self) -> bool {
+        self.0.iter().any(ChosenColumn::depends_on_records_before)
+    }
     pub(super) fn tags(&self) -> Arc<[Arc<str>]> {
         let tags: BTreeSet<&str> = self.0.iter().filter_map(ChosenColumn::tag).collect();
         tags.into_iter().map(Arc::from).collect()

@@ -145,6 +145,14 @@ setters!(ReadOptions {
 
 setters!(ReadOptions { filter: Option<Condition> });
 
+#[cfg(feature = "cluster")]
+impl ReadOptions {
+    /// Whether a record may be taken or left out because of the records before it, so that the inputs must not be divided.
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        self.sample.is_some() || self.filter.as_ref().is_some_and(Condition::depends_on_records_before)
+    }
+}
+
 /// How a run goes.
 #[non_exhaustive]
 pub struct RunOptions<'a> {

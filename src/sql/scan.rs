@@ -48,11 +48,11 @@ pub(super) struct Request {
 
 #[cfg(feature = "cluster")]
 impl Request {
-    /// Whether it needs numbers that count from the beginning of the first input.
-    pub(super) fn numbers(&self) -> bool {
+    /// Whether its rows depend on the records before them, from the beginning of the first input on.
+    pub(super) fn depends_on_records_before(&self) -> bool {
         let tested = self.conditions.iter().map(|condition| &condition.column);
         let mut columns = self.columns.iter().chain(tested);
-        columns.any(|column| matches!(column.name(), "index" | "game"))
+        columns.any(ChosenColumn::depends_on_records_before) || self.source.options.read.depends_on_records_before()
     }
 }
 

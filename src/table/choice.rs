@@ -72,6 +72,12 @@ impl ChosenColumn {
             Self::Tag(_) => TAGS.meaning,
         }
     }
+    /// Whether its values depend on the records before, which a part of an input does not have: numbers that count from
+    /// the first input on, and the openings of the way to a position.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        matches!(self.name(), "index" | "game" | "eco_position" | "opening_position")
+    }
     /// Whether records carry its values, and can lack them.
     pub fn is_carried(&self) -> bool {
         match self {

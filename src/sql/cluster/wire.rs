@@ -485,7 +485,14 @@ mod tests {
             .fen_column(Some("position".into()));
         let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
         let access = Access::default().map(false).max_window(1 << 20);
-        let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true);
+        let read = ReadOptions::default()
+            .decode(decode)
+            .from(Some(Format::PGN))
+            .access(access)
+            .strict(true)
+            .filter("quiet and index % 3 = 1".parse().ok())
+            .sample("case when pieces > 20 then 0.1 else 1 end".parse().ok())
+            .seed(7);
         let source = PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
         let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
