@@ -158,6 +158,15 @@ fn cases() -> Vec<Case> {
             "blocks of 1048577 records",
         ),
         ("columns beyond the header", |s| set(&mut s[HEADER], 28, 4, 63), false, "63 columns"),
+        (
+            "columns beyond a header of before 1.4",
+            |s| {
+                s[HEADER].truncate(1024);
+                set(&mut s[HEADER], 28, 4, 31);
+            },
+            true,
+            "31 columns; at most 30",
+        ),
         ("an absurd number of columns", |s| set(&mut s[HEADER], 28, 4, u32::MAX.into()), false, "4294967295 columns"),
         ("a header's column twice", |s| set(&mut s[HEADER], 64 + 32, 2, 0), false, "lists column 0 twice"),
         (
@@ -169,7 +178,7 @@ fn cases() -> Vec<Case> {
         ("a name that is not UTF-8", |s| s[HEADER][64 + 8] = 0xFF, false, "is invalid"),
         ("a name with an escape sequence", |s| s[HEADER][64 + 8] = 0x1B, false, "is invalid"),
         ("records before the header", |s| set(&mut s[HEADER], 16, 8, 5), false, "records before it"),
-        ("a longer header", |s| s[HEADER].extend([0; 64]), true, "1088 bytes"),
+        ("a longer header", |s| s[HEADER].extend([0; 64]), true, "2112 bytes"),
         (
             "fewer records than promised",
             |s| set(&mut s[HEADER], 40, 8, 21),

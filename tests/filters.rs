@@ -82,8 +82,8 @@ fn table(columns: &str, lets: &[&str], condition: Option<&str>) -> Vec<Vec<Strin
     let summary = run(&inputs, options, &job, |part| {
         job.put(&mut file, part).map_err(|source| Error::Write { path: "rows".into(), source })
     });
-    summary.into_result().unwrap();
-    job.finish(file).unwrap();
+    let _ = summary.into_result().unwrap();
+    let _ = job.finish(file).unwrap();
     // No value of these columns has a comma in it.
     let csv = String::from_utf8(csv).unwrap();
     csv.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
@@ -115,11 +115,9 @@ type Keeps = fn(&Entry) -> bool;
 #[test]
 fn what_trainers_keep() {
     let filters: &[(&str, &str, Keeps)] = &[
-        (
-            "viriformat, min_ply",
-            "2 * fullmove - 2 + case stm when 'b' then 1 else 0 end >= 16",
-            |entry| (u32::from(entry.position.fullmove) - 1) * 2 + u32::from(!entry.is_white()) >= 16,
-        ),
+        ("viriformat, min_ply", "2 * fullmove - 2 + case stm when 'b' then 1 else 0 end >= 16", |entry| {
+            (u32::from(entry.position.fullmove) - 1) * 2 + u32::from(!entry.is_white()) >= 16
+        }),
         ("viriformat, min_pieces", "pieces >= 4", |entry| entry.count() >= 4),
         ("viriformat, max_eval", "abs(raw_score) < 120", |entry| entry.score.is_some_and(|score| score.abs() < 120)),
         ("viriformat, filter_tactical", "not (move_captures or move_promotes)", |entry| {
@@ -140,11 +138,9 @@ fn what_trainers_keep() {
                 entry.score.is_some_and(|score| wrong(score) <= 50)
             },
         ),
-        (
-            "nnue-pytorch, always",
-            "stm_score is not null and not score_placeholder",
-            |entry| entry.score.is_some() && !entry.placeholder,
-        ),
+        ("nnue-pytorch, always", "stm_score is not null and not score_placeholder", |entry| {
+            entry.score.is_some() && !entry.placeholder
+        }),
         (
             "nnue-pytorch, filtered",
             "not in_check and not coalesce(move_captures and not move_en_passant, false)",
@@ -159,27 +155,18 @@ fn what_trainers_keep() {
         ),
         ("nnue-pytorch, early_fen_skipping", "ply > 28", |entry| entry.ply > 28),
         ("nnue-pytorch, simple_eval_skipping", "abs(e) >= 400", |entry| {
-            const VALUES: [(Role, i32); 5] = [
-                (Role::Pawn, 208),
-                (Role::Knight, 781),
-                (Role::Bishop, 825),
-                (Role::Rook, 1276),
-                (Role::Queen, 2538),
-            ];
+            const VALUES: [(Role, i32); 5] =
+                [(Role::Pawn, 208), (Role::Knight, 781), (Role::Bishop, 825), (Role::Rook, 1276), (Role::Queen, 2538)];
             let difference = |role| entry.number(Color::White, role) - entry.number(Color::Black, role);
             VALUES.iter().map(|&(role, value)| value * difference(role)).sum::<i32>().abs() >= 400
         }),
-        (
-            "bullet, simple.rs",
-            "quiet and not move_castles and ply >= 16 and abs(raw_score) <= 200",
-            |entry| {
-                entry.ply >= 16
-                    && !entry.in_check()
-                    && entry.score.is_some_and(|score| score.abs() <= 200)
-                    && entry.mv.is_some_and(|mv| mv.kind == MoveKind::Normal)
-                    && entry.takes() == Some(false)
-            },
-        ),
+        ("bullet, simple.rs", "quiet and not move_castles and ply >= 16 and abs(raw_score) <= 200", |entry| {
+            entry.ply >= 16
+                && !entry.in_check()
+                && entry.score.is_some_and(|score| score.abs() <= 200)
+                && entry.mv.is_some_and(|mv| mv.kind == MoveKind::Normal)
+                && entry.takes() == Some(false)
+        }),
         ("nodchip, smart_fen_skipping", "quiet", |entry| {
             !entry.in_check() && entry.takes() == Some(false) && entry.promotes() == Some(false)
         }),

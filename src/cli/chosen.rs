@@ -68,12 +68,6 @@ impl fmt::Display for WrongExpression {
 impl std::error::Error for WrongExpression {}
 
 impl ChosenArgs {
-    /// Whether a sample is taken.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn is_sample(&self) -> bool {
-        self.sample.is_some()
-    }
-
     /// The values with names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
         Definitions::parse(&self.definitions).map_err(|error| match error {

@@ -38,6 +38,8 @@ pub(crate) use batches::{BatchRun, run_on};
 pub(crate) use judge::judge_alone;
 pub use summary::{FileSummary, Summary};
 
+#[cfg(feature = "cluster")]
+use crate::choose::Condition;
 use crate::choose::{AtRandom, ByFormula, Choose, Chooser, LeftOut, Sample, Selection};
 use crate::error::{Error, Reject};
 use crate::formats::tables::Budget;
@@ -123,6 +125,15 @@ setters!(ReadOptions {
     skip: u64,
     limit: Option<u64>,
 });
+
+#[cfg(feature = "cluster")]
+impl ReadOptions {
+    /// Whether a record may be taken or left out because of the records before it, so that the inputs must not be divided.
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        let Choose { filter, sample, .. } = &self.choose;
+        sample.is_some() || filter.as_ref().is_some_and(Condition::depends_on_records_before)
+    }
+}
 
 /// How a run goes.
 #[non_exhaustive]

@@ -49,13 +49,11 @@ pub(super) struct Request {
 
 #[cfg(feature = "cluster")]
 impl Request {
-    /// Whether it needs numbers that count from the beginning of the first input.
-    pub(super) fn numbers(&self) -> bool {
-        let mut numbers = ["index", "game"].into_iter();
-        numbers.any(|number| {
-            let is_number = |column: &ChosenColumn| column.name() == number;
-            self.columns.iter().any(is_number) || self.conditions.iter().any(|condition| condition.reads(number))
-        })
+    /// Whether its rows depend on the records before them, from the beginning of the first input on.
+    pub(super) fn depends_on_records_before(&self) -> bool {
+        self.columns.iter().any(ChosenColumn::depends_on_records_before)
+            || self.conditions.iter().any(Condition::depends_on_records_before)
+            || self.source.options.read.depends_on_records_before()
     }
 }
 

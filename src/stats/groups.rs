@@ -133,6 +133,11 @@ impl GroupBy {
     pub fn width(&self) -> u64 {
         self.width
     }
+    /// Whether the column depends on the records before.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        self.columns.iter().any(ChosenColumn::depends_on_records_before)
+    }
     /// The queries that the column needs answered.
     pub fn queries(&self) -> Queries {
         self.columns.queries()

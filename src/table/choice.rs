@@ -96,6 +96,19 @@ impl ChosenColumn {
             Self::Computed(column) => column.meaning(),
         }
     }
+    /// Whether its values depend on the records before, which a part of an input does not have: numbers that count from
+    /// the first input on, the openings of the way to a position, and scores before it.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        match self {
+            Self::Listed(column) => matches!(
+                column.name,
+                "index" | "game" | "eco_position" | "opening_position" | "score_before" | "score_placeholder"
+            ),
+            Self::Tag(_) => false,
+            Self::Computed(_) => true,
+        }
+    }
     /// Whether records carry its values, and can lack them.
     pub fn is_carried(&self) -> bool {
         match self {

@@ -221,6 +221,20 @@ fn games_are_chosen_and_rejects_kept_as_in_one_process() {
     // The same games from boards, which are read in shards.
     let boards = dir.name("games.boards");
     output(0, &["convert", &pgn, "-o", &boards]);
+    // What depends on the records before is the same as well.
+    for options in [
+        &["--where", "quiet and stm_material > nstm_material"][..],
+        &["--where", "index % 3 = 1 and game > 5"],
+        &["--where", "eco_position between 'B00' and 'B99'", "--by", "phase"],
+        &["--where", "legal_moves > 20", "--sample", "100", "--seed", "4"],
+        &["--sample", "10%"],
+        &["--by", "eco_position"],
+    ] {
+        let arguments = [&[&*boards][..], options].concat();
+        let own = without_run(json(0, &[&["stats", "--json"][..], &arguments].concat()));
+        assert!(own["positions"].as_u64() > Some(10), "{options:?}");
+        assert_eq!(cluster.stats(&arguments), own, "{options:?}");
+    }
     for options in [&["--min-elo", "1500"][..], &["--skip-book", "12"]] {
         let of = |file: &str| {
             let arguments = [&["stats", "--json", file][..], options].concat();

@@ -24,6 +24,7 @@ mod help;
 mod info;
 #[cfg(unix)]
 mod limits;
+mod manifest;
 mod options;
 mod perft;
 #[cfg(unix)]

@@ -268,7 +268,9 @@ impl Check<'_> {
     fn day(&self, all: &Tree, text: &str) -> Result<Node> {
         match Date::parse(text.as_bytes()).and_then(Date::days) {
             Some(days) => Ok(Node::Integer(days.into())),
-            None => self.wrong(all, format!("dates are compared with a day such as '2025-05-31', not '{}'", short(text))),
+            None => {
+                self.wrong(all, format!("dates are compared with a day such as '2025-05-31', not '{}'", short(text)))
+            }
         }
     }
 

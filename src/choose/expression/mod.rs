@@ -46,9 +46,8 @@ struct Checked {
     queries: Queries,
     fields: Fields,
     tags: BTreeSet<Arc<str>>,
-    /// The names of its columns.
     #[cfg(feature = "cluster")]
-    columns: BTreeSet<Box<str>>,
+    depends_on_records_before: bool,
 }
 
 impl Checked {
@@ -58,7 +57,7 @@ impl Checked {
         let (queries, fields, tags) = (scope.queries(&node), scope.fields(&node), scope.tags(&node));
         let checked = Self {
             #[cfg(feature = "cluster")]
-            columns: scope.names(&node),
+            depends_on_records_before: scope.depends_on_records_before(&node),
             text: text.into(),
             definitions: definitions.clone(),
             scope,
@@ -121,10 +120,10 @@ impl Condition {
         conjuncts.sort_by_cached_key(|node| (checked.scope.queries(node) != Queries::NONE, node.cost(&checked.scope)));
         Ok(Self(Arc::new((checked, conjuncts))))
     }
-    /// Whether it reads a column of this name.
+    /// Whether a column that it names depends on the records before.
     #[cfg(feature = "cluster")]
-    pub(crate) fn reads(&self, column: &str) -> bool {
-        self.0.0.columns.contains(column)
+    pub(crate) fn depends_on_records_before(&self) -> bool {
+        self.0.0.depends_on_records_before
     }
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
     /// have results for its [queries](Self::queries).

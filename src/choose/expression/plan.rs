@@ -149,8 +149,8 @@ impl Scope {
         self.columns(node).filter_map(ChosenColumn::tag).map(Arc::from).collect()
     }
     #[cfg(feature = "cluster")]
-    pub(super) fn names(&self, node: &Node) -> BTreeSet<Box<str>> {
-        self.columns(node).map(|column| column.name().into()).collect()
+    pub(super) fn depends_on_records_before(&self, node: &Node) -> bool {
+        self.columns(node).any(ChosenColumn::depends_on_records_before)
     }
     /// The value of a plan that is the same for all records; `None` if it may differ.
     pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {

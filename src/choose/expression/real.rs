@@ -122,7 +122,7 @@ fn ln_of(x: f64) -> Pair {
     // x = 2^k m, with m from sqrt(1/2) to sqrt(2).
     let bits = x.to_bits();
     let mut k = (bits >> 52) as i64 - 1023 - shift;
-    let mut m = f64::from_bits(bits & (1 << 52) - 1 | 1023 << 52);
+    let mut m = f64::from_bits(bits & ((1 << 52) - 1) | (1023 << 52));
     if m > std::f64::consts::SQRT_2 {
         m *= 0.5;
         k += 1;

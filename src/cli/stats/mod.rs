@@ -262,9 +262,6 @@ impl StatsArgs {
         if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
             bail!("--cluster counts whole inputs: --shard, --skip and --limit are for one process");
         }
-        if reading.chosen.is_sample() {
-            bail!("--cluster: records have no common numbers there, by which --sample chooses");
-        }
         let inputs = session.take_inputs(inputs, reading, false)?;
         if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
             bail!("--cluster: the machines of a cluster cannot read this standard input; name files");

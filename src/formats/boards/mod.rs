@@ -79,10 +79,10 @@
 //!
 //! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024 or 2048, index
 //!   64 and 8 for each block, end 64), or is larger than a block may be.
-//! - In the header: records before it or in it; blocks of no records or of more than 2^20; more than 30
-//!   columns; an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
+//! - In the header: records before it or in it; blocks of no records or of more than 2^20; more
+//!   columns than it can list (62, or 30 in 1024 bytes); an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
 //!   characters.
-//! - In a block: no records, more than 2^20, or more than the header has in a block; more than 30 columns, an id
+//! - In a block: no records, more than 2^20, or more than the header has in a block; more than 62 columns, an id
 //!   twice, a known id with another type; no boards or no clocks, or some of them missing; a column that does
 //!   not begin where the directory or the column before it ends (one that overlaps another, for instance), ends
 //!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end

@@ -43,6 +43,7 @@ pub(super) use pieces::{Piece, divide};
 use super::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::Inputs;
+use crate::stats::GroupBy;
 use datafusion::common::Result as EngineResult;
 use datafusion::logical_expr::col;
 use datafusion::physical_plan::ExecutionPlan;
@@ -66,8 +67,7 @@ pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
 
 /// A scan of the pieces of a table.
 pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
-    // Records and games are numbered over all inputs.
-    let whole = request.numbers().then(|| Piece::whole(&request.source.inputs));
+    let whole = request.depends_on_records_before().then(|| Piece::whole(&request.source.inputs));
     let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
     let work = Work::Columns(Arc::new(request));
     Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?)))
@@ -91,7 +91,11 @@ impl Session {
         let of_table = |error| SqlError::Table(Arc::new(error));
         absolute(&mut inputs).map_err(of_table)?;
         let count = link.cluster().partitions();
-        let pieces = divide(&inputs, count, &options.read).map_err(of_table)?;
+        let is_grouped_so = counting.by.as_ref().is_some_and(GroupBy::depends_on_records_before);
+        let pieces = match is_grouped_so || options.read.depends_on_records_before() {
+            true => vec![Piece::whole(&inputs)],
+            false => divide(&inputs, count, &options.read).map_err(of_table)?,
+        };
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());

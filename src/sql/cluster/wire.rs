@@ -427,14 +427,17 @@ mod tests {
             .time_controls(vec!["blitz".parse().unwrap(), "300+3".parse().unwrap()])
             .since("2024.02.03".parse::<Date>().ok())
             .variant(Some(Variant::Chess960));
-        let decode = DecodeOptions::default()
-            .keep_en_passant(true)
-            .games(Some(Arc::new(games)))
-            .strict_pgn(true)
-            .fen_column(Some("position".into()));
+        let decode =
+            DecodeOptions::default().keep_en_passant(true).strict_pgn(true).fen_column(Some("position".into()));
         let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
         let access = Access::default().map(false).max_window(1 << 20);
-        let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true);
+        let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true).choose(
+            crate::choose::Choose::default()
+                .games(Some(Arc::new(games)))
+                .filter("quiet and index % 3 = 1".parse().ok())
+                .sample("case when pieces > 20 then 0.1 else 1 end".parse().ok())
+                .seed(7),
+        );
         let source = PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
         let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
