@@ -175,8 +175,8 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
         };
         let ply = number(4).unwrap_or(7);
         seen[2] += i32::from(ply % 2 == 1);
-        // A half is rounded to the even number.
-        let expected = (score, result, ply + ply % 2, number(1).unwrap() * 2);
+        // A half is rounded away from zero.
+        let expected = (score, result, ply + 1, number(1).unwrap() * 2);
         let number = |at| field(after, at).parse::<i64>().ok();
         assert_eq!(
             (number(3), field(after, 10), number(4).unwrap(), number(11).unwrap()),
