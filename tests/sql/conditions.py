@@ -18,8 +18,6 @@ import duckdb
 
 CONDITIONS = pathlib.Path(__file__).with_name("conditions.txt")
 AT_ONCE = 2
-# Each condition is to take a part of the records of some file: these shares of conditions that do not are too many.
-RECORDS = 30_000
 ALL_BITS = (1 << 64) - 1
 
 
@@ -115,10 +113,11 @@ def translated(condition):
 
     text = re.sub(r"\buniform\(([^()]*)\)", drawn, text)
     text = re.sub(r"\bpopcount\(", "bit_count(", text)
+    text = re.sub(r"\b(ln|sqrt|power)\(", r"real_\1(", text)
     text = re.sub(r"\b0[xX]([0-9a-fA-F]+)", lambda m: str(int(m[1], 16)), text)
     # Reals without a point would be decimals.
     text = re.sub(r"(?<![\w.'])(\d+\.\d*|\.\d+|\d+e\d+|\d+\.\d*e\d+)(?![\w.':])", r"\1::double", text)
-    if "::double" not in text and not re.search(r"\b(exp|ln|sqrt|power)\(", text):
+    if "::double" not in text and not re.search(r"\b(exp|real_ln|real_sqrt|real_power)\(", text):
         text = re.sub(r" / ", " // ", text)
     return text
 
@@ -136,13 +135,16 @@ def main():
         line for line in CONDITIONS.read_text().splitlines() if line.strip() and not line.startswith("-- ")
     ]
     with tempfile.TemporaryDirectory() as directory:
-        records, table = f"{directory}/records.boards", f"{directory}/records.parquet"
-        games = str(shared / "pgn" / "lichess_db_1000k.pgn")
-        # Boards have no tags: those come from the games.
-        subprocess.run([program, "-q", "convert", games, "--limit", str(RECORDS), "-o", records], check=True)
-        subprocess.run([program, "-q", "compute", records, "--columns", "all", "-o", table], check=True)
+        records, table = str(shared / "pgn" / "lichess_db_1000k.pgn"), f"{directory}/records.parquet"
+        columns = "all,tag:Event,tag:Result"
+        subprocess.run([program, "-q", "compute", records, "--columns", columns, "-o", table], check=True)
         texts = [translated(condition) for condition in conditions]
         database = duckdb.connect()
+        # What has no value is null here.
+        database.execute("set global error_on_division_by_zero = false")
+        database.execute("create macro real_ln(x) as case when x >= 0 then ln(x::double) end")
+        database.execute("create macro real_sqrt(x) as case when x >= 0 then sqrt(x::double) end")
+        database.execute("create macro real_power(x, y) as case when x >= 0 or y = round(y) then power(x::double, y) end")
         rows = database.sql(f"select * from '{table}'")
         names = rows.columns
         values = [dict(zip(names, row)) for row in rows.fetchall()]
@@ -163,7 +165,16 @@ def main():
                 for row in values
             ],
         )
-        database.execute(f"create table records as select * from '{table}' join more on \"index\" = number")
+        # Integers are signed and have 64 bits, but for sets of squares and keys.
+        small = ["UTINYINT", "USMALLINT", "UINTEGER", "SMALLINT", "TINYINT", "INTEGER"]
+        wide = {"index", "game", "knodes", "count"}
+        casts = [
+            f'"{name}"::bigint as "{name}"'
+            for name, kind in zip(rows.columns, map(str, rows.types))
+            if kind in small or name in wide
+        ]
+        replaced = f"* replace ({', '.join(casts)})"
+        database.execute(f"create table records as select {replaced} from '{table}' join more on \"index\" = number")
 
         def answers(number):
             condition, text = conditions[number], texts[number]
