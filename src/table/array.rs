@@ -189,6 +189,7 @@ impl<T: Clone + Default> Values<T> {
     }
 }
 
+#[cfg(feature = "parquet")]
 impl<T: Copy> Values<T> {
     /// Other values in the same rows; `to` also sees those that do not count.
     pub(crate) fn map<U>(&self, to: impl Fn(T) -> U) -> Values<U> {

@@ -59,7 +59,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "verify" => TARGETS
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| !["verify", "san", "report", "selection"].contains(name))
+            .filter(|name| !["verify", "san", "report", "selection", "expression"].contains(name))
             .flat_map(seeds)
             .collect(),
         _ => files(target),
@@ -273,7 +273,8 @@ macro_rules! targets {
 }
 
 targets!(
-    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, containers, selection, san, report, verify
+    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, containers, selection, expression, san,
+    report, verify
 );
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);

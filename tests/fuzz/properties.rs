@@ -8,13 +8,15 @@
 
 use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
-use lanefish::choose::Selection;
+use lanefish::choose::expression::Evaluated;
+use lanefish::choose::{Definitions, Selection};
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::GameRow;
 #[cfg(feature = "parquet")]
 use lanefish::input::Source;
 use lanefish::input::{Access, Input, Inputs};
+use lanefish::packed::Packed;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
@@ -41,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     ("bullet", bullet),
     ("containers", containers),
     ("selection", selection),
+    ("expression", expression),
     ("san", san),
     ("report", report),
     ("verify", verify),
@@ -528,6 +531,43 @@ pub fn selection(bytes: &[u8]) {
     assert_eq!(some.games, all.games);
     let left_out: u64 = some.left_out.values().map(|left_out| left_out.positions).sum();
     assert_eq!(positions(&some) + left_out, positions(&all));
+}
+
+/// Definitions, a line each, and an expression: an error with its place, or a value for each record of a small batch. What
+/// has a number as its value in the first record is the same when the text is written out and parsed again.
+pub fn expression(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    let last = lines.pop().unwrap_or_default();
+    let definitions = Definitions::parse(&lines).unwrap_or_default();
+    let formula = match definitions.formula(last) {
+        Ok(formula) => formula,
+        Err(error) => {
+            assert!(error.place().end <= last.len() && !error.to_string().is_empty());
+            return;
+        }
+    };
+    let mut batch = Batch::new();
+    for fen in ["rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "4k3/P7/8/8/8/8/8/4K3 w - - 5 40"] {
+        let position: Position = fen.parse().unwrap();
+        batch.push(Packed::pack(&position).unwrap(), position.halfmove, position.fullmove);
+    }
+    let batch = Arc::new(batch);
+    let analyzer = Tier::best().analyzer().unwrap();
+    let mut results = vec![GroupResults::default(); batch.groups().len()];
+    analyzer.analyze(batch.groups(), formula.queries(), &mut results);
+    let tile = Tile::new(analyzer, &batch, 0, batch.len(), &results, &[3]);
+    let values = formula.evaluate(&tile);
+    let again = definitions.formula(&formula.to_string()).unwrap();
+    assert!(again == formula && again.evaluate(&tile) == values);
+    if let Ok(condition) = definitions.condition(last) {
+        let mut mask = [3];
+        condition.choose(&tile, &mut mask);
+        if let Evaluated::Boolean(values) = values {
+            let taken: Vec<bool> = (0..2).map(|row| mask[0] >> row & 1 != 0).collect();
+            assert!(values.iter().map(|value| *value == Some(true)).eq(taken));
+        }
+    }
 }
 
 /// A position and a move in algebraic notation: parsed moves are legal and survive being written and parsed again.
