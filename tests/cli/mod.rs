@@ -19,6 +19,7 @@ mod expected;
 mod files;
 mod foreign;
 mod games;
+mod games_where;
 mod generate;
 mod help;
 mod info;
