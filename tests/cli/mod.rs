@@ -10,6 +10,8 @@ mod compression;
 mod compute;
 mod convert;
 mod damage;
+#[cfg(unix)]
+mod datasets;
 #[cfg(all(unix, feature = "parquet"))]
 mod documents;
 #[cfg(unix)]
