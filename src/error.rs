@@ -133,6 +133,14 @@ pub enum Error {
         /// Its number over all inputs.
         record: u64,
     },
+    /// Games are to be chosen by something that is not the same for all of their positions.
+    #[error(
+        "`{condition}` is no condition on games: it asks for more than the columns that all records of a game share"
+    )]
+    NotOfGames {
+        /// The condition.
+        condition: String,
+    },
     /// What has to be read twice can be read only once.
     #[error("{path} has to be read twice, which is possible only with files; save it as one first", path = shown(path))]
     Once {
@@ -219,6 +227,7 @@ impl Error {
             Self::Selection { .. }
             | Self::TooManyGroups { .. }
             | Self::NoGame { .. }
+            | Self::NotOfGames { .. }
             | Self::Once { .. }
             | Self::Changed { .. }
             | Self::Temporary { .. }

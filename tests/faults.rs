@@ -165,6 +165,38 @@ fn file_errors_leave_everything_unchanged() {
     assert!(Job::new(REPLACE).withstands("fsync", &EIO.to_string(), 1, true) > 1);
 }
 
+/// Commands for whole data sets, most of which need temporary files if they have little memory.
+const DATASETS: [&[&str]; 5] = [
+    &["shuffle", "x.pgn", "--memory", "1K", "-o", "new.boards"],
+    &["dedup", "x.pgn", "--memory", "1K", "-o", "new.boards", "--key", "record", "--rejects", "new.txt"],
+    &["interleave", "x.epd", "x.pgn", "-o", "new.fen", "--rejects", "new.txt"],
+    &["convert", "x.pgn", "--sample", "450", "--memory", "1K", "-o", "new.boards"],
+    &["split", "x.epd", "--parts", "a=0.5,b=0.5", "--by", "record", "-o", "{part}.fen"],
+];
+
+/// Temporary files that cannot be created, written or read.
+#[test]
+fn failing_temporary_files_leave_everything_unchanged() {
+    if shim().is_none() {
+        return;
+    }
+    let mut spilled = 0;
+    for arguments in DATASETS {
+        let job = Job::new(arguments);
+        for (call, error) in [("open", EIO), ("read", EIO), ("write", ENOSPC), ("ftruncate", EIO), ("pread", EIO)] {
+            job.withstands(call, &error.to_string(), 1, true);
+        }
+        spilled += u32::from(job.withstands("pwrite", &ENOSPC.to_string(), 1, true) > 0);
+        for call in ["pread", "pwrite"] {
+            job.withstands(call, &EINTR.to_string(), 1, false);
+            let fault = format!("{call}:short:1:1000000000");
+            let (outcome, stderr, _) = job.run(Some(&fault));
+            assert!(outcome == job.run(None).0, "{arguments:?} {fault}: {stderr}");
+        }
+    }
+    assert_eq!(spilled, 3);
+}
+
 #[test]
 fn either_all_outputs_get_their_names_or_none() {
     if shim().is_none() {

@@ -4,10 +4,11 @@
 //! counted under the name of its option. The sample of `max_per_game` depends only on the seed and
 //! the game, not on the place of the game in the input or the thread that decodes it.
 
+use super::expression::Condition;
 use crate::games::{Date, Facts, Outcome, SelectionError, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
-use crate::table::{Field, Fields, Speed};
+use crate::table::{Batch, Field, Fields, Speed};
 use std::cmp::Ordering;
 use std::str::FromStr;
 
@@ -61,10 +62,16 @@ pub struct Selection {
     /// Games are copied as they stand, which needs their text. This is no option either.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) copies_games: bool,
+    /// It is true of the game. It comes from [`Choose::filter`](super::Choose::filter) where rows of games are made.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) condition: Option<Condition>,
 }
 
 /// Stands for [`Selection::last_of_games`] among the names of options.
 pub(crate) const ROWS_OF_GAMES: &str = "";
+
+/// The option of the condition.
+const WHERE: &str = "where";
 
 setters!(Selection {
     variations: bool,
@@ -108,6 +115,7 @@ impl Selection {
             ("since", self.since.is_some()),
             ("until", self.until.is_some()),
             ("variant", self.variant.is_some()),
+            (WHERE, self.condition.is_some()),
         ];
         options.into_iter().filter_map(|(name, is_set)| is_set.then_some(name))
     }
@@ -128,6 +136,8 @@ impl Selection {
                 "termination" => &[Field::Termination],
                 "eco" => &[Field::Eco],
                 "since" | "until" => &[Field::Date],
+                // What a record lacks is null. How long a game is, records do not say.
+                WHERE if !self.condition_fields().contains(Field::GamePlies) => &[],
                 _ => return (option, None),
             };
             (option, Some(fields))
@@ -138,7 +148,11 @@ impl Selection {
     pub(crate) fn fields(&self) -> Fields {
         let required = self.requirements().filter_map(|(_, fields)| fields);
         let fields = required.flatten().copied();
-        fields.chain([Field::Game]).collect()
+        fields.chain([Field::Game]).chain(self.condition_fields().iter()).collect()
+    }
+
+    fn condition_fields(&self) -> Fields {
+        self.condition.as_ref().map_or(Fields::NONE, Condition::fields)
     }
 
     /// Whether the positions to take depend on the other positions of their game.
@@ -198,6 +212,16 @@ impl Selection {
             return Some(("variant", false));
         }
         None
+    }
+
+    /// The same for the condition, which is asked last: of a batch with one record of the game, which has the fields and
+    /// tags that the condition reads.
+    pub(crate) fn condition_leaves_out(
+        &self,
+        record: impl FnOnce(&Condition) -> Batch,
+    ) -> Option<(&'static str, bool)> {
+        let condition = self.condition.as_ref()?;
+        (!condition.is_true_of_game(record(condition))).then_some((WHERE, false))
     }
 
     /// Whether all positions of a game are taken.

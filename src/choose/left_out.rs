@@ -3,7 +3,7 @@
 use crate::text::numbers::counted;
 use std::collections::BTreeMap;
 
-/// Options that choose among records, whatever their games. They apply after those of games.
+/// Options that choose among records, whatever their games, or that are asked of a game after all others.
 const OF_RECORDS: [&str; 2] = ["where", "sample"];
 
 /// What one option left out.
@@ -30,11 +30,13 @@ impl LeftOut {
         self.unknown += other.unknown;
     }
     /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
-    /// `--where` and `--sample` choose among records, and their sentences count no games.
+    /// The sentences of `--where` and `--sample`, which choose among records, count games only where whole games were left out.
     ///
     /// ```
     /// use lanefish::choose::LeftOut;
     /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
+    /// assert_eq!(LeftOut::new(0, 5, 0).sentence("where"), "--where left out 5 positions");
+    /// assert_eq!(LeftOut::new(1, 80, 0).sentence("where"), "--where left out 1 game and 80 positions");
     /// ```
     pub fn sentence(&self, option: &str) -> String {
         let unknown = match self.unknown {
@@ -42,7 +44,7 @@ impl LeftOut {
             games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
         };
         let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
-        if OF_RECORDS.contains(&option) {
+        if OF_RECORDS.contains(&option) && self.games == 0 {
             return format!("--{option} left out {positions}");
         }
         format!("--{option} left out {games} and {positions}{unknown}")

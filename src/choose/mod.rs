@@ -49,7 +49,8 @@ use std::sync::Arc;
 pub struct Choose {
     /// Which games, and which of their positions.
     pub games: Option<Arc<Selection>>,
-    /// Which of the good records: those for which it is true.
+    /// Which of the good records: those for which it is true. For a job that reads the rows of games, which games: then it
+    /// must be [of games](Condition::is_of_games).
     pub filter: Option<Condition>,
     /// Which of those at random.
     pub sample: Option<Sample>,

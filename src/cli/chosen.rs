@@ -19,7 +19,8 @@ pub(crate) struct ChosenArgs {
     /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500". There are
     /// and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>, and the functions abs, least,
     /// greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1, y1, ..),
-    /// uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp').
+    /// uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). In games, only over the columns of games, such as
+    /// "mean_elo >= 2400 and speed = 'blitz'".
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
     condition: Option<String>,
 
@@ -67,18 +68,31 @@ impl fmt::Display for WrongExpression {
 
 impl std::error::Error for WrongExpression {}
 
+fn wrong_definition(error: DefinitionError) -> anyhow::Error {
+    match error {
+        DefinitionError::Expression(error) => WrongExpression::new("let", error).into(),
+        error => anyhow::anyhow!("--let {error}"),
+    }
+}
+
 impl ChosenArgs {
     /// The values with names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
-        Definitions::parse(&self.definitions).map_err(|error| match error {
-            DefinitionError::Expression(error) => WrongExpression::new("let", error).into(),
-            error => anyhow::anyhow!("--let {error}"),
-        })
+        Definitions::parse(&self.definitions).map_err(wrong_definition)
     }
 
     /// The condition, if one is given.
     pub(crate) fn condition(&self) -> Result<Option<Condition>> {
-        let definitions = self.definitions()?;
+        self.condition_with(&self.definitions()?)
+    }
+
+    /// Refuses what is no condition on games.
+    pub(crate) fn check_of_games(&self) -> Result<()> {
+        let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_definition)?;
+        self.condition_with(&definitions).map(drop)
+    }
+
+    fn condition_with(&self, definitions: &Definitions) -> Result<Option<Condition>> {
         let condition = self.condition.as_deref().map(|text| definitions.condition(text)).transpose();
         Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
     }

@@ -14,15 +14,26 @@ use lanefish::table::TAGS;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, besides the choice of games.
-const RARE_OF_COMMANDS: [&str; 10] =
-    ["keep_en_passant", "fen_column", "compression", "fen", "manifest", "where", "sample", "set", "memory", "temp"];
+const RARE_OF_COMMANDS: [&str; 11] = [
+    "keep_en_passant",
+    "fen_column",
+    "compression",
+    "fen",
+    "manifest",
+    "where",
+    "let",
+    "sample",
+    "set",
+    "memory",
+    "temp",
+];
 
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
         "output" | "level" | "to" | "format" | "compression" | "fen" | "manifest" => "Output",
         "from" | "fen_column" | "keep_en_passant" => "Reading",
-        "where" | "sample" | "set" => "Choosing",
+        "where" | "let" | "sample" | "set" => "Choosing",
         _ if GAMES.contains(&id) => "Games",
         _ if GLOBAL.contains(&id) => "Global options",
         _ => return None,
@@ -103,7 +114,8 @@ const OF_READING: [&str; 12] = [
     "from",
 ];
 
-/// What chooses records and takes memory for it: `games` has rows of games, and statements of `sql` say it themselves.
+/// What chooses records and takes memory for it: of these `games` has a condition on games, and statements of `sql` say it
+/// themselves.
 const OF_CHOOSING: [&str; 5] = ["where", "sample", "memory", "temp", "set"];
 
 /// Commands that write records, and can give them other values.
@@ -123,7 +135,7 @@ fn is_useless(command: &str, id: &str) -> bool {
         "bench" => matches!(id, "force" | "color"),
         "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
         "sql" => matches!(id, "color" | "shard" | "skip" | "limit" | "where" | "sample"),
-        "games" => id == "color" || OF_POSITIONS.contains(&id) || OF_CHOOSING.contains(&id),
+        "games" => id == "color" || OF_POSITIONS.contains(&id) || (OF_CHOOSING.contains(&id) && id != "where"),
         "stats" | "show" => false,
         _ => id == "color",
     }
@@ -221,7 +233,7 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
         let reason = match name {
             _ if id == "set" => "which writes no records",
             "sql" => "whose statements say which records they want",
-            _ => "which knows only the columns of games",
+            _ => "which has a row for each whole game",
         };
         let text = format!("--{id} means nothing to `lanefish {name}`, {reason}\n");
         let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);

@@ -108,6 +108,9 @@ pub(crate) fn write_by(
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?;
     session.prepare(inputs, reading)?;
+    // These, too, are still read while the output is written.
+    let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
+    session.compare(args.output.as_deref(), &others)?;
     let mut output = open(session, args, format)?;
     let seed = reading.games.seed;
     let manifests = more.manifest.then(|| Manifests::begin(session, seed, against, [&output])).transpose()?;

@@ -102,7 +102,9 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
             let game = game.map(|game| game as u64);
             let verdict = match game {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
-                _ => selection.leaves_out(&Row::new(batch, start)),
+                _ => selection
+                    .leaves_out(&Row::new(batch, start))
+                    .or_else(|| selection.condition_leaves_out(|condition| record(batch, start, condition.fields()))),
             };
             match runs.last_mut() {
                 Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {
@@ -121,6 +123,19 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
         }
     }
     runs
+}
+
+/// A batch of one row of another, with these fields.
+fn record(batch: &Batch, row: usize, fields: Fields) -> Batch {
+    let mut one = Batch::of_one();
+    for field in fields.iter() {
+        if let Some(values) = batch.values(field) {
+            let mut value = field.column(0);
+            value.extend_from(values, std::iter::once(row));
+            one.fields.insert(field, value);
+        }
+    }
+    one
 }
 
 /// A number for the value of a row, equal for neighbours only if their values are equal.
@@ -574,6 +589,7 @@ pub(crate) fn cannot_select(
             ));
         }
         let Some(fields) = fields else {
+            let option = if option == "where" { "where with `game_plies`" } else { option };
             return Some(format!(
                 "is {} file, in which --{option} has nothing to go by: it needs the text of games (PGN)",
                 with_article(format)

@@ -276,7 +276,16 @@ fn run_all<J: Job>(
 ) -> Summary {
     let threads = options.threads.max(1);
     let ReadOptions { from, access, mut decode, strict, shard, choose, skip, limit } = options.read;
-    let Choose { games, filter, sample, seed, set } = choose;
+    let Choose { mut games, mut filter, sample, seed, set } = choose;
+    if job.reads_games()
+        && let Some(condition) = filter.take()
+    {
+        if !condition.is_of_games() {
+            let failure = Some(Error::NotOfGames { condition: condition.to_string() });
+            return Summary { failure, ..Summary::default() };
+        }
+        Arc::make_mut(games.get_or_insert_default()).condition = Some(condition);
+    }
     decode.games = games;
     decode.fields = decode.fields.union(job.fields());
     let tags = job.tags();

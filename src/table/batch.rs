@@ -63,6 +63,12 @@ impl Batch {
     pub fn new() -> Self {
         Self::default()
     }
+    /// One record, of which nothing is known.
+    pub(crate) fn of_one() -> Self {
+        let mut batch = Self::default();
+        batch.push(Packed::default(), 0, 0);
+        batch
+    }
     /// A batch over groups in a mapped file.
     ///
     /// # Panics

@@ -470,6 +470,24 @@ pub static COLUMNS: &[Column] = &[
     ),
 ];
 
+/// The columns of the catalogue that are the same for all records of a game, whatever its number is.
+pub(crate) const OF_GAMES: [&str; 14] = [
+    "white",
+    "black",
+    "white_elo",
+    "black_elo",
+    "mean_elo",
+    "time_control",
+    "speed",
+    "eco",
+    "opening",
+    "date",
+    "site",
+    "result",
+    "termination",
+    "game_plies",
+];
+
 impl Column {
     /// The column of this name; `eval`, as PGN calls it, is `score`.
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -524,6 +542,35 @@ mod tests {
         assert_eq!(row_of("qqqqk3/8/8/8/8/8/8/QQQQK2R w - - 0 1", "phase"), "24\n");
         assert_eq!(row_of("qqqk4/8/8/8/8/8/8/QQ1K3R w - - 0 1", "phase"), "22\n");
         assert_eq!(row_of("qqqk3n/8/8/8/8/8/8/QQ1K2RR w - - 0 1", "phase"), "24\n");
+    }
+
+    /// They need neither a position nor anything that differs from record to record.
+    #[test]
+    fn columns_of_games_are_made_of_facts_of_games() {
+        let facts = Fields::of(&[
+            Field::White,
+            Field::Black,
+            Field::WhiteElo,
+            Field::BlackElo,
+            Field::TimeControl,
+            Field::Eco,
+            Field::Opening,
+            Field::Date,
+            Field::Site,
+            Field::Result,
+            Field::Termination,
+            Field::GamePlies,
+        ]);
+        let is_of_facts = |column: &Column| {
+            let fields = column.fields;
+            !fields.is_empty() && fields.union(facts) == facts && column.queries == NOTHING
+        };
+        for column in COLUMNS {
+            // What is seen from the side to move is of a position.
+            let expected = is_of_facts(column) && column.name != "stm_result";
+            assert_eq!(OF_GAMES.contains(&column.name), expected, "{}", column.name);
+        }
+        assert!(OF_GAMES.iter().all(|name| Column::named(name).is_some()));
     }
 
     #[test]

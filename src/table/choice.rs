@@ -1,7 +1,7 @@
 //! A choice of columns by name: those of the catalogue, tags, and values of expressions.
 
 use super::array::{Array, Texts};
-use super::catalogue::COLUMNS;
+use super::catalogue::{COLUMNS, OF_GAMES};
 use super::column::{Column, Kind};
 use super::field::Fields;
 use super::tile::Tile;
@@ -107,6 +107,15 @@ impl ChosenColumn {
             ),
             Self::Tag(_) => false,
             Self::Computed(_) => true,
+        }
+    }
+    /// Whether it is the same for all records of a game, so that games can be chosen by it. The number of a game is not: it
+    /// is known only once the games before it have been chosen.
+    pub(crate) fn is_of_games(&self) -> bool {
+        match self {
+            Self::Listed(column) => OF_GAMES.contains(&column.name),
+            Self::Tag(_) => true,
+            Self::Computed(_) => false,
         }
     }
     /// Whether records carry its values, and can lack them.

@@ -24,6 +24,7 @@ mod tile;
 pub use array::{Array, Texts, Values};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
+pub(crate) use catalogue::OF_GAMES;
 pub use choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, TAGS, UnknownColumn};
 pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};

@@ -56,7 +56,7 @@ fn short_help_fits_a_screen_and_refers_to_the_long_one() {
 fn options_are_listed_under_the_right_headings() {
     for command in ["stats", "compute", "convert", "games", "show", "verify"] {
         let long = output(0, &[command, "--help"]);
-        let games = &long[long.find("Games:").unwrap()..long.find("Global options:").unwrap()];
+        let games = &long[long.find("Games:").unwrap()..long.find("Choosing:").unwrap()];
         for option in ["--columns", "--json", "--output", "--maps", "--index", "--from", "--to "] {
             assert!(!games.contains(option), "{command}: {games}");
         }

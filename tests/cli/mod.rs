@@ -10,6 +10,8 @@ mod compression;
 mod compute;
 mod convert;
 mod damage;
+#[cfg(unix)]
+mod datasets;
 #[cfg(all(unix, feature = "parquet"))]
 mod documents;
 #[cfg(unix)]
@@ -19,6 +21,7 @@ mod expected;
 mod files;
 mod foreign;
 mod games;
+mod games_where;
 mod generate;
 mod help;
 mod info;

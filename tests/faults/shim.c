@@ -108,6 +108,29 @@ ssize_t writev(int file, const struct iovec *parts, int number) {
     return syscall(SYS_writev, file, parts, number);
 }
 
+/* At a place of a file: its temporary ones. */
+static ssize_t reads_at(int file, void *to, size_t len, off64_t offset) {
+    if (fails("pread")) {
+        if (!is_short)
+            return -1;
+        len = len > 7 ? 7 : len;
+    }
+    return syscall(SYS_pread64, file, to, len, offset);
+}
+ssize_t pread(int file, void *to, size_t len, off_t offset) { return reads_at(file, to, len, offset); }
+ssize_t pread64(int file, void *to, size_t len, off64_t offset) { return reads_at(file, to, len, offset); }
+
+static ssize_t writes_at(int file, const void *bytes, size_t len, off64_t offset) {
+    if (fails("pwrite")) {
+        if (!is_short)
+            return -1;
+        len = len > 7 ? 7 : len;
+    }
+    return syscall(SYS_pwrite64, file, bytes, len, offset);
+}
+ssize_t pwrite(int file, const void *bytes, size_t len, off_t offset) { return writes_at(file, bytes, len, offset); }
+ssize_t pwrite64(int file, const void *bytes, size_t len, off64_t offset) { return writes_at(file, bytes, len, offset); }
+
 off_t lseek(int file, off_t offset, int whence) {
     if (fails("lseek"))
         return -1;

@@ -6,8 +6,8 @@ use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::pattern::{On, Pattern};
 use super::plan::{Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type};
 use crate::games::Date;
-use crate::table::ChosenColumn;
 use crate::table::predicate::Test;
+use crate::table::{ChosenColumn, OF_GAMES};
 use std::sync::Arc;
 
 /// The plan of a tree, and its type; columns that it has are added to the scope.
@@ -111,6 +111,9 @@ impl Check<'_> {
         }
         // A tag is named as it stands in files.
         let column = ChosenColumn::named(name).or_else(|| ChosenColumn::named(&name.to_ascii_lowercase()));
+        if self.scope.of_games && !column.as_ref().is_some_and(ChosenColumn::is_of_games) {
+            return self.wrong(tree, format!("`{}` is not a column of games: {}", short(name), columns_of_games()));
+        }
         let Some(column) = column else {
             return Err(ExpressionError::unknown(self.text, tree.place.clone(), name));
         };
@@ -389,6 +392,9 @@ impl Check<'_> {
                 false => self.wrong(call, format!("`{name}` takes {}", counted(count))),
             }
         };
+        if self.scope.of_games && matches!(name, "matches" | "on") {
+            return self.wrong(call, format!("`{name}` looks at a position, not at a game: {}", columns_of_games()));
+        }
         match name {
             "abs" => {
                 takes(1)?;
@@ -540,6 +546,11 @@ fn counted(values: usize) -> String {
         1 => "one value".to_owned(),
         count => format!("{count} values"),
     }
+}
+
+/// What a condition on games can name.
+fn columns_of_games() -> String {
+    format!("there are {} and \"tag:NAME\"", OF_GAMES.join(", "))
 }
 
 /// The beginning of what may be long.

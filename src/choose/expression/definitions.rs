@@ -55,7 +55,25 @@ impl Definitions {
     /// # Errors
     /// If one of them means nothing, or its name means something else already.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
-        let mut scope = Scope::default();
+        Self::parse_in(Scope::default(), texts)
+    }
+    /// The same for conditions on games: everything may only use the columns that are the same for all records of a game.
+    ///
+    /// ```
+    /// use lanefish::choose::expression::Definitions;
+    ///
+    /// let definitions = Definitions::parse_of_games(["strong = mean_elo >= 2400"])?;
+    /// assert!(definitions.condition("strong and \"tag:WhiteTitle\" = 'GM'").is_ok());
+    /// assert!(definitions.condition("strong and in_check").is_err());
+    /// # Ok::<(), lanefish::choose::expression::DefinitionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Definitions::parse`], and if one of them uses another column or looks at a position.
+    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
+        Self::parse_in(Scope::of_games(), texts)
+    }
+    fn parse_in<T: AsRef<str>>(mut scope: Scope, texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
         let mut known: Vec<Arc<str>> = Vec::new();
         for text in texts {
             let text = text.as_ref();

@@ -29,8 +29,9 @@ pub use error::ExpressionError;
 pub use evaluate::Evaluated;
 pub use plan::Type;
 
-use crate::queries::Queries;
-use crate::table::{Fields, Tile};
+use crate::queries::{GroupResults, Queries};
+use crate::table::{Batch, Fields, Tile};
+use crate::tiers::Tier;
 use plan::{Node, Scope};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -46,6 +47,7 @@ struct Checked {
     queries: Queries,
     fields: Fields,
     tags: BTreeSet<Arc<str>>,
+    is_of_games: bool,
     #[cfg(feature = "cluster")]
     depends_on_records_before: bool,
 }
@@ -56,6 +58,7 @@ impl Checked {
         let (node, kind) = check::check(text, &parse::parse(text)?, &mut scope)?;
         let (queries, fields, tags) = (scope.queries(&node), scope.fields(&node), scope.tags(&node));
         let checked = Self {
+            is_of_games: scope.is_of_games(&node),
             #[cfg(feature = "cluster")]
             depends_on_records_before: scope.depends_on_records_before(&node),
             text: text.into(),
@@ -124,6 +127,20 @@ impl Condition {
     #[cfg(feature = "cluster")]
     pub(crate) fn depends_on_records_before(&self) -> bool {
         self.0.0.depends_on_records_before
+    }
+    /// Whether it is the same for all records of a game, so that games can be chosen by it.
+    pub fn is_of_games(&self) -> bool {
+        self.0.0.is_of_games
+    }
+    /// Whether it is true of a game, given a batch with one record of it.
+    pub(crate) fn is_true_of_game(&self, record: Batch) -> bool {
+        // Columns of games have no queries, so that nothing is asked of it.
+        let Some(analyzer) = Tier::PORTABLE.analyzer() else { return false };
+        let record = Arc::new(record);
+        let mut mask = [1];
+        let results = [GroupResults::default()];
+        self.choose(&Tile::new(analyzer, &record, 0, 1, &results, &[1]), &mut mask);
+        mask != [0]
     }
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
     /// have results for its [queries](Self::queries).

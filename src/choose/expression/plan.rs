@@ -78,6 +78,8 @@ impl Type {
 /// What the names of expressions stand for: columns, each once, and values that were given names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
+    /// Whether names are those of [columns of games](ChosenColumn::is_of_games) only.
+    pub(super) of_games: bool,
     columns: Vec<ChosenColumn>,
     pub(super) named: Vec<Named>,
 }
@@ -93,6 +95,10 @@ pub(super) struct Named {
 }
 
 impl Scope {
+    /// One that has only the columns of games.
+    pub(super) fn of_games() -> Self {
+        Self { of_games: true, ..Self::default() }
+    }
     /// The place of a column, which is added if it is not there.
     pub(super) fn place(&mut self, column: ChosenColumn) -> usize {
         let known = self.columns.iter().position(|known| known.name() == column.name());
@@ -148,19 +154,28 @@ impl Scope {
     pub(super) fn tags(&self, node: &Node) -> BTreeSet<Arc<str>> {
         self.columns(node).filter_map(ChosenColumn::tag).map(Arc::from).collect()
     }
+    /// Whether it is the same for all records of a game.
+    pub(super) fn is_of_games(&self, node: &Node) -> bool {
+        self.columns(node).all(ChosenColumn::is_of_games) && !self.looks_at_boards(node)
+    }
     #[cfg(feature = "cluster")]
     pub(super) fn depends_on_records_before(&self, node: &Node) -> bool {
         self.columns(node).any(ChosenColumn::depends_on_records_before)
     }
     /// The value of a plan that is the same for all records; `None` if it may differ.
     pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {
-        let mut is_constant = self.columns(node).next().is_none();
+        let is_constant = self.columns(node).next().is_none() && !self.looks_at_boards(node);
+        is_constant.then(|| owned(node, &self.filled(None)))
+    }
+    /// Whether a plan, or a named value that it needs, looks at boards.
+    fn looks_at_boards(&self, node: &Node) -> bool {
+        let mut looks = false;
         let needs = self.needs(node);
         let nodes = needs.iter().map(|&place| &self.named[place].node).chain([node]);
         for node in nodes {
-            node.visit(&mut |node| is_constant &= !matches!(node, Node::Matches(_) | Node::On(_)));
+            node.visit(&mut |node| looks |= matches!(node, Node::Matches(_) | Node::On(_)));
         }
-        is_constant.then(|| owned(node, &self.filled(None)))
+        looks
     }
     /// Values in a tile, which are filled as they are needed.
     pub(super) fn of<'a>(&'a self, tile: &'a Tile<'a>) -> Filled<'a> {

@@ -54,7 +54,7 @@ use super::layout::Text;
 use super::way::OF_THE_WAY;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Remark, Watch};
 use crate::chess::validity::Validity;
-use crate::choose::{LeftOut, Selection};
+use crate::choose::{Condition, LeftOut, Selection};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
@@ -296,7 +296,10 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             let unread = records.take_unread();
             remarks.add_with(&UNREAD_EVALUATIONS, unread.count, unread.first.as_deref());
         }
-        if let Some((name, unknown)) = selection.leaves_out(&game) {
+        let verdict = selection.leaves_out(&game);
+        if let Some((name, unknown)) =
+            verdict.or_else(|| selection.condition_leaves_out(|condition| record(&game, condition)))
+        {
             leave_out(name, 1, positions);
             decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
             records.truncate(start);
@@ -391,6 +394,16 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
         start,
         end: game.end,
     }
+}
+
+/// One record of a game with what a condition reads of it, but for the number of the game.
+fn record(game: &Game<'_>, condition: &Condition) -> Batch {
+    let tags: Vec<Arc<str>> = condition.tags().cloned().collect();
+    let mut columns = GameColumns::new(condition.fields(), &tags);
+    columns.extend(game, 0, 1);
+    let mut batch = Batch::of_one();
+    columns.finish(&mut batch);
+    batch
 }
 
 impl Facts for Game<'_> {

@@ -1,0 +1,424 @@
+//! `shuffle`, `dedup`, `split`, `interleave` and `--sample N` where something is wrong: with the inputs, the output, the
+//! temporary files or the machine. Whatever happens, an output is whole or not there, and nothing else is left.
+
+use super::files::fifo;
+use super::{Dir, KIWIPETE, START, output, program, sample, stderr_of};
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Every command, with what it says of its output.
+const COMMANDS: [&[&str]; 6] = [
+    &["shuffle"],
+    &["shuffle", "--by", "game"],
+    &["dedup"],
+    &["interleave"],
+    &["convert", "--sample", "40000"],
+    &["split", "--parts", "a=0.5,b=0.5"],
+];
+
+/// Those that read their inputs twice.
+fn reads_twice(command: &[&str]) -> bool {
+    matches!(command[0], "dedup" | "interleave")
+}
+
+/// Those that need temporary files if they have little memory.
+fn spills(command: &[&str]) -> bool {
+    matches!(command[0], "shuffle" | "dedup" | "convert")
+}
+
+/// An output of this name: of `split` a pattern, which makes two files.
+fn out(dir: &Dir, command: &[&str], name: &str) -> String {
+    match command[0] {
+        "split" => dir.name(&format!("{{part}}-{name}")),
+        _ => dir.name(name),
+    }
+}
+
+/// The files of an output.
+fn files(command: &[&str], name: &str) -> Vec<String> {
+    match command[0] {
+        "split" => ["a", "b"].map(|part| format!("{part}-{name}")).into(),
+        _ => vec![name.to_owned()],
+    }
+}
+
+fn contents(dir: &Dir, command: &[&str], name: &str) -> Vec<Vec<u8>> {
+    files(command, name).iter().map(|name| fs::read(dir.path(name)).expect("an output")).collect()
+}
+
+/// Boards that belong to games, so that every command takes them: as many times as needed the games of the sample.
+fn games(dir: &Dir, name: &str, times: usize) -> String {
+    let games = fs::read_to_string(sample("lichess-2025-05.pgn")).unwrap();
+    let pgn = dir.file("made.pgn", format!("{games}\n\n").repeat(times));
+    let boards = dir.name(name);
+    output(0, &["-q", "convert", &pgn, "-o", &boards]);
+    fs::remove_file(pgn).unwrap();
+    boards
+}
+
+#[test]
+fn no_input_is_the_output() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 1);
+    let part = games(&dir, "a-in.boards", 1);
+    let before = (fs::read(&input).unwrap(), dir.list());
+    for command in COMMANDS {
+        let used = if command[0] == "split" { &part } else { &input };
+        let out = out(&dir, command, "in.boards");
+        let stderr = stderr_of(2, &[command, &[used, "--force", "-o", &out]].concat());
+        assert!(stderr.contains("is an input and cannot also be an output"), "{command:?}: {stderr}");
+        assert_eq!((fs::read(used).unwrap(), dir.list()), before, "{command:?}");
+    }
+    // What is only compared with is an input as well.
+    for also in [&["-o", &part][..], &["-o", "/dev/null", "--to", "fen", "--rejects", &part]] {
+        let stderr = stderr_of(2, &[&["dedup", &input, "--against", &part, "--force"], also].concat());
+        assert!(stderr.contains("is an input and cannot also be an output"), "{stderr}");
+        assert_eq!((fs::read(&part).unwrap(), dir.list()), before);
+    }
+}
+
+#[test]
+fn outputs_that_exist_are_kept() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 1);
+    for name in ["out.boards", "b-out.boards"] {
+        dir.file(name, "old");
+    }
+    let before = dir.list();
+    for command in COMMANDS {
+        let out = out(&dir, command, "out.boards");
+        let stderr = stderr_of(2, &[command, &[&input, "-o", &out]].concat());
+        assert!(stderr.contains("out.boards exists; --force replaces it"), "{command:?}: {stderr}");
+        assert_eq!(dir.list(), before);
+    }
+    assert_eq!(fs::read_to_string(dir.path("b-out.boards")).unwrap(), "old");
+}
+
+#[test]
+fn directories_that_cannot_have_temporary_files_are_named() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 3);
+    let file = dir.file("file", "");
+    let before = dir.list();
+    for command in COMMANDS.iter().filter(|command| spills(command)) {
+        let command: Vec<&str> = command.iter().map(|&word| if word == "40000" { "1000" } else { word }).collect();
+        for temp in ["/nowhere/at/all", &file, "/proc"] {
+            let out = out(&dir, &command, "out.boards");
+            let small = [&input, "-o", &out, "--memory", "1K", "--temp", temp];
+            let stderr = stderr_of(2, &[&command[..], &small].concat());
+            assert!(stderr.contains(temp) && stderr.contains("--temp DIR"), "{command:?} {temp}: {stderr}");
+            assert_eq!(dir.list(), before, "{command:?} {temp}");
+        }
+    }
+}
+
+/// What is read twice cannot come from a pipe, which is said before anything is written; all others read pipes.
+#[test]
+fn pipes_are_read_once_or_refused() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 1);
+    let bytes = fs::read(&input).unwrap();
+    let pipe = dir.name("pipe.boards");
+    if !fifo(&dir.path("pipe.boards")) {
+        return;
+    }
+    let before = dir.list();
+    for command in COMMANDS {
+        let expected = match reads_twice(command) {
+            true => None,
+            false => {
+                output(0, &[command, &["-q", &input, "-o", &out(&dir, command, "whole.boards")]].concat());
+                Some(contents(&dir, command, "whole.boards"))
+            }
+        };
+        for (named, name) in [("-", "standard input"), (&*pipe, &*pipe)] {
+            let out = out(&dir, command, "out.boards");
+            let mut run = program();
+            run.args(command).args(["-q", named, "-o", &out]).stdin(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = run.spawn().unwrap();
+            let stdin = child.stdin.take();
+            let (fed, bytes) = (pipe.clone(), bytes.clone());
+            let is_pipe = named != "-";
+            // A pipe that is refused is not opened by anybody.
+            let feeder = (!is_pipe || expected.is_some()).then(|| {
+                std::thread::spawn(move || {
+                    let _ = match is_pipe {
+                        true => fs::write(fed, bytes),
+                        false => stdin.expect("a pipe").write_all(&bytes),
+                    };
+                })
+            });
+            let done = child.wait_with_output().unwrap();
+            if let Some(feeder) = feeder {
+                feeder.join().unwrap();
+            }
+            let stderr = String::from_utf8_lossy(&done.stderr);
+            match &expected {
+                None => {
+                    assert_eq!(done.status.code(), Some(2), "{command:?}: {stderr}");
+                    assert!(stderr.contains(&format!("{name} has to be read twice")), "{command:?}: {stderr}");
+                }
+                Some(expected) => {
+                    assert_eq!(done.status.code(), Some(0), "{command:?}: {stderr}");
+                    assert!(contents(&dir, command, "out.boards") == *expected, "{command:?} {named}");
+                    files(command, "out.boards").iter().for_each(|name| fs::remove_file(dir.path(name)).unwrap());
+                }
+            }
+        }
+        if expected.is_some() {
+            files(command, "whole.boards").iter().for_each(|name| fs::remove_file(dir.path(name)).unwrap());
+        }
+        assert_eq!(dir.list(), before, "{command:?}");
+    }
+}
+
+#[test]
+fn nothing_and_one_record_are_inputs() {
+    let dir = Dir::new();
+    let empty = dir.file("empty.fen", "");
+    let one = dir.file("one.fen", format!("{START}\n"));
+    for command in COMMANDS.iter().filter(|command| command.len() < 3 || command[1] != "--by") {
+        for (input, expected) in [(&empty, String::new()), (&one, format!("{START}\n"))] {
+            for memory in ["1K", "1G"] {
+                let arguments = ["-q", "--force", input, "--memory", memory, "-o", &out(&dir, command, "out.fen")];
+                output(0, &[command, &arguments[..]].concat());
+                assert_eq!(contents(&dir, command, "out.fen").concat(), expected.as_bytes(), "{command:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_input_leaves_nothing() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 20);
+    let bytes = fs::read(&input).unwrap();
+    let cut = dir.file("cut.boards", &bytes[..bytes.len() - 100]);
+    let rejects = dir.name("rejects.txt");
+    let before = dir.list();
+    for command in COMMANDS {
+        for memory in ["1K", "1G"] {
+            let out = out(&dir, command, "out.boards");
+            let arguments = [&input, &cut, "--memory", memory, "--rejects", &rejects, "-o", &out];
+            let stderr = stderr_of(2, &[command, &arguments[..]].concat());
+            assert!(stderr.contains(&cut) && stderr.contains("damaged at byte"), "{command:?}: {stderr}");
+            assert_eq!(dir.list(), before, "{command:?}");
+        }
+    }
+}
+
+/// Bad records are listed once each, in order, also where the inputs are read twice.
+#[test]
+fn bad_records_are_rejected_once() {
+    let dir = Dir::new();
+    let text: String =
+        (0..200).map(|line| format!("{}\nbad {line}\n", if line % 2 == 0 { START } else { KIWIPETE })).collect();
+    let input = dir.file("in.fen", text);
+    for command in COMMANDS.iter().filter(|command| command.get(1) != Some(&"--by")) {
+        for threads in ["1", "3"] {
+            let rejects = dir.name("rejects.txt");
+            let place = out(&dir, command, "out.fen");
+            let base = ["--force", &input, "--memory", "1K", "--threads", threads, "--rejects", &rejects, "-o", &place];
+            output(1, &[command, &base[..]].concat());
+            let listed = fs::read_to_string(&rejects).unwrap();
+            let lines: Vec<&str> = listed.lines().filter(|line| line.contains("bad ")).collect();
+            assert_eq!(lines.len(), 200, "{command:?}: {listed}");
+            let all = contents(&dir, command, "out.fen").concat();
+            let written = String::from_utf8(all).unwrap().lines().count();
+            assert_eq!(written, if command[0] == "dedup" { 2 } else { 200 }, "{command:?}");
+        }
+    }
+}
+
+/// A disk that is full: files cannot be larger than some blocks. Temporary files, outputs.
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 40);
+    let before = dir.list();
+    for command in COMMANDS {
+        let out = out(&dir, command, "out.boards");
+        let mut run = Command::new("sh");
+        run.args(["-c", "ulimit -f 100; exec \"$@\"", "sh"]).arg(assert_cmd::cargo::cargo_bin("lanefish"));
+        // Of many positions, so that what is kept does not fit either.
+        let key: &[&str] = if command[0] == "dedup" { &["--key", "record"] } else { &[] };
+        let done = run.args(command).args(key).args([&input, "--memory", "16K", "-o", &out]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{command:?}: {stderr}");
+        assert!(stderr.contains("File too large"), "{command:?}: {stderr}");
+        // The directory of the temporary files, or the output.
+        assert!(stderr.contains(dir.0.path().to_str().unwrap()), "{command:?}: {stderr}");
+        if spills(command) {
+            assert!(stderr.contains("temporary files failed after"), "{command:?}: {stderr}");
+        }
+        assert_eq!(dir.list(), before, "{command:?}");
+    }
+}
+
+fn start(command: &[&str], rest: &[&str]) -> Child {
+    program()
+        .args(command)
+        .args(rest)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Feeds a run through its standard input, which is kept open, so that it is in the middle for as long as it is needed.
+fn feed(child: &mut Child, bytes: &[u8]) -> Option<std::process::ChildStdin> {
+    let mut stdin = child.stdin.take()?;
+    let _ = stdin.write_all(bytes);
+    // What has been read is on its way to temporary files.
+    std::thread::sleep(Duration::from_millis(200));
+    Some(stdin)
+}
+
+fn signal(child: &Child, name: &str) -> bool {
+    let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
+    let sent = sent.is_ok_and(|status| status.success());
+    if !sent {
+        eprintln!("SKIPPED: no `kill` command");
+    }
+    sent
+}
+
+/// Ctrl-C, and a kill that nobody can catch: temporary files have no names, and only a kill may leave the unfinished output,
+/// which the next run does not mind.
+#[test]
+fn an_interrupted_run_leaves_nothing_and_can_be_repeated() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 20);
+    let bytes = fs::read(&input).unwrap();
+    let temp = dir.name("temp");
+    fs::create_dir(&temp).unwrap();
+    let before = dir.list();
+    for command in COMMANDS.iter().filter(|command| !reads_twice(command)) {
+        let place = out(&dir, command, "out.boards");
+        let rest = ["-q", "-", "--memory", "16K", "--temp", &temp, "-o", &place];
+        let mut child = start(command, &rest);
+        let stdin = feed(&mut child, &bytes[..bytes.len() / 2]);
+        if !signal(&child, "INT") {
+            child.kill().unwrap();
+            return;
+        }
+        let begin = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "{command:?}: still running");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(stdin);
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(130), "{command:?}");
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "lanefish: interrupted\n", "{command:?}");
+        assert_eq!(dir.list(), before, "{command:?}");
+        assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "{command:?}");
+
+        let mut child = start(command, &rest);
+        let stdin = feed(&mut child, &bytes[..bytes.len() / 2]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(stdin);
+        assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "{command:?}");
+        assert!(files(command, "out.boards").iter().all(|name| !dir.path(name).exists()), "{command:?}");
+        // Again, and it is what an undisturbed run makes.
+        output(0, &[command, &["-q", &input, "--memory", "16K", "--temp", &temp, "-o", &place][..]].concat());
+        let other = out(&dir, command, "other.boards");
+        output(0, &[command, &["-q", &input, "-o", &other][..]].concat());
+        assert!(contents(&dir, command, "out.boards") == contents(&dir, command, "other.boards"), "{command:?}");
+        for name in dir.list().iter().filter(|name| !before.contains(name)) {
+            fs::remove_file(dir.path(name)).unwrap();
+        }
+    }
+}
+
+/// Those that read their inputs twice, from files: they are ended wherever they are.
+#[test]
+fn an_interrupted_run_over_files_leaves_nothing() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 100);
+    let temp = dir.name("temp");
+    fs::create_dir(&temp).unwrap();
+    let before = dir.list();
+    let mut interrupted = 0;
+    for command in [&["dedup", "--key", "record", "--counts"][..], &["dedup"], &["interleave"]] {
+        for wait in [20, 60, 150] {
+            for name in ["INT", "KILL"] {
+                let place = dir.name("out.boards");
+                let child = start(command, &["-q", "--memory", "1K", "--temp", &temp, "-o", &place, &input, &input]);
+                std::thread::sleep(Duration::from_millis(wait));
+                let is_told = signal(&child, name);
+                let done = child.wait_with_output().unwrap();
+                if !is_told {
+                    return;
+                }
+                let stderr = String::from_utf8_lossy(&done.stderr);
+                match (done.status.code(), name) {
+                    (Some(0), _) => fs::remove_file(&place).unwrap(),
+                    (Some(130), "INT") => {
+                        interrupted += 1;
+                        assert_eq!(stderr, "lanefish: interrupted\n", "{command:?}");
+                        assert_eq!(dir.list(), before, "{command:?}");
+                    }
+                    // Ended before it could be told, or by a kill, which may leave the unfinished output.
+                    (None, _) => {
+                        for name in dir.list().iter().filter(|name| !before.contains(name)) {
+                            assert!(name.contains(".part"), "{command:?}: {name}");
+                            fs::remove_file(dir.path(name)).unwrap();
+                        }
+                    }
+                    (code, _) => panic!("{command:?}: {code:?}: {stderr}"),
+                }
+                assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "{command:?}");
+            }
+        }
+    }
+    if interrupted == 0 {
+        eprintln!("SKIPPED: every run ended before it was interrupted");
+    }
+}
+
+/// Two runs on one output: whichever ends last is there as a whole.
+#[test]
+fn two_runs_on_one_output_do_not_mix() {
+    let dir = Dir::new();
+    let input = games(&dir, "in.boards", 5);
+    for command in COMMANDS {
+        let runs = ["1", "2"].map(|seed| {
+            let name = format!("{seed}.boards");
+            output(
+                0,
+                &[command, &["-q", "--force", "--seed", seed, &input, "-o", &out(&dir, command, &name)][..]].concat(),
+            );
+            contents(&dir, command, &name)
+        });
+        let place = out(&dir, command, "out.boards");
+        let children = ["1", "2", "1", "2"]
+            .map(|seed| start(command, &["-q", "--force", "--memory", "16K", "--seed", seed, &input, "-o", &place]));
+        for child in children {
+            let done = child.wait_with_output().unwrap();
+            assert_eq!(done.status.code(), Some(0), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+        let made = contents(&dir, command, "out.boards");
+        for (part, bytes) in made.iter().enumerate() {
+            assert!(runs.iter().any(|run| run[part] == *bytes), "{command:?}");
+        }
+        // Without --force, one of them wins, and the others say so.
+        files(command, "out.boards").iter().for_each(|name| fs::remove_file(dir.path(name)).unwrap());
+        let children = ["1", "2", "1"].map(|seed| start(command, &["-q", "--seed", seed, &input, "-o", &place]));
+        let codes: Vec<_> = children.map(|child| child.wait_with_output().unwrap().status.code()).into();
+        assert!(codes.iter().all(|code| matches!(code, Some(0 | 2))), "{command:?}: {codes:?}");
+        assert!(
+            command[0] == "split" || codes.iter().filter(|&&code| code == Some(0)).count() == 1,
+            "{command:?}: {codes:?}"
+        );
+        for name in files(command, "out.boards") {
+            let _ = fs::remove_file(dir.path(&name));
+        }
+        let left = dir.list();
+        assert!(left.iter().all(|name| !name.contains("out")), "{left:?}");
+    }
+}
