@@ -13,7 +13,7 @@ use crate::distinct::{canonical_at, castling_files};
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::partition::store::{Leaves, Pile, Store};
+use crate::partition::store::{Leaves, PILE_LEN, Pile, Store};
 use crate::pipeline::{Job, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
@@ -146,28 +146,34 @@ trait Entry: Copy + Send + Sync + bytemuck::Pod {
 }
 
 /// Without the place.
+#[inline]
 fn key_of(words: &[u64]) -> Short {
     [words[0], words[1], words[2], words[3], words[4] >> PLACE]
 }
 
 /// The place of a record.
+#[inline]
 fn place_of(words: &[u64]) -> u64 {
     words[4] & (END - 1)
 }
 
 impl Entry for Short {
+    #[inline]
     fn key(&self) -> Short {
         key_of(self)
     }
+    #[inline]
     fn order(&self) -> (u64, u64) {
         (0, place_of(self))
     }
 }
 
 impl Entry for Long {
+    #[inline]
     fn key(&self) -> Short {
         key_of(self)
     }
+    #[inline]
     fn order(&self) -> (u64, u64) {
         match place_of(self) {
             NEVER => (0, NEVER),
@@ -177,9 +183,11 @@ impl Entry for Long {
 }
 
 impl Entry for Counted {
+    #[inline]
     fn key(&self) -> Short {
         key_of(self)
     }
+    #[inline]
     fn order(&self) -> (u64, u64) {
         match place_of(self) {
             NEVER => (0, NEVER),
@@ -219,34 +227,44 @@ impl<E> Default for Entries<E> {
     }
 }
 
-/// The entry that is kept of each kind.
-fn distinct<E: Entry>(entries: impl Iterator<Item = E>, most: usize) -> Vec<E> {
-    let mut kept: Vec<E> = Vec::with_capacity(most);
-    // Places of kept entries, plus one, at their hash or after it.
-    let mut table = vec![0_u32; (most * 2).next_power_of_two()];
+/// Leaves the entry that is kept of each kind, in place.
+fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
+    // Where entries of another kind are: some bits of their hash, the pile plus one, and the row in it.
+    const ROW: u32 = 16;
+    const PILE: u32 = 24;
+    const { assert!(PILE_LEN <= 1 << ROW) };
+    let most: usize = piles.iter().map(Pile::len).sum();
+    let mut table = vec![0_u64; (most * 2).next_power_of_two()];
     let mask = table.len() - 1;
-    for entry in entries {
-        let key = entry.key();
-        let mut at = hash(&key) as usize & mask;
-        loop {
-            match table[at] {
-                0 => {
-                    kept.push(entry);
-                    table[at] = kept.len() as u32;
+    for pile in 0..piles.len() {
+        let mut kept = 0;
+        for row in 0..piles[pile].0.len() {
+            let entry = piles[pile].0[row];
+            let key = entry.key();
+            let hash = hash(&key);
+            let tag = hash >> 24 << (ROW + PILE);
+            let mut at = hash as usize & mask;
+            loop {
+                let known = table[at];
+                if known == 0 {
+                    table[at] = tag | (pile as u64 + 1) << ROW | kept as u64;
+                    piles[pile].0[kept] = entry;
+                    kept += 1;
                     break;
                 }
-                known => {
-                    let known = &mut kept[known as usize - 1];
+                if (known ^ tag) >> (ROW + PILE) == 0 {
+                    let place = known & !(!0 << (ROW + PILE));
+                    let known = &mut piles[(place >> ROW) as usize - 1].0[(place & !(!0 << ROW)) as usize];
                     if known.key() == key {
                         known.merge(entry);
                         break;
                     }
                 }
+                at = (at + 1) & mask;
             }
-            at = (at + 1) & mask;
         }
+        piles[pile].0.truncate(kept);
     }
-    kept
 }
 
 impl<E: Entry> Pile for Entries<E> {
@@ -256,19 +274,20 @@ impl<E: Entry> Pile for Entries<E> {
     fn keys(&self) -> Vec<u64> {
         self.0.iter().map(|entry| hash(&entry.key())).collect()
     }
+    fn another(&self) -> Self {
+        Self(Vec::with_capacity(self.0.len()))
+    }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
         self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
         (rows.len() * size_of::<E>()) as u64
     }
     fn thin(&mut self) {
-        let entries = std::mem::take(&mut self.0);
-        let len = entries.len();
-        self.0 = distinct(entries.into_iter(), len);
+        keep_distinct(std::slice::from_mut(self));
     }
     fn bytes(&self) -> u64 {
         size_of_val(&self.0[..]) as u64
     }
-    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
         to.extend_from_slice(bytemuck::cast_slice(&self.0));
         Ok(())
     }
@@ -371,7 +390,7 @@ impl Pile for Rows {
     fn bytes(&self) -> u64 {
         (self.bytes.len() + self.rows.len() * ROW) as u64
     }
-    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
         to.extend_from_slice(&(self.rows.len() as u64).to_ne_bytes());
         to.extend_from_slice(bytemuck::cast_slice(&self.rows));
         to.extend_from_slice(&self.bytes);
@@ -476,6 +495,7 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
 }
 
 /// What makes a record equal to others, but for its place.
+#[inline]
 fn key_at(key: Key, batch: &Batch, row: usize) -> Short {
     let mut position = canonical_at(batch, row);
     if key == Key::Relative {
@@ -678,10 +698,9 @@ impl Dedup {
 }
 
 /// The places of the entries that are kept, and how often they occurred.
-fn places<E: Entry>(piles: Vec<Entries<E>>) -> Vec<[u64; 2]> {
-    let most = piles.iter().map(Pile::len).sum();
-    let kept = distinct(piles.into_iter().flat_map(|pile| pile.0), most);
-    kept.iter().map(|entry| [entry.order().1, entry.count()]).collect()
+fn places<E: Entry>(mut piles: Vec<Entries<E>>) -> Vec<[u64; 2]> {
+    keep_distinct(&mut piles);
+    piles.iter().flat_map(|pile| &pile.0).map(|entry| [entry.order().1, entry.count()]).collect()
 }
 
 /// Records and positions at once.

@@ -1,7 +1,7 @@
 //! The first step: all records of a run, divided by their keys.
 
 use crate::error::Error;
-use crate::partition::records::Records;
+use crate::partition::records::{Keyed, Records};
 use crate::partition::store::Store;
 use crate::pipeline::Job;
 use crate::queries::Queries;
@@ -67,6 +67,7 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
         }
     }
     fn end(&self, part: &mut Gathered, _chunk: u64) {
+        let mut keyed = Keyed::with_capacity(part.batches.iter().map(|(_, rows)| rows.len()).sum());
         let mut keys = Vec::new();
         for (batch, rows) in part.batches.drain(..) {
             keys.clear();
@@ -74,7 +75,8 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
                 part.failure = Some(error);
                 return;
             }
-            self.store.add(&keys, |pile, places| pile.add(&batch, &rows, &keys, places, self.numbers));
+            keyed.push(batch, rows, &keys, self.numbers);
         }
+        self.store.add(&keyed.keys(), |pile, places| pile.add(&keyed, places));
     }
 }

@@ -55,7 +55,7 @@ impl Pile for Numbers {
     fn bytes(&self) -> u64 {
         (self.0.len() * 16) as u64
     }
-    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
         to.extend_from_slice(bytemuck::cast_slice(&self.0));
         Ok(())
     }
@@ -201,11 +201,77 @@ impl Kept {
 
 /// Keeps the records of a tile whose bit is set, in words from this one on.
 fn keep(tile: &Tile<'_>, mask: &mut [u64], first: u64, word: impl Fn(usize) -> u64) {
+    if tile.batch.is_consecutive() {
+        let start = tile.batch.index(tile.start);
+        for (mask, number) in mask.iter_mut().zip((start..).step_by(64)).filter(|(mask, _)| **mask != 0) {
+            // Where records before the first one are not in the words, they are not in the tile.
+            let word = |at: u64| at.checked_sub(first).map_or(0, |at| word(at as usize));
+            let (low, places) = (word(number / 64), number % 64);
+            *mask &= match places {
+                0 => low,
+                _ => low >> places | word(number / 64 + 1) << (64 - places),
+            };
+        }
+        return;
+    }
     for row in tile.rows() {
         let number = tile.batch.index(row);
         if word((number / 64 - first) as usize) >> (number % 64) & 1 == 0 {
             let place = row - tile.start;
             mask[place / 64] &= !(1 << (place % 64));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::Position;
+    use crate::packed::Packed;
+    use crate::queries::GroupResults;
+    use crate::table::{Batch, first_rows};
+    use crate::tiers::Tier;
+    use std::sync::Arc;
+
+    /// Records with numbers one after the other are looked up many at once, others one by one: with the same result,
+    /// wherever the first one is.
+    #[test]
+    fn neighbours_are_looked_up_at_once() {
+        let analyzer = Tier::best().analyzer().unwrap();
+        let board = Packed::pack(&Position::standard()).unwrap();
+        let results = [GroupResults::default(); 16];
+        let is_kept = |number: u64| number * number % 7 < 3;
+        for first_index in [0, 1, 63, 64, 100, 1000] {
+            let mut batch = Batch::new();
+            (0..200).for_each(|_| batch.push(board, 0, 1));
+            batch.first_index = first_index;
+            let mut other = batch.clone();
+            other.ordinals = Some((0..200).collect());
+            let last = first_index + 199;
+            // In memory, and as they are read from a file: from the word of the first record on.
+            for from in [0, (first_index + 64).div_ceil(64)] {
+                let words: Vec<u64> = (from..=last / 64)
+                    .map(|word| (0..64).fold(0, |bits, bit| bits | u64::from(is_kept(64 * word + bit)) << bit))
+                    .collect();
+                let kept = |batch: Batch| {
+                    let batch = Arc::new(batch);
+                    let mut mask: [u64; 2] = first_rows(128);
+                    // In the second case the tile has no records before the first word.
+                    let skipped = (64 * from).saturating_sub(first_index + 64) as u32;
+                    mask[0] = u64::MAX << skipped;
+                    let good = mask;
+                    let tile = Tile::new(analyzer, &batch, 64, 128, &results, &good);
+                    keep(&tile, &mut mask, from, |at| words.get(at).copied().unwrap_or(0));
+                    mask
+                };
+                let found = kept(batch.clone());
+                assert_eq!(found, kept(other.clone()));
+                let expected = (64..192).filter(|row| {
+                    let number = first_index + row;
+                    number >= 64 * from && is_kept(number)
+                });
+                assert!(crate::table::rows_of(&found).map(|row| row as u64 + 64).eq(expected), "{first_index} {from}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::gather::{Gather, Gathered, Keys};
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::partition::records::Records;
+use crate::partition::records::{Joined, Place, Records};
 use crate::partition::store::{Leaf, Leaves, Store};
 use crate::pipeline::{BatchRun, Job, RunOptions, Summary, run};
 use crate::seed::{Purpose, Seeded};
@@ -125,46 +125,48 @@ impl Shuffle {
 
 /// The records of a leaf in the order of their keys, and of equal ones in that of their numbers.
 fn sorted(leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
-    let Records { batch, keys, numbers } = Records::joined(leaf.piles()?);
-    let order = match has_numbers {
-        false => order(&keys),
-        true => {
-            let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-            order.sort_unstable_by_key(|&row| (keys[row as usize], numbers[row as usize]));
-            order
+    let records = Joined::of(leaf.piles()?);
+    let mut order = by_key(&records);
+    if has_numbers {
+        for equal in order.chunk_by_mut(|(key, _), (next, _)| key == next) {
+            equal.sort_unstable_by_key(|&(_, place)| records.number(place));
         }
-    };
-    let batches = order.chunks(BATCH_LEN).map(|rows| {
-        let mut next = Batch::new();
-        next.extend_from(&batch, rows.iter().map(|&row| row as usize));
-        next
-    });
-    Ok(batches.collect())
+    }
+    Ok(order.chunks(BATCH_LEN).map(|order| records.batch(order.iter().map(|&(_, place)| place))).collect())
 }
 
-/// The rows in the order of their keys, which are as good as random.
-fn order(keys: &[u64]) -> Vec<u32> {
+/// All records in the order of their keys, which are as good as random.
+fn by_key(records: &Joined) -> Vec<(u64, Place)> {
+    let Some((first, some)) = records.keys().next() else {
+        return Vec::new();
+    };
     // Places by the bits after those that all keys have in common, about two keys to a place.
-    let common = keys.iter().fold(0, |bits, key| bits | (key ^ keys[0])).leading_zeros();
-    let bits = keys.len().max(4).ilog2() - 1;
+    let (len, different) = records.keys().fold((0, 0), |(len, bits), (key, _)| (len + 1, bits | (key ^ first)));
+    let common = different.leading_zeros();
+    let bits = usize::max(len, 4).ilog2() - 1;
     let place = |key: u64| match common {
         64 => 0,
         common => (key << common >> (64 - bits)) as usize,
     };
     let mut ends = vec![0_u32; (1 << bits) + 1];
-    keys.iter().for_each(|&key| ends[place(key) + 1] += 1);
+    records.keys().for_each(|(key, _)| ends[place(key) + 1] += 1);
     for place in 1..ends.len() {
         ends[place] += ends[place - 1];
     }
-    let mut order = vec![0; keys.len()];
-    let mut next = ends.clone();
-    for (row, &key) in (0..).zip(keys) {
-        let at = &mut next[place(key)];
-        order[*at as usize] = row;
+    let mut order = vec![(0, some); len];
+    records.keys().for_each(|(key, record)| {
+        let at = &mut ends[place(key)];
+        order[*at as usize] = (key, record);
         *at += 1;
-    }
-    for run in ends.windows(2) {
-        order[run[0] as usize..run[1] as usize].sort_unstable_by_key(|&row| (keys[row as usize], row));
+    });
+    // Each end has become that of the place itself.
+    let mut start = 0;
+    for &end in &ends {
+        let end = end as usize;
+        if end > start + 1 {
+            order[start..end].sort_unstable_by_key(|&(key, _)| key);
+        }
+        start = end;
     }
     order
 }

@@ -1,117 +1,284 @@
-//! Whole records as rows of a [store](super::store): in memory a batch, in files the blocks of boards files.
+//! Whole records as rows of a [store](super::store): in memory one after the other, each with its key, so that moving one
+//! touches one place; in files the blocks of boards files.
+//!
+//! Other fields and tags stay columns. They are joined before rows of several piles are taken, and cost nothing where
+//! there are none.
 
 use super::store::Pile;
 use crate::formats::boards;
-use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Texts};
+use crate::packed::{Group, Packed};
+use crate::table::{Array, Batch, Field, Texts, extend_columns};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+
+/// A record without its other fields, and its key.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    key: u64,
+    board: Packed,
+    halfmove: u16,
+    fullmove: u16,
+}
+
+impl Row {
+    #[inline]
+    fn of(batch: &Batch, row: usize, key: u64) -> Self {
+        Self { key, board: batch.board(row), halfmove: batch.halfmove[row], fullmove: batch.fullmove[row] }
+    }
+}
+
+/// The other fields of records, and the tags of their games.
+#[derive(Debug, Default)]
+struct Columns {
+    fields: BTreeMap<Field, Array>,
+    tags: BTreeMap<Arc<str>, Texts>,
+}
+
+impl Columns {
+    fn are_none(&self) -> bool {
+        self.fields.is_empty() && self.tags.is_empty()
+    }
+
+    /// Adds rows of others to this many; returns how many bytes of text that adds. A text has a place of its own in each
+    /// pile that has rows with it.
+    fn extend(
+        &mut self,
+        before: usize,
+        (fields, tags): (&BTreeMap<Field, Array>, &BTreeMap<Arc<str>, Texts>),
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> u64 {
+        if self.are_none() && fields.is_empty() && tags.is_empty() {
+            return 0;
+        }
+        let known: Vec<(Field, usize)> = self.texts().map(|(field, texts)| (field, texts.words().len())).collect();
+        extend_columns((&mut self.fields, &mut self.tags), before, (fields, tags), rows);
+        let added = self.texts().map(|(field, texts)| {
+            let known = known.iter().find(|(known, _)| *known == field).map_or(0, |(_, words)| *words);
+            texts.words()[known..].iter().map(|word| word.len() as u64).sum::<u64>()
+        });
+        added.sum()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = (Field, &Texts)> {
+        self.fields.iter().filter_map(|(&field, values)| match values {
+            Array::Text(texts) => Some((field, texts)),
+            _ => None,
+        })
+    }
+
+    /// Bytes of memory of a row, without texts.
+    fn row_len(&self) -> u64 {
+        self.fields.values().map(|values| values.row_len() as u64).sum()
+    }
+
+    /// Bytes of all texts, those that neighbours share counted once.
+    fn text_len(&self) -> u64 {
+        let words = self.texts().map(|(_, texts)| texts).chain(self.tags.values()).flat_map(Texts::words);
+        words.map(|word| word.len() as u64).sum()
+    }
+}
+
+/// Records of several batches, each with a key, on their way into piles.
+#[derive(Debug, Default)]
+pub(crate) struct Keyed {
+    rows: Vec<Row>,
+    /// The number of each record over all inputs; empty where they do not count.
+    numbers: Vec<u64>,
+    /// Where the other fields of rows are, and after how many rows those of the next batch begin.
+    batches: Vec<(Arc<Batch>, Vec<u32>, usize)>,
+}
+
+impl Keyed {
+    /// None, with room for some.
+    pub(crate) fn with_capacity(records: usize) -> Self {
+        Self { rows: Vec::with_capacity(records), ..Self::default() }
+    }
+
+    /// Adds records with a key each; `numbers` if their numbers count.
+    pub(crate) fn push(&mut self, batch: Arc<Batch>, rows: Vec<u32>, keys: &[u64], numbers: bool) {
+        self.rows.extend(rows.iter().zip(keys).map(|(&row, &key)| Row::of(&batch, row as usize, key)));
+        if numbers {
+            self.numbers.extend(rows.iter().map(|&row| batch.index(row as usize)));
+        }
+        let end = self.rows.len();
+        self.batches.push((batch, rows, end));
+    }
+
+    /// All keys.
+    pub(crate) fn keys(&self) -> Vec<u64> {
+        self.rows.iter().map(|row| row.key).collect()
+    }
+}
 
 /// Records with keys, and with their numbers where these count.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    pub(crate) batch: Batch,
-    pub(crate) keys: Vec<u64>,
+    rows: Vec<Row>,
     /// The number of each record over all inputs; empty where they do not count.
-    pub(crate) numbers: Vec<u64>,
+    numbers: Vec<u64>,
+    columns: Columns,
 }
-
-/// A packed board, two clocks and a key.
-const ROW_LEN: u64 = (Group::BYTES / Group::LEN) as u64 + 2 * 2 + 8;
 
 impl Records {
-    /// Adds records of a batch with a key each.
-    pub(crate) fn add(&mut self, batch: &Batch, rows: &[u32], keys: &[u64], places: &[u32], numbers: bool) -> u64 {
-        let of = |place: &u32| rows[*place as usize] as usize;
-        let texts = extend(&mut self.batch, batch, places.iter().map(of));
-        self.keys.extend(places.iter().map(|&place| keys[place as usize]));
-        if numbers {
-            self.numbers.extend(places.iter().map(|place| batch.index(of(place))));
+    /// Adds records by their places, which ascend.
+    pub(crate) fn add(&mut self, from: &Keyed, places: &[u32]) -> u64 {
+        let mut before = self.rows.len();
+        self.rows.extend(places.iter().map(|&place| from.rows[place as usize]));
+        if !from.numbers.is_empty() {
+            self.numbers.extend(places.iter().map(|&place| from.numbers[place as usize]));
         }
-        bytes_of_rows(&self.batch, places.len(), numbers) + texts
+        let mut texts = 0;
+        let (mut start, mut rest) = (0, places);
+        for (batch, rows, end) in &from.batches {
+            let (these, others) = rest.split_at(rest.partition_point(|&place| (place as usize) < *end));
+            let rows = these.iter().map(|&place| rows[place as usize - start] as usize);
+            texts += self.columns.extend(before, (&batch.fields, &batch.tags), rows);
+            before += these.len();
+            (start, rest) = (*end, others);
+        }
+        self.bytes_of(places.len()) + texts
     }
 
-    /// Adds records of another pile with other keys.
-    pub(crate) fn add_again(&mut self, from: &Self, rows: &[u32], keys: &[u64], places: &[u32]) -> u64 {
-        let of = |place: &u32| rows[*place as usize] as usize;
-        let texts = extend(&mut self.batch, &from.batch, places.iter().map(of));
-        self.keys.extend(places.iter().map(|&place| keys[place as usize]));
-        self.numbers.extend(places.iter().map(|place| from.numbers[of(place)]));
-        bytes_of_rows(&self.batch, places.len(), true) + texts
-    }
-
-    /// Several piles as one.
-    pub(crate) fn joined(piles: Vec<Self>) -> Self {
-        let mut piles = piles.into_iter();
-        let mut all = piles.next().unwrap_or_default();
-        for pile in piles {
-            all.batch.extend_from(&pile.batch, 0..pile.batch.len());
-            all.keys.extend(pile.keys);
-            all.numbers.extend(pile.numbers);
-        }
-        all
+    /// About how many bytes of memory that many rows take, without texts.
+    fn bytes_of(&self, rows: usize) -> u64 {
+        let number = if self.numbers.is_empty() { 0 } else { 8 };
+        rows as u64 * (size_of::<Row>() as u64 + number + self.columns.row_len())
     }
 }
 
-/// About how many bytes of memory that many rows of a batch take, without texts.
-fn bytes_of_rows(batch: &Batch, rows: usize, numbers: bool) -> u64 {
-    let fields: u64 = batch.fields.values().map(|values| values.row_len() as u64).sum();
-    rows as u64 * (ROW_LEN + fields + u64::from(numbers) * 8)
+/// A batch of rows, without other fields.
+fn batch_of<'a>(rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
+    let len = rows.len();
+    let (mut halfmove, mut fullmove) = (Vec::with_capacity(len), Vec::with_capacity(len));
+    let mut groups = Vec::with_capacity(len.div_ceil(Group::LEN));
+    let mut group = Group::default();
+    for (at, row) in rows.enumerate() {
+        let lane = at % Group::LEN;
+        group.set(lane, row.board);
+        halfmove.push(row.halfmove);
+        fullmove.push(row.fullmove);
+        if lane == Group::LEN - 1 {
+            groups.push(group);
+        }
+    }
+    if !len.is_multiple_of(Group::LEN) {
+        let mut last = Group::default();
+        (0..len % Group::LEN).for_each(|lane| last.set(lane, group.get(lane)));
+        groups.push(last);
+    }
+    let mut batch = Batch::owned(groups, len);
+    (batch.halfmove, batch.fullmove) = (halfmove, fullmove);
+    batch
 }
 
-/// Adds rows of another batch; returns how many bytes of text that adds. A text has a place of its own in each pile that
-/// has rows with it.
-fn extend(batch: &mut Batch, from: &Batch, rows: impl Iterator<Item = usize> + Clone) -> u64 {
-    let words = |batch: &Batch| -> Vec<(Field, usize)> {
-        let texts = batch.fields.iter().filter_map(|(&field, values)| match values {
-            Array::Text(texts) => Some((field, texts.words().len())),
-            _ => None,
-        });
-        texts.collect()
-    };
-    let before = words(batch);
-    batch.extend_from(from, rows);
-    let added = batch.fields.iter().filter_map(|(field, values)| match values {
-        Array::Text(texts) => {
-            let known = before.iter().find(|(known, _)| known == field).map_or(0, |(_, words)| *words);
-            Some(texts.words().get(known..)?.iter().map(|word| word.len() as u64).sum::<u64>())
+/// Where a record of several piles is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pile: u32,
+    row: u32,
+}
+
+/// Several piles, of which records are taken in any order.
+pub(crate) struct Joined {
+    piles: Vec<Records>,
+    /// How many rows come before those of each pile.
+    starts: Vec<usize>,
+    /// The columns of all piles.
+    columns: Columns,
+}
+
+impl Joined {
+    pub(crate) fn of(mut piles: Vec<Records>) -> Self {
+        let mut columns = Columns::default();
+        let (mut starts, mut len) = (Vec::with_capacity(piles.len()), 0);
+        for pile in &mut piles {
+            let own = std::mem::take(&mut pile.columns);
+            match len {
+                0 => columns = own,
+                before => {
+                    columns.extend(before, (&own.fields, &own.tags), 0..pile.rows.len());
+                }
+            }
+            starts.push(len);
+            len += pile.rows.len();
         }
-        _ => None,
-    });
-    added.sum()
+        Self { piles, starts, columns }
+    }
+
+    /// The keys of all records, with their places.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, Place)> {
+        (0..).zip(&self.piles).flat_map(|(pile, records)| {
+            (0..).zip(&records.rows).map(move |(row, record)| (record.key, Place { pile, row }))
+        })
+    }
+
+    /// The number of a record over all inputs.
+    pub(crate) fn number(&self, place: Place) -> u64 {
+        self.piles[place.pile as usize].numbers[place.row as usize]
+    }
+
+    fn row(&self, place: Place) -> &Row {
+        &self.piles[place.pile as usize].rows[place.row as usize]
+    }
+
+    /// A batch of these records.
+    pub(crate) fn batch(&self, places: impl ExactSizeIterator<Item = Place> + Clone) -> Batch {
+        let mut batch = batch_of(places.clone().map(|place| self.row(place)));
+        if !self.columns.are_none() {
+            let rows = places.map(|place| self.starts[place.pile as usize] + place.row as usize);
+            extend_columns((&mut batch.fields, &mut batch.tags), 0, (&self.columns.fields, &self.columns.tags), rows);
+        }
+        batch
+    }
+
+    /// These records, with their numbers and other keys.
+    pub(crate) fn keyed(&self, places: &[Place], keys: &[u64]) -> Keyed {
+        let batch = self.batch(places.iter().copied());
+        let mut keyed = Keyed::default();
+        keyed.push(Arc::new(batch), (0..places.len() as u32).collect(), keys, false);
+        keyed.numbers = places.iter().map(|&place| self.number(place)).collect();
+        keyed
+    }
 }
 
 impl Pile for Records {
     fn len(&self) -> usize {
-        self.batch.len()
+        self.rows.len()
     }
     fn keys(&self) -> Vec<u64> {
-        self.keys.clone()
+        self.rows.iter().map(|row| row.key).collect()
+    }
+    fn another(&self) -> Self {
+        Self { rows: Vec::with_capacity(self.rows.len()), ..Self::default() }
     }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
-        let places = || rows.iter().map(|&row| row as usize);
-        let texts = extend(&mut self.batch, &from.batch, places());
-        self.keys.extend(places().map(|row| from.keys[row]));
+        let before = self.rows.len();
+        let all = || rows.iter().map(|&row| row as usize);
+        self.rows.extend(all().map(|row| from.rows[row]));
         if !from.numbers.is_empty() {
-            self.numbers.extend(places().map(|row| from.numbers[row]));
+            self.numbers.extend(all().map(|row| from.numbers[row]));
         }
-        bytes_of_rows(&self.batch, rows.len(), !from.numbers.is_empty()) + texts
+        let texts = self.columns.extend(before, (&from.columns.fields, &from.columns.tags), all());
+        self.bytes_of(rows.len()) + texts
     }
     fn bytes(&self) -> u64 {
-        bytes_of_rows(&self.batch, self.len(), !self.numbers.is_empty()) + self.batch.text_len()
+        self.bytes_of(self.rows.len()) + self.columns.text_len()
     }
-    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()> {
-        boards::to_block(&self.batch, to)?;
-        to.extend_from_slice(bytemuck::cast_slice(&self.keys));
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
+        let mut batch = batch_of(self.rows.iter());
+        batch.fields = self.columns.fields;
+        boards::to_block(&batch, to)?;
+        self.rows.iter().for_each(|row| to.extend_from_slice(&row.key.to_ne_bytes()));
         to.extend_from_slice(bytemuck::cast_slice(&self.numbers));
         let start = to.len();
-        for (name, texts) in &self.batch.tags {
+        for (name, texts) in &self.columns.tags {
             put_text(Some(name), to);
-            (0..self.len()).for_each(|row| put_text(texts.get(row).map(|text| &**text), to));
+            (0..self.rows.len()).for_each(|row| put_text(texts.get(row).map(|text| &**text), to));
         }
         let tags = to.len() - start;
         to.extend_from_slice(&(tags as u64).to_ne_bytes());
-        to.extend_from_slice(&(self.len() as u64).to_ne_bytes());
+        to.extend_from_slice(&(self.rows.len() as u64).to_ne_bytes());
         to.push(u8::from(!self.numbers.is_empty()));
         Ok(())
     }
@@ -127,11 +294,12 @@ impl Pile for Records {
         let mut keys: Vec<u64> = numbers.collect();
         let numbers = keys.split_off(rows);
         bytes.truncate(start);
-        let mut batch = boards::of_block(bytes).map_err(|_| wrong())?;
+        let batch = boards::of_block(bytes).map_err(|_| wrong())?;
         if batch.len() != rows {
             return Err(wrong());
         }
         let mut rest = &tags[..];
+        let mut tags = BTreeMap::new();
         while !rest.is_empty() {
             let name = take_text(&mut rest).flatten().ok_or_else(wrong)?;
             let mut texts = Texts::default();
@@ -142,9 +310,10 @@ impl Pile for Records {
                     text => texts.push(text.map(Arc::from)),
                 }
             }
-            batch.tags.insert(name.into(), texts);
+            tags.insert(name.into(), texts);
         }
-        Ok(Self { batch, keys, numbers })
+        let rows = keys.into_iter().enumerate().map(|(row, key)| Row::of(&batch, row, key)).collect();
+        Ok(Self { rows, numbers, columns: Columns { fields: batch.fields, tags } })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::output::spill::Spill;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Most parts that rows are divided into at once, as bits.
@@ -29,10 +29,15 @@ const SMALLEST_RUN: u64 = 4 << 10;
 /// Leaves that are smaller than this are taken together, in bytes.
 const SMALL_LEAF: u64 = 1 << 20;
 
+/// How many runs are not thinned after one in which little was superfluous.
+const PATIENCE: u32 = 15;
+
 /// Most rows that a pile has: their places have few bits, and texts are coded.
 const MOST_ROWS: usize = 1 << 15;
 /// Most rows that are added to a pile at once.
 const MOST_AT_ONCE: usize = MOST_ROWS / 2;
+/// What no pile has as many rows as.
+pub(crate) const PILE_LEN: usize = MOST_ROWS + MOST_AT_ONCE;
 
 /// Rows of one kind.
 pub(crate) trait Pile: Default + Send + Sync {
@@ -42,6 +47,10 @@ pub(crate) trait Pile: Default + Send + Sync {
     fn keys(&self) -> Vec<u64>;
     /// Adds rows of another pile; returns about how many bytes of memory that takes.
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64;
+    /// An empty pile with room for as many rows: for the next run, without moving it as it grows.
+    fn another(&self) -> Self {
+        Self::default()
+    }
     /// Leaves out what is known to be superfluous.
     fn thin(&mut self) {}
     /// Bytes of memory, about.
@@ -50,7 +59,7 @@ pub(crate) trait Pile: Default + Send + Sync {
     ///
     /// # Errors
     /// If they cannot be written as such.
-    fn encode(&self, to: &mut Vec<u8>) -> io::Result<()>;
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()>;
     /// What was [encoded](Self::encode).
     ///
     /// # Errors
@@ -70,6 +79,8 @@ pub(crate) struct Store<P> {
     /// Bytes of the runs in memory, and how many may be there.
     held: AtomicU64,
     room: u64,
+    /// How many runs are sealed as they are, because little was superfluous in the last one that was looked at.
+    patience: AtomicU32,
     spill: Spill,
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
@@ -136,6 +147,7 @@ impl<P: Pile> Store<P> {
             parts: (0..1 << bits).map(|_| Mutex::default()).collect(),
             run: ((space.memory / 4) >> bits).clamp(SMALLEST_RUN, LARGEST_RUN),
             held: AtomicU64::new(0),
+            patience: AtomicU32::new(0),
             room: space.memory / 2,
             // Better now than after an hour.
             spill: Spill::begin(&space.directory)?,
@@ -192,8 +204,7 @@ impl<P: Pile> Store<P> {
         for rows in rows.chunks(MOST_AT_ONCE) {
             part.bytes += append(&mut part.open, rows);
             if part.bytes >= self.run || part.open.len() >= MOST_ROWS {
-                part.open.thin();
-                part.bytes = part.open.bytes();
+                self.thin(part);
                 if part.bytes > self.run / 2 || part.open.len() > MOST_ROWS / 2 {
                     self.seal(part)?;
                 }
@@ -202,16 +213,33 @@ impl<P: Pile> Store<P> {
         Ok(())
     }
 
+    /// Leaves out what is superfluous among the open rows: always if they go to the file, and otherwise if that is likely
+    /// to be much.
+    fn thin(&self, part: &mut Part<P>) {
+        let stays = self.held.load(Ordering::Relaxed) + part.bytes <= self.room;
+        let is_patient = || self.patience.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if stays && is_patient().is_ok() {
+            return;
+        }
+        let before = part.open.len();
+        part.open.thin();
+        part.bytes = part.open.bytes();
+        let is_vain = part.open.len() > before - before / 8;
+        self.patience.store(if is_vain { PATIENCE } else { 0 }, Ordering::Relaxed);
+    }
+
     fn seal(&self, part: &mut Part<P>) -> io::Result<()> {
-        let rows = std::mem::take(&mut part.open);
+        let next = part.open.another();
+        let rows = std::mem::replace(&mut part.open, next);
         let bytes = std::mem::take(&mut part.bytes);
         let run = match self.held.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.room {
             true => Run::Memory(rows, bytes),
             false => {
                 self.held.fetch_sub(bytes, Ordering::Relaxed);
                 let mut encoded = Vec::new();
+                let len = rows.len();
                 rows.encode(&mut encoded)?;
-                Run::File { place: self.spill.append(&encoded)?, bytes, rows: rows.len() }
+                Run::File { place: self.spill.append(&encoded)?, bytes, rows: len }
             }
         };
         part.runs.push(run);
@@ -314,7 +342,6 @@ impl<P: Pile> Leaves<P> {
             while *next < store.parts.len() {
                 let mut part = lock(&store.parts[*next]);
                 if part.open.len() > 0 {
-                    part.open.thin();
                     let (rows, bytes) = (std::mem::take(&mut part.open), part.bytes);
                     part.runs.push(Run::Memory(rows, bytes));
                 }

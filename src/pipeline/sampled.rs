@@ -9,7 +9,7 @@ use crate::choose::draw;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::output::Space;
-use crate::partition::records::Records;
+use crate::partition::records::{Joined, Keyed, Place, Records};
 use crate::partition::store::{Leaf, Leaves, Store};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
@@ -150,6 +150,7 @@ impl<J: Job> Job for Candidates<'_, J> {
         }
     }
     fn end(&self, Chosen(batches): &mut Chosen, _chunk: u64) {
+        let mut keyed = Keyed::default();
         for (batch, mut rows) in batches.drain(..) {
             self.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
             let last = self.last.load(Ordering::Relaxed);
@@ -164,8 +165,9 @@ impl<J: Job> Job for Candidates<'_, J> {
                 }
                 is_possible
             });
-            self.store.add(&keys, |pile: &mut Records, places| pile.add(&batch, &rows, &keys, places, true));
+            keyed.push(batch, rows, &keys, true);
         }
+        self.store.add(&keyed.keys(), |pile: &mut Records, places| pile.add(&keyed, places));
         self.decide();
     }
 }
@@ -177,13 +179,15 @@ fn smallest(mut leaves: Leaves<Records>, count: u64, space: &Space) -> Result<St
     while left > 0
         && let Some(leaf) = leaves.next()?
     {
-        let records = Records::joined(leaf.piles()?);
-        let mut rows: Vec<u32> = (0..records.keys.len() as u32).collect();
-        rows.sort_unstable_by_key(|&row| records.keys[row as usize]);
-        rows.truncate(left.min(rows.len() as u64) as usize);
-        left -= rows.len() as u64;
-        let keys: Vec<u64> = rows.iter().map(|&row| records.numbers[row as usize] << SPARE).collect();
-        by_number.add(&keys, |pile: &mut Records, places| pile.add_again(&records, &rows, &keys, places));
+        let records = Joined::of(leaf.piles()?);
+        let mut order: Vec<(u64, Place)> = records.keys().collect();
+        order.sort_unstable_by_key(|&(key, _)| key);
+        order.truncate(left.min(order.len() as u64) as usize);
+        left -= order.len() as u64;
+        let places: Vec<Place> = order.into_iter().map(|(_, place)| place).collect();
+        let keys: Vec<u64> = places.iter().map(|&place| records.number(place) << SPARE).collect();
+        let keyed = records.keyed(&places, &keys);
+        by_number.add(&keys, |pile: &mut Records, places| pile.add(&keyed, places));
         by_number.check()?;
     }
     Ok(by_number)
@@ -194,21 +198,18 @@ const SPARE: u32 = 16;
 
 /// Some of the records of a leaf, in the order of their numbers.
 fn sorted(leaf: Leaf<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
-    let Records { batch, numbers, .. } = Records::joined(leaf.piles()?);
-    let mut rows: Vec<u32> = (0..numbers.len() as u32).collect();
-    rows.sort_unstable_by_key(|&row| numbers[row as usize]);
-    let rows = &rows[taken.start as usize..taken.end as usize];
+    let records = Joined::of(leaf.piles()?);
+    let mut order: Vec<(u64, Place)> = records.keys().map(|(_, place)| (records.number(place), place)).collect();
+    order.sort_unstable_by_key(|&(number, _)| number);
     let far = |first: u64, number: u64| number - first > u64::from(u32::MAX);
     let mut batches = Vec::new();
-    let mut rest = rows;
-    while let Some(&first) = rest.first() {
-        let first = numbers[first as usize];
-        let end = rest.iter().position(|&row| far(first, numbers[row as usize])).unwrap_or(rest.len());
+    let mut rest = &order[taken.start as usize..taken.end as usize];
+    while let Some(&(first, _)) = rest.first() {
+        let end = rest.iter().position(|&(number, _)| far(first, number)).unwrap_or(rest.len());
         let (these, others) = rest.split_at(end.min(BATCH_LEN));
-        let mut next = Batch::new();
-        next.extend_from(&batch, these.iter().map(|&row| row as usize));
+        let mut next = records.batch(these.iter().map(|&(_, place)| place));
         next.first_index = first;
-        next.ordinals = Some(these.iter().map(|&row| (numbers[row as usize] - first) as u32).collect());
+        next.ordinals = Some(these.iter().map(|&(number, _)| (number - first) as u32).collect());
         batches.push(next);
         rest = others;
     }

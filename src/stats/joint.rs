@@ -9,6 +9,7 @@ use super::flags::Flags;
 use super::tally::Tally;
 use crate::kernels::BoardCounts;
 use crate::report::Matrix;
+use crate::table::rows_of;
 
 /// Numbers that fit into the tables: fewer than 128 points of material, a phase below 32.
 pub(super) const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
@@ -63,10 +64,8 @@ impl Joint {
 
     #[cold]
     fn add_lanes(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
-        for (lane, (&word, &counts)) in words.iter().zip(counts).enumerate() {
-            if lanes >> lane & 1 != 0 {
-                self.add_any(word, counts);
-            }
+        for lane in rows_of(&[lanes.into()]) {
+            self.add_any(words[lane], counts[lane]);
         }
     }
 

@@ -124,6 +124,8 @@ impl Stats {
     /// Groups after which the packed sums of a tile are unpacked: their narrowest field has 8 bits and grows by at
     /// most two per position, separately in each of eight lanes.
     const RUN: usize = 64;
+    /// Groups in which squares are counted at once.
+    const SOME: usize = 16;
 
     /// Statistics of no positions.
     pub fn new() -> Self {
@@ -166,50 +168,62 @@ impl Stats {
                 }
             }
         }
-        let lanes = |group| boards.lanes(group);
+        self.positions += (0..groups.len()).map(|group| u64::from(boards.lanes(group).count_ones())).sum::<u64>();
         let mut start = 0;
         while start < groups.len() {
-            let rest = start..groups.len();
-            let whole = rest.take_while(|&group| lanes(group) == 0xFF).count();
+            let whole = (start..groups.len()).take_while(|&group| boards.lanes(group) == 0xFF).count();
             let run = start..start + whole;
-            self.add_groups(analyzer, &groups[run.clone()], &results[run], 0xFF);
-            start += whole;
-            if start < groups.len() {
-                let counted = lanes(start);
-                // The other lanes may have any content.
-                let (mut group, mut results) = (groups[start], results[start]);
-                for lane in (0..Group::LEN).filter(|lane| counted >> lane & 1 == 0) {
-                    group.set(lane, Default::default());
-                    results.attacks_white[lane] = 0;
-                    results.attacks_black[lane] = 0;
-                    results.checkers[lane] = 0;
-                }
-                self.add_groups(analyzer, &[group], &[results], counted);
-                start += 1;
+            if whole >= Self::SOME || run.end == groups.len() {
+                self.add_groups(analyzer, &groups[run.clone()], &results[run]);
+                start += whole;
+            } else {
+                start = self.add_some(analyzer, boards, start);
             }
         }
     }
 
-    /// Adds these lanes of at most [`Self::RUN`] groups; the others must be empty boards without attacks and
-    /// checkers.
-    fn add_groups(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults], lanes: u8) {
+    /// Adds a few groups, from one on, without those of their boards that do not count, at once: squares are counted in
+    /// as many groups as these, however few there are. Returns where the others begin.
+    fn add_some(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>, mut start: usize) -> usize {
+        let (mut groups, mut results) = ([Group::default(); Self::SOME], [GroupResults::default(); Self::SOME]);
+        let mut len = 0;
+        while len < Self::SOME && start < boards.groups.len() {
+            let lanes = boards.lanes(start);
+            if lanes != 0 {
+                // What is in the other lanes may be anything.
+                let counted: [u64; Group::LEN] =
+                    std::array::from_fn(|lane| u64::from(lanes >> lane & 1).wrapping_neg());
+                let clear = |words: &[u64; Group::LEN]| std::array::from_fn(|lane| words[lane] & counted[lane]);
+                let (group, of) = (&boards.groups[start], &boards.results[start]);
+                groups[len].planes = group.planes.each_ref().map(clear);
+                results[len] = GroupResults {
+                    counts: clear(&of.counts),
+                    checkers: clear(&of.checkers),
+                    attacks_white: clear(&of.attacks_white),
+                    attacks_black: clear(&of.attacks_black),
+                    ..*of
+                };
+                len += 1;
+            }
+            start += 1;
+        }
+        self.add_groups(analyzer, &groups[..len], &results[..len]);
+        start
+    }
+
+    /// Adds all lanes of at most [`Self::RUN`] groups; those that do not count must be empty boards without moves, attacks
+    /// and checkers.
+    fn add_groups(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults]) {
         let mut kinds = [0u64; Group::LEN];
         for results in results {
             let counts = &results.counts;
             let mut any = 0;
-            if lanes == 0xFF {
-                for (sum, &counts) in kinds.iter_mut().zip(counts) {
-                    *sum += counts;
-                    any |= counts;
-                }
-            } else {
-                for lane in (0..Group::LEN).filter(|lane| lanes >> lane & 1 != 0) {
-                    kinds[lane] += counts[lane];
-                    any |= counts[lane];
-                }
+            for (sum, &counts) in kinds.iter_mut().zip(counts) {
+                *sum += counts;
+                any |= counts;
             }
             if any >> EN_PASSANTS != 0 {
-                self.add_en_passants(counts, lanes);
+                self.add_en_passants(counts);
             }
         }
         for sums in kinds {
@@ -221,14 +235,12 @@ impl Stats {
         if let Some(details) = &mut self.details {
             details.add_events(analyzer, groups, results);
         }
-        self.positions += groups.len() as u64 * u64::from(lanes.count_ones());
     }
 
     /// Counts positions in which an en passant capture is legal.
     #[cold]
-    fn add_en_passants(&mut self, counts: &[u64; Group::LEN], lanes: u8) {
-        let can = |&lane: &usize| lanes >> lane & 1 != 0 && counts[lane] >> EN_PASSANTS != 0;
-        self.can_capture_en_passant += (0..Group::LEN).filter(can).count() as u64;
+    fn add_en_passants(&mut self, counts: &[u64; Group::LEN]) {
+        self.can_capture_en_passant += counts.iter().filter(|&counts| counts >> EN_PASSANTS != 0).count() as u64;
     }
 
     fn add_kinds(&mut self, counts: u64) {

@@ -248,6 +248,36 @@ fn details_of(positions: &[Position]) -> Details {
     details
 }
 
+/// Records that are left out, one by one or in runs of any length, leave nothing behind.
+#[test]
+fn records_in_between_may_be_left_out() {
+    let analyzer = Tier::best().analyzer().unwrap();
+    let positions: Vec<Position> = [Start::Standard, Start::Chess960]
+        .into_iter()
+        .flat_map(|start| RandomPlay::new(8, start).take(700))
+        .map(|played| played.position)
+        .collect();
+    let batch = batch_of(&positions);
+    // Few, half, most; one of each group; long runs, with and without an end within a group.
+    let choices: [fn(usize) -> bool; 7] = [
+        |row| row % 97 == 5,
+        |row| (row * row + row / 3) % 2 == 0,
+        |row| row % 61 != 7,
+        |row| row % 8 == row / 8 % 8,
+        |row| row / 160 % 2 == 0,
+        |row| row / 131 % 2 == 1,
+        |_| false,
+    ];
+    for chosen in choices {
+        let mut stats = Stats::new().with_details();
+        add_rows(&mut stats, &batch, 0..batch.len(), analyzer, 64, chosen);
+        let rows: Vec<usize> = (0..positions.len()).filter(|&row| chosen(row)).collect();
+        let alone = batch_of(rows.iter().map(|&row| &positions[row]));
+        let alone = stats_of(&alone, rows.len(), analyzer, 64);
+        assert_eq!(stats.report(false), alone.report(false));
+    }
+}
+
 #[test]
 fn lanes_after_the_last_board_are_ignored() {
     let positions: Vec<Position> = RandomPlay::new(1, Start::Standard).take(24).map(|played| played.position).collect();

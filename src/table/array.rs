@@ -161,7 +161,24 @@ impl<T: Clone + Default> Values<T> {
     /// # Panics
     /// When a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
-        rows.for_each(|row| self.push(other.get(row).cloned()));
+        // The bits of a word are collected before it is stored.
+        let mut word = match self.values.len() % 64 {
+            0 => 0,
+            _ => self.present.pop().unwrap_or_default(),
+        };
+        self.values.reserve(rows.size_hint().0);
+        for row in rows {
+            let at = self.values.len() % 64;
+            let is_present = other.is_present(row);
+            word |= u64::from(is_present) << at;
+            self.values.push(if is_present { other.values[row].clone() } else { T::default() });
+            if at == 63 {
+                self.present.push(std::mem::take(&mut word));
+            }
+        }
+        if !self.values.len().is_multiple_of(64) {
+            self.present.push(word);
+        }
     }
     /// Some of the rows, from a multiple of 64 on.
     ///
@@ -544,6 +561,8 @@ impl Array {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::{collection, option};
 
     #[test]
     fn spreading() {
@@ -570,6 +589,27 @@ mod tests {
                     assert_eq!(at_once, one_by_one);
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_of_other_columns_are_added_like_one_after_the_other(
+            before in collection::vec(option::of(any::<u16>()), 0..200),
+            other in collection::vec(option::of(any::<u16>()), 1..200),
+            rows in collection::vec(any::<prop::sample::Index>(), 0..300),
+            stale in any::<u16>(),
+        ) {
+            let mut from = Values::default();
+            // Values that do not count may be anything.
+            other.iter().for_each(|value| from.push_with(value.unwrap_or(stale), value.is_some()));
+            let mut column: Values<u16> = Values::default();
+            before.iter().for_each(|&value| column.push(value));
+            let mut expected = column.clone();
+            let rows: Vec<usize> = rows.iter().map(|row| row.index(other.len())).collect();
+            rows.iter().for_each(|&row| expected.push(other[row]));
+            column.extend_from(&from, rows.into_iter());
+            prop_assert_eq!(column, expected);
         }
     }
 

@@ -144,6 +144,10 @@ impl Batch {
             None => record as u64,
         }
     }
+    /// Whether each record has the number after the one before it.
+    pub(crate) fn is_consecutive(&self) -> bool {
+        self.ordinals.is_none() && self.numbers.is_none()
+    }
     /// Number of records that are taken.
     pub(crate) fn taken(&self) -> u64 {
         match &self.selected {
@@ -210,26 +214,8 @@ impl Batch {
     /// # Panics
     /// When a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize> + Clone) {
-        let before = self.len;
-        for (&field, values) in &other.fields {
-            self.fields.entry(field).or_insert_with(|| field.column(before)).extend_from(values, rows.clone());
-        }
-        for (field, values) in &mut self.fields {
-            if !other.fields.contains_key(field) {
-                rows.clone().for_each(|_| values.push_missing());
-            }
-        }
-        for (name, values) in &other.tags {
-            self.tags
-                .entry(Arc::clone(name))
-                .or_insert_with(|| Texts::missing(before))
-                .extend_from(values, rows.clone());
-        }
-        for (name, values) in &mut self.tags {
-            if !other.tags.contains_key(name) {
-                values.push_many(None, rows.clone().count());
-            }
-        }
+        let columns = (&mut self.fields, &mut self.tags);
+        extend_columns(columns, self.len, (&other.fields, &other.tags), rows.clone());
         for row in rows {
             self.push(other.board(row), other.halfmove[row], other.fullmove[row]);
         }
@@ -250,5 +236,36 @@ impl Batch {
         self.halfmove.push(halfmove);
         self.fullmove.push(fullmove);
         self.len += 1;
+    }
+}
+
+/// The columns of records.
+type Columns<'a> = (&'a BTreeMap<Field, Array>, &'a BTreeMap<Arc<str>, Texts>);
+
+/// Adds rows of other columns to those of this many records; what either lacks is missing.
+///
+/// # Panics
+/// When a row is out of range.
+pub(crate) fn extend_columns(
+    (fields, tags): (&mut BTreeMap<Field, Array>, &mut BTreeMap<Arc<str>, Texts>),
+    before: usize,
+    (other_fields, other_tags): Columns<'_>,
+    rows: impl Iterator<Item = usize> + Clone,
+) {
+    for (&field, values) in other_fields {
+        fields.entry(field).or_insert_with(|| field.column(before)).extend_from(values, rows.clone());
+    }
+    for (field, values) in fields {
+        if !other_fields.contains_key(field) {
+            rows.clone().for_each(|_| values.push_missing());
+        }
+    }
+    for (name, values) in other_tags {
+        tags.entry(Arc::clone(name)).or_insert_with(|| Texts::missing(before)).extend_from(values, rows.clone());
+    }
+    for (name, values) in tags {
+        if !other_tags.contains_key(name) {
+            values.push_many(None, rows.clone().count());
+        }
     }
 }

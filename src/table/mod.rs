@@ -33,5 +33,6 @@ pub use strings::Strings;
 pub use tile::Tile;
 
 pub(crate) use array::{bits_where, spread_bits};
+pub(crate) use batch::extend_columns;
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 pub(crate) use tile::{first_rows, rows_of};

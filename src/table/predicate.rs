@@ -85,12 +85,12 @@ impl Test {
                 return all.iter().zip(present).map(|(all, bits)| all & !bits).collect();
             }
             (Self::Numbers(ranges), _) => match array {
-                Array::Flag(flags) => within(flags, ranges, |flag| u8::from(*flag)),
-                Array::U8(values) => within(values, ranges, |value| *value),
-                Array::I16(values) => within(values, ranges, |value| *value),
-                Array::U16(values) => within(values, ranges, |value| *value),
-                Array::U32(values) => within(values, ranges, |value| *value),
-                Array::U64(values) => within(values, ranges, |value| *value),
+                Array::Flag(flags) => within(flags, ranges, u8::from),
+                Array::U8(values) => within(values, ranges, |value| value),
+                Array::I16(values) => within(values, ranges, |value| value),
+                Array::U16(values) => within(values, ranges, |value| value),
+                Array::U32(values) => within(values, ranges, |value| value),
+                Array::U64(values) => within(values, ranges, |value| value),
                 Array::Text(_) | Array::Strings(_) | Array::Boards(_) => {
                     panic!("only numbers are compared with numbers")
                 }
@@ -106,19 +106,19 @@ impl Test {
 }
 
 /// The rows whose values are in one of the ranges, whether they count or not.
-fn within<T: Clone + Default, N: Number + PartialOrd>(
+fn within<T: Copy + Default, N: Number + PartialOrd>(
     values: &Values<T>,
     ranges: &[RangeInclusive<i128>],
-    number: impl Fn(&T) -> N,
+    number: impl Fn(T) -> N,
 ) -> Vec<u64> {
     let parts: Vec<(N, N)> = ranges.iter().filter_map(N::part).collect();
     let mut bits = vec![0; values.len().div_ceil(64)];
     for (low, high) in parts {
         for (bits, values) in bits.iter_mut().zip(values.values().chunks(64)) {
-            for (row, value) in values.iter().enumerate() {
+            *bits |= bits_where(values, |value| {
                 let value = number(value);
-                *bits |= u64::from(low <= value && value <= high) << row;
-            }
+                low <= value && value <= high
+            });
         }
     }
     bits

@@ -159,10 +159,20 @@ impl<'a> Tile<'a> {
             runs.push(self.start..self.start + self.len);
             return runs;
         }
-        for row in self.rows() {
-            match runs.last_mut() {
-                Some(run) if run.end == row => run.end += 1,
-                _ => runs.push(row..row + 1),
+        for (word, &bits) in self.mask.iter().enumerate() {
+            let (mut bits, mut row) = (bits, self.start + 64 * word);
+            while bits != 0 {
+                let gap = bits.trailing_zeros();
+                bits >>= gap;
+                row += gap as usize;
+                let len = bits.trailing_ones();
+                match runs.last_mut() {
+                    Some(run) if run.end == row => run.end += len as usize,
+                    _ => runs.push(row..row + len as usize),
+                }
+                row += len as usize;
+                // All of them may be set.
+                bits = bits.checked_shr(len).unwrap_or(0);
             }
         }
         runs
@@ -207,6 +217,25 @@ pub(crate) fn rows_of(mask: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ 
 mod tests {
     use super::*;
     use crate::tiers::Tier;
+
+    #[test]
+    fn runs_are_the_rows_without_gaps() {
+        let analyzer = Tier::PORTABLE.analyzer().unwrap();
+        let board = Packed::pack(&Position::standard()).unwrap();
+        let mut batch = Batch::new();
+        (0..256).for_each(|_| batch.push(board, 0, 1));
+        let (batch, results) = (Arc::new(batch), vec![GroupResults::default(); 24]);
+        let words = [0, 1, !0, 1 << 63, !0 << 63 | 1, 0x0FF0_1001_8000_F0F1, !1, !0 >> 1];
+        for first in words {
+            for second in words {
+                let mask = [first, second, !first];
+                let tile = Tile::new(analyzer, &batch, 64, 192, &results, &mask);
+                let runs = tile.runs();
+                assert!(runs.iter().cloned().flatten().eq(tile.rows()));
+                assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
+            }
+        }
+    }
 
     #[test]
     fn the_mask_says_which_records_count() {
