@@ -5,7 +5,7 @@
 //! before they replay it; of all other formats with games, it is asked after decoding. Then records are judged: the bad
 //! ones are rejects, whatever is chosen. Of the good ones, those are taken for which the condition is true, and of these
 //! the sample. What is left is given its new values, in a batch of its own, and handed to the job. Whatever leaves
-//! something out is a [`Chooser`] with the name of its option, under which that is counted ([`LeftOutBy`]). Limits count
+//! something out is a `Chooser` with the name of its option, under which that is counted ([`LeftOutBy`]). Limits count
 //! what is left where anything chooses among records, and otherwise records as they are read.
 //!
 //! A new option for games is a field of [`Selection`] and its test; a new function of the language is one in

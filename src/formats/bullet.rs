@@ -52,6 +52,7 @@ impl Codec for Bullet {
             title: "bulletformat: training data without side to move, castling and en passant",
             extensions: &["bullet"],
             has_games: false,
+            selects: false,
             carries: Fields::of(&[Field::Score, Field::Result]),
         };
         &ABOUT

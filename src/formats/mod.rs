@@ -69,6 +69,9 @@ pub struct About {
     pub extensions: &'static [&'static str],
     /// Whether it holds games, whose positions are the records.
     pub has_games: bool,
+    /// Whether it selects games and positions by [`DecodeOptions::games`] while it decodes, makes the rows of games, and
+    /// finds what depends on the way to a position. For all others, the pipeline does that after decoding.
+    pub selects: bool,
     /// What its records may carry besides the position.
     pub carries: Fields,
 }
@@ -249,7 +252,7 @@ impl Format {
     /// Decodes a chunk.
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut decoded = self.0.decode(chunk, options);
-        if !self.about().has_games {
+        if !self.about().selects {
             way::find(&mut decoded, options.fields);
         }
         decoded
@@ -711,5 +714,80 @@ impl Decoded {
         let end = self.batches.partition_point(before);
         self.batches.truncate(end);
         self.records = self.batches.iter().map(Batch::taken).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::Choose;
+    use crate::input::Inputs;
+    use crate::jobs::{OutputFormat, WriteJob, Written};
+    use crate::output::rows::Masks;
+    use crate::pipeline::{ReadOptions, RunOptions, run};
+    use crate::table::Columns;
+    use crate::tiers::Tier;
+
+    /// PGN that selects nothing itself.
+    #[derive(Debug)]
+    struct Unselected;
+
+    impl Codec for Unselected {
+        fn about(&self) -> &'static About {
+            static ABOUT: About = About {
+                name: "unselected",
+                title: "games as text, all of them",
+                extensions: &[],
+                has_games: true,
+                selects: false,
+                carries: Fields::ALL,
+            };
+            &ABOUT
+        }
+        fn likeness(&self, _: &[u8]) -> Likeness {
+            Likeness::No
+        }
+        fn layout(&self) -> Layout {
+            Format::PGN.layout()
+        }
+        fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+            Format::PGN.decode(chunk, &options.clone().games(None))
+        }
+    }
+
+    #[test]
+    fn a_format_with_games_may_leave_selecting_to_the_pipeline() {
+        static UNSELECTED: Unselected = Unselected;
+        let rows = |format: Format, selection: Selection, chunk_size: usize| {
+            let columns = Columns::named("index,game,ply,fen,white_elo,result").unwrap();
+            let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+            let mut csv = Vec::new();
+            let mut file = job.open(&mut csv).unwrap();
+            let choose = Choose::default().games(Some(Arc::new(selection)));
+            let read = ReadOptions::default().from(Some(format)).choose(choose);
+            let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(read).chunk_size(chunk_size);
+            let inputs = Inputs::resolve(&["data/lichess-2025-05.pgn".into()], |_| true).unwrap();
+            let summary = run(&inputs, options, &job, |part| {
+                job.put(&mut file, part).map_err(|source| crate::Error::Write { path: "rows".into(), source })
+            });
+            let _ = summary.into_result().unwrap();
+            let _ = job.finish(file).unwrap();
+            // Records are numbered where they are decoded: the others number those that are left.
+            let rows = String::from_utf8(csv).unwrap();
+            rows.lines().map(|row| row.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()
+        };
+        let all = rows(Format::PGN, Selection::default(), 1 << 20).len();
+        for selection in [
+            Selection::default().min_elo(Some(1500)),
+            Selection::default().results(vec![Some(crate::games::Outcome::White)]).skip_book(8),
+            Selection::default().first_ply(10).last_ply(Some(30)).every(3),
+            Selection::default().last(true),
+        ] {
+            let expected = rows(Format::PGN, selection.clone(), 1 << 20);
+            assert!(1 < expected.len() && expected.len() < all, "{selection:?}");
+            for chunk_size in [5_000, 1 << 20] {
+                assert!(rows(Format(&UNSELECTED), selection.clone(), chunk_size) == expected, "{selection:?}");
+            }
+        }
     }
 }

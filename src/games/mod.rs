@@ -1,6 +1,6 @@
 //! Games in any format: the facts by which they are selected, the selection, and what it left out.
 //!
-//! A format of games implements [`Facts`] for its games and consults a [`Selection`] to decide which of them, and which
+//! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to decide which of them, and which
 //! of their positions, to deliver. A [`GameRow`] holds everything known about a game.
 
 mod date;
@@ -11,7 +11,7 @@ pub use date::Date;
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
 
-/// The facts about a game that a [`Selection`] needs. Unknown texts are empty.
+/// The facts about a game that a [`Selection`](crate::choose::Selection) needs. Unknown texts are empty.
 pub trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];

@@ -327,7 +327,7 @@ impl Feed<'_> {
 
     /// Whether a selection is made among the records of a format after they are decoded.
     fn selects(&self, format: Format) -> bool {
-        self.decode.games.is_some() && !format.about().has_games
+        self.decode.games.is_some() && !format.about().selects
     }
 
     /// Whether the records of an input carry what they are to be selected by.

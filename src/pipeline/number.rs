@@ -119,7 +119,7 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
-                if settings.decode.fields.intersects(OF_THE_WAY) && !format.about().has_games {
+                if settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects {
                     self.way.join(&mut decoded.batches);
                 }
                 let before = self.totals;

@@ -55,7 +55,7 @@ pub(super) struct Settings<'a> {
 impl Settings<'_> {
     /// How a format is decoded.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
-        match format.about().has_games {
+        match format.about().selects {
             true => &self.decode,
             false => &self.decode_records,
         }
@@ -63,7 +63,7 @@ impl Settings<'_> {
     /// The selection among the records of a format that does not select while it decodes.
     pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
         let selection = self.decode_records.games.as_deref();
-        selection.filter(|_| !format.about().has_games)
+        selection.filter(|_| !format.about().selects)
     }
     /// Whether rows of games are made from the records of this format.
     pub(super) fn makes_game_rows(&self, format: Format) -> bool {

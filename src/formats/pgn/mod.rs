@@ -76,6 +76,7 @@ impl Codec for Pgn {
             title: "games as text",
             extensions: &["pgn"],
             has_games: true,
+            selects: true,
             carries: Fields::ALL
                 .without(Field::Operations)
                 .without(Field::PuzzleId)

@@ -53,6 +53,7 @@ impl Codec for Parquet {
             title: "Parquet with a column `fen` or `board`",
             extensions: &["parquet"],
             has_games: false,
+            selects: false,
             carries: Fields::ALL,
         };
         &ABOUT

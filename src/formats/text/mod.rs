@@ -98,6 +98,7 @@ format_of_lines!(
         title: "a position per line, six fields",
         extensions: &["fen", "fens", "sfens"],
         has_games: false,
+        selects: false,
         carries: CARRIES,
     }
 );
@@ -110,6 +111,7 @@ format_of_lines!(
         title: "a position per line, four fields and operations",
         extensions: &["epd"],
         has_games: false,
+        selects: false,
         carries: CARRIES,
     }
 );
@@ -122,6 +124,7 @@ format_of_lines!(
         title: "positions with perft counts",
         extensions: &["perft"],
         has_games: false,
+        selects: false,
         carries: CARRIES,
     }
 );

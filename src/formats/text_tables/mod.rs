@@ -155,6 +155,7 @@ impl Codec for TextTable {
                 title: "CSV with a column `fen` in its header line",
                 extensions: &["csv"],
                 has_games: false,
+                selects: false,
                 carries: Fields::ALL,
             },
             About {
@@ -162,6 +163,7 @@ impl Codec for TextTable {
                 title: "the same, separated by tabs",
                 extensions: &["tsv"],
                 has_games: false,
+                selects: false,
                 carries: Fields::ALL,
             },
             About {
@@ -169,6 +171,7 @@ impl Codec for TextTable {
                 title: "JSON lines with a key `fen`",
                 extensions: &["jsonl", "ndjson"],
                 has_games: false,
+                selects: false,
                 carries: Fields::ALL,
             },
         ];
