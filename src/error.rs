@@ -157,15 +157,18 @@ pub enum Error {
     },
     /// A temporary file cannot be created, written or read.
     #[error(
-        "{directory}: temporary files failed after {written}; --temp DIR chooses another directory",
+        "{directory}: temporary files failed after {written}{needed}; --temp DIR chooses another directory",
         directory = shown(directory),
-        written = size(*written)
+        written = size(*written),
+        needed = needed.map_or_else(String::new, |needed| format!(", and about {} would be needed", size(needed)))
     )]
     Temporary {
         /// The directory.
         directory: Arc<Path>,
         /// Bytes written before.
         written: u64,
+        /// About how many bytes all inputs would have taken, where their sizes are known.
+        needed: Option<u64>,
         /// The system's reason.
         source: io::Error,
     },

@@ -55,9 +55,10 @@ impl Draw {
     #[must_use]
     pub(crate) fn with_real(self, number: f64) -> Self {
         let integer = number as i64;
-        match integer as f64 == number && integer != i64::MAX {
-            true => self.with(integer as u64),
-            false => self.with(!number.to_bits()).with(0),
+        if integer as f64 == number && integer != i64::MAX {
+            self.with(integer as u64)
+        } else {
+            self.with(!number.to_bits()).with(0)
         }
     }
     /// A text: its bytes, eight to a value with the first one lowest, and then their number, all bits exchanged.

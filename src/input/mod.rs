@@ -552,13 +552,15 @@ impl Input {
             let peeked: u64 = self.ahead.iter().map(|bytes| bytes.len() as u64).sum();
             return Ok(Source::of_file(file.file, file.len, peeked));
         }
-        let failed = |source| Error::Temporary { directory: Arc::from(std::env::temp_dir()), written: 0, source };
+        let failed =
+            |source| Error::Temporary { directory: Arc::from(std::env::temp_dir()), written: 0, needed: None, source };
         let mut file = tempfile::tempfile().map_err(failed)?;
         let mut len = 0;
         while let Some(bytes) = self.next_bytes()? {
             io::Write::write_all(&mut file, &bytes).map_err(|source| Error::Temporary {
                 directory: Arc::from(std::env::temp_dir()),
                 written: len,
+                needed: None,
                 source,
             })?;
             len += bytes.len() as u64;

@@ -59,7 +59,7 @@ impl Spill {
     /// # Errors
     /// If no file can be created there.
     pub(crate) fn begin(directory: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Temporary { directory: directory.into(), written: 0, source };
+        let failed = |source| Error::Temporary { directory: directory.into(), written: 0, needed: None, source };
         Self::new(directory).map_err(failed)
     }
 
@@ -71,7 +71,7 @@ impl Spill {
     /// What a failure of the file means.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         let written = self.written();
-        Error::Temporary { directory: self.directory.as_path().into(), written, source }
+        Error::Temporary { directory: self.directory.as_path().into(), written, needed: None, source }
     }
 
     /// Forgets everything.

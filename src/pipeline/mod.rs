@@ -267,6 +267,15 @@ pub fn run<J: Job>(
     }
 }
 
+/// About how many bytes are written for all inputs, if as many were written for a part of them.
+fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
+    let sizes =
+        inputs.paths.iter().map(|path| path.metadata().ok().filter(|file| file.is_file()).map(|file| file.len()));
+    let all = sizes.sum::<Option<u64>>()?;
+    let needed = u128::from(written) * u128::from(all) / u128::from(read.max(1));
+    u64::try_from(needed).ok().filter(|_| read > 0 && read < all && written > 0)
+}
+
 /// The same without a number of records that are taken at random.
 fn run_all<J: Job>(
     inputs: &Inputs,
@@ -446,6 +455,9 @@ fn run_all<J: Job>(
         drop(stopper);
     });
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
+    if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
+        *needed = needed_for_all(inputs, collector.summary.bytes, *written);
+    }
     let is_of_records = |file: &FileSummary| file.format.is_some_and(|format| !format.about().has_games);
     if matches!(collector.summary.failure, Some(Error::Strict(_))) && collector.summary.files.iter().any(is_of_records)
     {
@@ -453,4 +465,23 @@ fn run_all<J: Job>(
         collector.summary.left_out.clear();
     }
     collector.summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_needed_is_told_from_the_part_that_was_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.epd");
+        std::fs::write(&path, [b'\n'; 1000]).unwrap();
+        let inputs = Inputs::of(vec![path.as_path().into(), path.as_path().into()]);
+        assert_eq!(needed_for_all(&inputs, 100, 70), Some(1400));
+        for (read, written) in [(0, 70), (2000, 70), (100, 0)] {
+            assert_eq!(needed_for_all(&inputs, read, written), None);
+        }
+        let pipe = Inputs::of(vec![path.as_path().into(), directory.path().into()]);
+        assert_eq!(needed_for_all(&pipe, 100, 70), None);
+    }
 }

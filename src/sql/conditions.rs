@@ -204,10 +204,8 @@ pub(super) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_positions:
     };
     let expression = |number: usize| -> Option<Result<ast::Expr>> {
         let (Marked { text, .. }, &is_ours) = (marked.get(number)?, is_of_positions.get(number)?);
-        let text = match is_ours {
-            true => format!("{NAME}(\"index\", '{}')", text.replace('\'', "''")),
-            false => format!("({text})"),
-        };
+        let text =
+            if is_ours { format!("{NAME}(\"index\", '{}')", text.replace('\'', "''")) } else { format!("({text})") };
         let parsed = Parser::new(&GenericDialect {}).try_with_sql(&text).and_then(|mut parser| parser.parse_expr());
         Some(parsed.map_err(DataFusionError::from))
     };

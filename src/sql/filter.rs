@@ -68,10 +68,11 @@ fn text(column: &ChosenColumn, test: &Test) -> String {
         Test::NotIn(words) => format!("\"{name}\" not in ({})", listed(words)),
         Test::Numbers(ranges) => {
             let ranges: Vec<String> = ranges.iter().filter_map(|range| within(name, range)).collect();
-            match ranges.is_empty() {
+            if ranges.is_empty() {
                 // Nothing that is there.
-                true => format!("\"{name}\" is null and false"),
-                false => ranges.join(" or "),
+                format!("\"{name}\" is null and false")
+            } else {
+                ranges.join(" or ")
             }
         }
     }
