@@ -405,7 +405,8 @@ pub struct DecodeOptions {
     /// Names of the tags of games that are requested in [`Batch::tags`].
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub tags: Arc<[Arc<str>]>,
-    /// Which games and which of their positions are taken; all by default.
+    /// Which games and which of their positions are taken; all by default. In a run, [`crate::choose::Choose::games`] comes
+    /// first.
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`] are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]

@@ -295,7 +295,7 @@ fn run_all<J: Job>(
         }
         Arc::make_mut(games.get_or_insert_default()).condition = Some(condition);
     }
-    decode.games = games;
+    decode.games = games.or(decode.games);
     decode.fields = decode.fields.union(job.fields());
     let tags = job.tags();
     if !tags.is_empty() {
