@@ -180,7 +180,11 @@ impl DedupArgs {
         }
         let distinct: serde_json::Map<_, _> =
             counts.map(|(key, count)| (key.to_owned(), json!(count))).into_iter().collect();
-        let own = [("distinct", json!(distinct))];
+        let name = self.key.to_possible_value();
+        let of_key = name.and_then(|name| counts.into_iter().find(|(key, _)| *key == name.get_name()));
+        // What is relative is not counted.
+        let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
+        let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
         space::conclude(session, done, self.json, 0, own)
     }
 }

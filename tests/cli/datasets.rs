@@ -422,3 +422,16 @@ fn two_runs_on_one_output_do_not_mix() {
         assert!(left.iter().all(|name| !name.contains("out")), "{left:?}");
     }
 }
+
+#[test]
+fn counts_of_dedup_have_the_duplicates_of_the_key() {
+    let input = sample("lichess-2025-05.pgn");
+    let counted = |key: &str| -> serde_json::Value {
+        serde_json::from_str(&output(0, &["-q", "dedup", &input, "--key", key, "--json"])).unwrap()
+    };
+    for key in ["board", "position", "record"] {
+        let counted = counted(key);
+        let records = counted["records"].as_u64().unwrap();
+        assert_eq!(counted["duplicates"], records - counted["distinct"][key].as_u64().unwrap(), "{key}");
+    }
+}
