@@ -3,8 +3,11 @@
 
 use super::files::fifo;
 use super::{Dir, KIWIPETE, START, output, program, sample, stderr_of};
+use crate::support::shared_data;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -433,5 +436,108 @@ fn counts_of_dedup_have_the_duplicates_of_the_key() {
         let counted = counted(key);
         let records = counted["records"].as_u64().unwrap();
         assert_eq!(counted["duplicates"], records - counted["distinct"][key].as_u64().unwrap(), "{key}");
+    }
+}
+
+/// All files of the shared data, as far as they can be read.
+fn real_files() -> Vec<PathBuf> {
+    const LARGEST: u64 = 3 << 20;
+    let mut directories: Vec<_> = shared_data("").into_iter().collect();
+    let mut files = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            match path.metadata() {
+                Ok(file) if file.is_dir() => directories.push(path),
+                Ok(file) if file.len() <= LARGEST => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Rows of a file, without the number of the record; `None` if it cannot be read.
+fn rows_of(input: &str, more: &[&str]) -> Option<Vec<String>> {
+    let columns = ["--columns", "fen,score,mate,result,ply,move,castling"];
+    let done = program().args(["-q", "compute", input]).args(columns).args(more).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    matches!(done.status.code(), Some(0 | 1)).then(|| text.lines().skip(1).map(str::to_owned).collect())
+}
+
+fn sorted(mut rows: Vec<String>) -> Vec<String> {
+    rows.sort_unstable();
+    rows
+}
+
+/// What makes a position: the first four fields of its FEN.
+fn position_of(row: &str) -> String {
+    row.split(' ').take(4).collect::<Vec<_>>().join(" ")
+}
+
+/// Every command against plain loops over the rows of all real files, with so little memory that parts are divided several
+/// times, and with any number of threads.
+#[test]
+fn real_files_are_shuffled_deduplicated_split_and_sampled_as_by_plain_loops() {
+    const LIMIT: [&str; 2] = ["--limit", "4000"];
+    const WAYS: [[&str; 2]; 3] = [["1", "1G"], ["2", "64K"], ["8", "16K"]];
+    let dir = Dir::new();
+    let mut files = 0;
+    for path in real_files() {
+        let input = path.to_str().unwrap();
+        let Some(rows) = rows_of(input, &LIMIT).filter(|rows| rows.len() > 1) else {
+            continue;
+        };
+        files += 1;
+        let made = |(name, input): (&str, &str), arguments: &[&str], output: &str| {
+            let all = WAYS.map(|[threads, memory]| {
+                let done = program()
+                    .args(["-q", "--threads", threads, name, input, "--force", "-o", output, "--memory", memory])
+                    .args(LIMIT)
+                    .args(arguments)
+                    .output()
+                    .unwrap();
+                let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+                assert!(matches!(done.status.code(), Some(0 | 1)), "{name} {input}: {stderr}");
+                let parts = ["a", "b"].map(|part| output.replace("{part}", part));
+                let parts = if output.contains("{part}") { &parts[..] } else { &parts[..1] };
+                parts.iter().map(|part| fs::read(part).unwrap()).collect::<Vec<_>>()
+            });
+            assert!(all[1..].iter().all(|other| *other == all[0]), "{name} {input}: other threads and memory");
+        };
+        let out = dir.name("out.boards");
+        let read = |output: &str| rows_of(output, &[]).unwrap();
+
+        made(("shuffle", input), &["--seed", "3"], &out);
+        let shuffled = read(&out);
+        assert!(sorted(shuffled.clone()) == sorted(rows.clone()), "shuffle {input}");
+        let distinct: BTreeSet<&String> = rows.iter().collect();
+        assert!(distinct.len() < 20 || shuffled != rows, "shuffle {input}");
+
+        made(("dedup", input), &[], &out);
+        let mut known = BTreeSet::new();
+        let expected: Vec<String> = rows.iter().filter(|row| known.insert(position_of(row))).cloned().collect();
+        assert!(read(&out) == expected, "dedup {input}");
+
+        let parts = dir.name("part-{part}.boards");
+        made(("split", input), &["--parts", "a=0.6,b=0.4"], &parts);
+        let parts = ["a", "b"].map(|part| read(&parts.replace("{part}", part)));
+        assert!(sorted(parts.concat()) == sorted(rows.clone()), "split {input}");
+        let [a, b] = parts.map(|rows| rows.iter().map(|row| position_of(row)).collect::<BTreeSet<_>>());
+        assert!(a.is_disjoint(&b), "split {input}");
+
+        let count = (rows.len() / 3).max(2);
+        // A limit counts what a sample has left.
+        let few = dir.name("few.boards");
+        made(("convert", input), &[], &few);
+        made(("convert", &few), &["--sample", &count.to_string(), "--seed", "5"], &out);
+        let taken = read(&out);
+        assert_eq!(taken.len(), count, "sample of {input}");
+        let mut rest = rows.iter();
+        assert!(taken.iter().all(|row| rest.any(|other| other == row)), "sample of {input}: in order");
+    }
+    if shared_data("").is_some() {
+        assert!(files > 40, "{files}");
     }
 }
