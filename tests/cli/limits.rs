@@ -12,6 +12,7 @@ fn after(commands: &str, arguments: &[&str]) -> Output {
         .arg(assert_cmd::cargo::cargo_bin("lanefish"))
         .args(arguments)
         .env_remove("NO_COLOR")
+        .env_remove("RUST_BACKTRACE")
         .output()
         .unwrap()
 }
