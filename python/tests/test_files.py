@@ -256,7 +256,7 @@ def test_conditions_samples_and_names(tmp_path):
         file.write("[Event \"a\"]\n\n" + "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Bxc6 dxc6 1-0\n\n")
     scan = lanefish.scan(path, "index,half", let={"half": "ply / 2.0"}, where="half > 1 and not move_captures")
     assert scan.read_all().to_pydict() == {"index": [3, 4, 5], "half": [1.5, 2.0, 2.5]}
-    assert lanefish.stats(path, where="ply >= 4")["positions"] == 4
+    assert lanefish.stats(path, where="ply >= 4")["positions"] == 5
     taken = [lanefish.scan(path, "index", sample=sample, seed=2).read_all().to_pydict()["index"] for sample in (0.5, "50%")]
     drawn = lanefish.scan(path, "index", where="uniform(index, 2) < 0.5").read_all().to_pydict()["index"]
     assert taken == [drawn, drawn] and 0 < len(drawn) < 8

@@ -304,7 +304,7 @@ fn rows_are_those_of_one_process() {
     assert_eq!(output(0, &[&options[..], &on_cluster].concat()), own);
     let explained = format!("explain select phase, legal_moves from '{boards}' where in_check limit 5");
     let plan = output(0, &["sql", "--cluster", &cluster.address, &explained]);
-    let scan = "columns=[legal_moves, phase], where=[in_check = 1], limit=5";
+    let scan = "columns=[legal_moves, phase], where=[in_check], limit=5";
     assert!(plan.contains(scan), "{plan}");
     let tasks: Vec<usize> = cluster.executors.iter().map(Process::tasks).collect();
     assert!(tasks.iter().all(|&tasks| tasks >= 10), "{tasks:?}");

@@ -155,6 +155,8 @@ impl Check<'_> {
     fn is_null(&mut self, expression: &Tree) -> Result<Node> {
         let (node, _) = self.expression(expression)?;
         Ok(match node {
+            // As in tables, a date without a day is none.
+            Node::Column(place) if self.scope.is_date(place) => Node::IsNull(Box::new(Node::Days(place))),
             Node::Column(place) => Node::Test(place, Test::Missing),
             node => Node::IsNull(Box::new(node)),
         })
